@@ -1,0 +1,63 @@
+# Everything a developer does here is a target below; `make` lists them.
+SHELL := /bin/sh
+HOST ?= 127.0.0.1
+PORT ?= 8000
+PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
+
+.DEFAULT_GOAL := help
+.PHONY: help venv run test lint format types contracts golden bench lock
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: .venv/installed-dev ## Create .venv, or bring it up to the lock files
+
+run: .venv/installed ## Serve the site on http://127.0.0.1:8000/ (PORT=8123 make run: on another port)
+	@$(BIN)/python manage.py migrate --verbosity 0
+	@$(BIN)/python manage.py collectstatic --no-input --verbosity 0
+	@echo "Scheduler Sandbox: http://$(HOST):$(PORT)/   (stop with Ctrl-C)"
+	@exec $(BIN)/python -m daphne --verbosity 0 --bind $(HOST) --port $(PORT) sandbox.asgi:application
+
+test: venv ## Run all tests, or some: make test ARGS='-k queue'
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: venv ## Check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: venv ## Mend formatting and what else ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: venv ## Check types
+	$(BIN)/mypy
+
+contracts: venv ## Check who may import whom
+	$(BIN)/lint-imports
+
+golden: venv ## Rewrite the golden files of tests, to be read as a diff before committing
+	$(BIN)/python -m pytest --golden $(ARGS)
+
+bench: venv ## Run the benchmarks
+	$(BIN)/python -m pytest tests/bench --benchmark-only $(ARGS)
+
+lock: venv ## Compile the lock files (UPGRADE=--upgrade make lock: to the newest versions)
+	$(COMPILE) --output-file requirements.txt
+	$(COMPILE) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: PYTHON=… make run")'
+	$(PYTHON) -m venv .venv
+
+.venv/installed: requirements.txt | .venv/bin/python
+	$(PIP_INSTALL) --requirement $<
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	$(PIP_INSTALL) --requirement $<
+	@touch $@

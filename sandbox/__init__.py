@@ -1,0 +1,1 @@
+"""The workbench: Django site around the scheduler engine."""

@@ -1,0 +1,126 @@
+"""Settings of the site, with safe defaults. Deployments change them by the environment variables read here."""
+
+import os
+import secrets
+from pathlib import Path
+
+import dj_database_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+# Everything the running site writes: database, secret key, collected static files.
+VAR_DIR = BASE_DIR / "var"
+VAR_DIR.mkdir(exist_ok=True)
+
+
+def _list(name: str, default: str = "") -> list[str]:
+    return [item.strip() for item in os.environ.get(name, default).split(",") if item.strip()]
+
+
+def _secret_key(path: Path) -> str:
+    """The key in `path`, which is made on the first start and readable by its owner only."""
+    try:
+        with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+DEBUG = os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
+SECRET_KEY = os.environ.get("SECRET_KEY") or _secret_key(VAR_DIR / "secret_key")
+ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
+# Who may show the site in an iframe, in the words of Content-Security-Policy.
+FRAME_ANCESTORS = os.environ.get("FRAME_ANCESTORS", "'self'")
+
+# No sessions, users or messages: the right to see or edit a sandbox is in its URL, never in a cookie.
+INSTALLED_APPS = [
+    "django.contrib.staticfiles",
+    "django_ace",
+    "django_htmx",
+    "heroicons",
+    "sandbox",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "sandbox.middleware.content_security_policy",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "sandbox.urls"
+ASGI_APPLICATION = "sandbox.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+    }
+]
+
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
+SQLITE_OPTIONS = {
+    # WAL lets readers work beside the one writer; FULL keeps an answered command through a power cut too.
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
+    # A transaction takes the write lock at its start: upgrading a read lock fails at once when another has written.
+    "transaction_mode": "IMMEDIATE",
+    # Seconds to wait for the write lock (SQLite's busy_timeout).
+    "timeout": 20,
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = os.environ.get("REDIS_URL")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        # redis-py's 100 connections are too few when many browsers leave at once: their groups would keep dead members.
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096}]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+STATIC_URL = "static/"
+STATIC_ROOT = os.environ.get("STATIC_ROOT") or VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "sandbox.staticfiles.PlotlyFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# Name → (requests a second, burst) for each client address.
+RATE_LIMITS = {"create": (0.5, 30), "command": (30.0, 60)}
+# Proxies in front of the site whose X-Forwarded-For counts as the client's address; 0 = none, the header is ignored.
+TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
+# Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
+QUOTAS: dict[str, int] = {}
+# Of each worker process: simulations held ready, and characters of rendered panels. Neither is ever the only copy.
+LIVE_SANDBOXES = int(os.environ.get("LIVE_SANDBOXES", "256"))
+FRAGMENT_CACHE_CHARACTERS = 64_000_000
+SECURE_REFERRER_POLICY = "same-origin"
+CSRF_COOKIE_HTTPONLY = True
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    # Its INFO lines tell of Twisted's options, not of the site.
+    "loggers": {"daphne": {"level": "WARNING"}},
+}

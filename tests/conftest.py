@@ -1,0 +1,71 @@
+"""What all tests share: which of them run on this machine, golden files, the test database."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+BROWSER_TESTS = Path(__file__).parent / "browser"
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def chromium() -> str | None:
+    """The path of this system's Chromium, if it has one."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", action="store_true", help="rewrite the golden files instead of comparing with them")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    browser = [item for item in items if BROWSER_TESTS in item.path.parents]
+    others = [item for item in items if BROWSER_TESTS not in item.path.parents]
+    for item in browser:
+        item.add_marker("browser")
+    if browser and not chromium():
+        if os.environ.get("CI") == "true":
+            raise pytest.UsageError("CI=true allows nothing to be left out, but the browser tests need Chromium")
+        config.stash[LEFT_OUT] = len(browser)
+        config.hook.pytest_deselected(items=browser)
+        browser = []
+    # Browser tests last: Playwright keeps an event loop in this thread, in which Django refuses to use the database.
+    items[:] = others + browser
+    if config.getoption("--golden"):
+        items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if session.config.getoption("--golden") and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.section("left out", yellow=True)
+        terminalreporter.line(f"{left_out} browser tests did not run: this machine has no Chromium.")
+        terminalreporter.line("To run them too: apt-get install chromium (or put google-chrome on the PATH).")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compares a text with the file that holds it; `make golden` rewrites the file instead."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        assert text == path.read_text(), f"{path} differs; if the change is wanted: make golden"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A database file instead of SQLite's shared memory, where threads would meet locks that the site never meets."""
+    connection = connections["default"]
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")

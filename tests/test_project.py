@@ -1,0 +1,93 @@
+"""The project's own promises: targets explain themselves, locks are portable, settings are strict."""
+
+import re
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.db import ConnectionHandler
+from django.test import Client, override_settings
+
+from sandbox.settings import SQLITE_OPTIONS, _secret_key
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+
+
+def test_make_lists_every_target_with_its_purpose() -> None:
+    declared = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert declared
+    listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert sorted(re.findall(r"^  make ([a-z-]+) +\w", listed, re.MULTILINE)) == sorted(declared[1].split())
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_file_names_versions_and_hashes_but_no_host(name: str) -> None:
+    lines = (ROOT / name).read_text().splitlines()
+    allowed = re.compile(r"[a-z0-9-]+==[\w.]+( ; .+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?")
+    assert [line for line in lines if not allowed.fullmatch(line)] == []
+
+
+def test_the_lock_files_hold_every_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = {
+        "requirements.txt": project["project"]["dependencies"] + project["project"]["optional-dependencies"]["sandbox"],
+        "requirements-dev.txt": project["dependency-groups"]["dev"],
+    }
+    for name, requirements in declared.items():
+        locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / name).read_text(), re.MULTILINE))
+        assert {re.split(r"[\[<>=]", requirement)[0].lower() for requirement in requirements} - locked == set()
+
+
+def test_the_development_lock_agrees_with_the_one_users_install() -> None:
+    runtime, development = ((ROOT / name).read_text() for name in LOCKS)
+    pins = re.compile(r"^[a-z0-9-]+==.+$", re.MULTILINE)
+    assert set(pins.findall(runtime)) <= set(pins.findall(development))
+
+
+def test_every_page_comes_with_a_policy_that_allows_no_inline_script_and_sets_no_cookie() -> None:
+    with override_settings(FRAME_ANCESTORS="https://school.example"):
+        response = Client().get("/no-such-page")
+    policy = dict(directive.split(" ", 1) for directive in response["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["connect-src"] == "'self' ws://testserver wss://testserver"
+    assert policy["frame-ancestors"] == "https://school.example"
+    assert response["Referrer-Policy"] == "same-origin"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "X-Frame-Options" not in response
+    assert not response.cookies
+
+
+def test_settings_are_safe_without_any_environment_variable() -> None:
+    assert settings.DEBUG is False
+    assert "*" not in settings.ALLOWED_HOSTS
+    assert settings.DATA_UPLOAD_MAX_MEMORY_SIZE == 2 * 1024 * 1024
+
+
+def test_the_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "secret_key"
+    key = _secret_key(path)
+    assert len(key) >= 50
+    assert _secret_key(path) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.django_db
+def test_sqlite_keeps_what_was_answered_and_lets_readers_work_beside_the_writer(tmp_path: Path) -> None:
+    database = {"ENGINE": "django.db.backends.sqlite3", "NAME": tmp_path / "db.sqlite3", "OPTIONS": SQLITE_OPTIONS}
+    connection = ConnectionHandler({"default": database})["default"]
+    pragmas = ("journal_mode", "synchronous", "busy_timeout")
+    with connection.cursor() as cursor:
+        found = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+    connection.close()
+    assert found == ["wal", 2, 20_000]
+
+
+def test_of_the_plotly_package_only_the_script_is_served() -> None:
+    assert finders.find("plotly/plotly.min.js")
+    assert not finders.find("plotly/templates/plotly.json")

@@ -1,0 +1,1 @@
+"""Typed views over manifests, quantities, selectors, taints and the table of kinds."""

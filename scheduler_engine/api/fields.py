@@ -1,0 +1,220 @@
+"""The known fields of every kind: strict decoding, and the form in which the API server writes an object.
+
+The tables (``fields_*.py``) hold one line per type: ``name`` is a text, ``name:type`` anything else, ``[T]`` a list
+of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even when
+it is empty; ``?`` a type whose empty value is kept when it is given (a Go pointer).
+Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`` (strict decoding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+from scheduler_engine.api.fields_objects import OBJECTS
+from scheduler_engine.api.fields_pod import POD_PARTS
+from scheduler_engine.api.fields_volumes import VOLUME_SOURCES
+from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
+from scheduler_engine.errors import FieldError
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``shape``: one, list or map of ``type`` (a scalar or a type of the tables)."""
+
+    type: str
+    shape: str = "one"
+    always: bool = False
+    pointer: bool = False
+
+
+def _read(*tables: str) -> dict[str, dict[str, Field]]:
+    lines: list[str] = []
+    for line in "\n".join(tables).splitlines():
+        if line.startswith(" "):
+            lines[-1] += line
+        elif line:
+            lines.append(line)
+    written = dict(line.split(" = ", 1) for line in lines)
+    return {name: dict(_fields(name, written)) for name in written}
+
+
+def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]]:
+    for word in written[name].split():
+        if word.startswith("+"):
+            yield from _fields(word[1:], written)
+            continue
+        field, _, kind = word.partition(":")
+        shape = {"[": "list", "{": "map"}.get(kind[:1], "one")
+        inner = kind.rstrip("?").strip("[]{}") or "string"
+        yield field.rstrip("!"), Field(inner, shape, field.endswith("!"), kind.endswith("?"))
+
+
+TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, POD_PARTS, VOLUME_SOURCES)
+
+
+def _a_time(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        return datetime.fromisoformat(value.replace("Z", "+00:00")).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _an_integer(bits: int) -> Callable[[Any], bool]:
+    limit = 2 ** (bits - 1)
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
+
+
+def _a_number_or_text(value: Any) -> bool:
+    return isinstance(value, str) or SCALARS["int32"][0](value)
+
+
+SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "string": (lambda value: isinstance(value, str), "a text"),
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "int32": (_an_integer(32), "a whole number of 32 bits"),
+    "int64": (_an_integer(64), "a whole number of 64 bits"),
+    "time": (_a_time, 'a time such as "2026-01-01T00:00:00Z"'),
+    "intstr": (_a_number_or_text, "a whole number or a text"),
+    "any": (lambda value: True, "anything"),
+}
+"""Scalar types but for quantities: test and words."""
+
+ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0}
+
+_WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
+    """Unknown fields, wrong types and quantities that are none, all of them, in the order written."""
+    return list(_check_struct(manifest, kind, ""))
+
+
+def _check_struct(value: Any, type_name: str, path: str) -> Iterator[FieldError]:
+    if not isinstance(value, Mapping):
+        yield _wrong(path, "a mapping", value)
+        return
+    fields = TYPES[type_name]
+    for name, item in value.items():
+        field, inside = fields.get(name), f"{path}.{name}" if path else str(name)
+        if field is None:
+            yield FieldError(inside, "UnknownField", f'unknown field "{inside}"{_hint(str(name), fields)}')
+        elif item is not None:
+            yield from _check_field(item, field, inside)
+
+
+def _check_field(value: Any, field: Field, path: str) -> Iterator[FieldError]:
+    if field.shape == "one":
+        yield from _check_one(value, field.type, path)
+    elif field.shape == "list":
+        if not isinstance(value, list):
+            yield _wrong(path, "a list", value)
+            return
+        for index, item in enumerate(value):
+            if item is not None:
+                yield from _check_one(item, field.type, f"{path}[{index}]")
+    elif not isinstance(value, Mapping):
+        yield _wrong(path, "a mapping", value)
+    else:
+        for key, item in value.items():
+            if item is not None:
+                yield from _check_one(
+                    item, field.type, f"{path}[{key}]" if field.type == "quantity" else f"{path}.{key}"
+                )
+
+
+def _check_one(value: Any, type_name: str, path: str) -> Iterator[FieldError]:
+    if type_name in TYPES:
+        yield from _check_struct(value, type_name, path)
+    elif type_name == "quantity":
+        try:
+            parse_quantity(_quantity_text(value))
+        except ValueError as error:
+            yield FieldError(path, "FieldValueInvalid", f"{error} (such as 500m, 2 or 1Gi)")
+    else:
+        fits, words = SCALARS[type_name]
+        if not fits(value):
+            yield _wrong(path, words, value)
+
+
+def _quantity_text(value: Any) -> str | int | float:
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"must be a quantity, not {_WORDS.get(type(value), 'this')}")
+
+
+def _wrong(path: str, wanted: str, value: Any) -> FieldError:
+    given = _WORDS.get(type(value), "this")
+    shown = f" ({value!r})"[:40] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+    hint = (
+        f'; write it in quotes: "{_shown(value)}"'
+        if wanted == "a text" and isinstance(value, (bool, int, float))
+        else ""
+    )
+    return FieldError(path, "FieldValueTypeInvalid", f"must be {wanted}, not {given}{shown}{hint}")
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _hint(name: str, fields: Mapping[str, Field]) -> str:
+    folded = {known.lower(): known for known in fields}
+    near = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
+    return f' (did you mean "{folded[near[0]]}"?)' if near else ""
+
+
+def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A well-typed manifest as the API server writes it: no nulls, no empty optional scalars, canonical quantities.
+
+    Required scalars that are missing get their zero, as in Kubernetes.
+    Resource lists are rounded up to thousandths. Unknown fields are left out. The input is not changed.
+    """
+    fields = TYPES[kind]
+    result: dict[str, Any] = {}
+    for name, item in manifest.items():
+        field = fields.get(name)
+        if field is None or item is None:
+            continue
+        written = _written_field(item, field)
+        if field.always or field.pointer or not _empty(written, field):
+            result[name] = written
+    for name, field in fields.items():
+        if field.always and not field.pointer and field.shape == "one" and field.type in ZEROS:
+            result.setdefault(name, ZEROS[field.type])
+    return result
+
+
+def _empty(value: Any, field: Field) -> bool:
+    if field.shape == "one" and field.type in TYPES:
+        return False
+    return value in ("", 0, False) or value == [] or value == {}
+
+
+def _written_field(value: Any, field: Field) -> Any:
+    if field.shape == "list":
+        return [_written_one(item, field.type) for item in value]
+    if field.shape == "map":
+        listed = field.type == "quantity"
+        return {key: _written_one(item, field.type, rounded=listed) for key, item in value.items()}
+    return _written_one(value, field.type)
+
+
+def _written_one(value: Any, type_name: str, rounded: bool = False) -> Any:
+    if type_name in TYPES:
+        return written_form(value or {}, type_name)
+    if type_name == "quantity":
+        if value is None:
+            return "0"
+        quantity = parse_quantity(_quantity_text(value))
+        return canonical(rounded_up_to_milli(quantity) if rounded else quantity)
+    if value is None:
+        return "" if type_name == "string" else 0
+    return value

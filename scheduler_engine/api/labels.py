@@ -1,0 +1,112 @@
+"""Label selectors. Source: upstream ``apimachinery/pkg/labels`` and ``apis/meta/v1/helpers.go``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt (the last two for node labels only)."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        present = self.key in labels
+        if self.operator == "In":
+            return present and labels[self.key] in self.values
+        if self.operator == "NotIn":
+            return not present or labels[self.key] not in self.values
+        if self.operator == "Exists":
+            return present
+        if self.operator == "DoesNotExist":
+            return not present
+        return present and self._compares(labels[self.key])
+
+    def _compares(self, text: str) -> bool:
+        """Gt and Lt: both sides must be 64-bit integers, else nothing matches."""
+        if len(self.values) != 1:
+            return False
+        try:
+            left, right = parse_int64(text), parse_int64(self.values[0])
+        except ValueError:
+            return False
+        return left > right if self.operator == "Gt" else left < right
+
+    def __str__(self) -> str:
+        listed = ",".join(sorted(self.values))
+        forms = {
+            "In": f"{self.key} in ({listed})",
+            "NotIn": f"{self.key} notin ({listed})",
+            "Exists": self.key,
+            "DoesNotExist": f"!{self.key}",
+            "Gt": f"{self.key}>{listed}",
+            "Lt": f"{self.key}<{listed}",
+        }
+        return forms[self.operator]
+
+
+def parse_int64(text: str) -> int:
+    """Like Go's ParseInt(text, 10, 64). Raises ValueError."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"not an integer: {text}")
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"out of range: {text}")
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """All requirements must hold. ``nothing`` matches no labels at all; no requirement matches everything."""
+
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        if self.nothing:
+            return False
+        for requirement in self.requirements:
+            if not requirement.matches(labels):
+                return False
+        return True
+
+    @property
+    def empty(self) -> bool:
+        return not self.nothing and not self.requirements
+
+    def __str__(self) -> str:
+        return ",".join(str(requirement) for requirement in self.requirements)
+
+
+NOTHING = Selector(nothing=True)
+EVERYTHING = Selector()
+
+
+def selector_from(label_selector: Mapping[str, Any] | None) -> Selector:
+    """A ``metav1.LabelSelector`` as a selector: None matches nothing, ``{}`` everything."""
+    if label_selector is None:
+        return NOTHING
+    requirements = [
+        Requirement(key, "In", (value,)) for key, value in sorted((label_selector.get("matchLabels") or {}).items())
+    ]
+    requirements += [
+        Requirement(expression["key"], expression["operator"], tuple(expression.get("values") or ()))
+        for expression in label_selector.get("matchExpressions") or ()
+    ]
+    return Selector(tuple(sorted(requirements, key=lambda requirement: requirement.key)))
+
+
+def selector_from_set(labels: Mapping[str, str] | None) -> Selector:
+    """Every label must be there with its value; none matches everything (upstream ``SelectorFromSet``)."""
+    return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted((labels or {}).items())))
+
+
+def requirements_from(expressions: Sequence[Mapping[str, Any]]) -> tuple[Requirement, ...]:
+    """``matchExpressions`` of a node selector term."""
+    return tuple(Requirement(item["key"], item["operator"], tuple(item.get("values") or ())) for item in expressions)

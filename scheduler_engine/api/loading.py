@@ -1,0 +1,126 @@
+"""Text in, manifests out: YAML or JSON, several documents, lists taken apart, hostile input refused.
+
+Source: upstream ``apimachinery/pkg/util/yaml`` and ``cli-runtime`` (what kubectl accepts with ``-f``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scheduler_engine.api.parse_events import NotReadable, json_events, yaml_events
+from scheduler_engine.api.parsing import Document, Limits, Place, build_documents
+from scheduler_engine.errors import FieldError, Rejected
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object of a text. ``document`` counts objects from 0, ``line`` from 1; ``positions`` finds field paths."""
+
+    document: int
+    line: int
+    data: dict[str, Any]
+    positions: Place
+
+    def place(self, path: str) -> tuple[int, int]:
+        """Line and column of a field path, or of the nearest thing that is there."""
+        found = self.positions.find(path)
+        return found.line, found.column
+
+
+def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Manifest]:
+    """Every object of ``text``, the items of ``List`` kinds as objects of their own. Empty documents are left out.
+
+    Raises Rejected with line and column: not YAML or JSON, keys given twice, no object, beyond a limit.
+    """
+    manifests: list[Manifest] = []
+    errors: list[FieldError] = []
+    for document in read_documents(text, limits):
+        errors += document.duplicates
+        if document.data is None:
+            continue
+        if not isinstance(document.data, dict):
+            message = "a manifest must be a mapping with apiVersion, kind and metadata"
+            place = document.place
+            errors.append(FieldError("", "FieldValueTypeInvalid", message, len(manifests), place.line, place.column))
+            continue
+        for data, place in _taken_apart(document.data, document.place, errors):
+            manifests.append(Manifest(len(manifests), place.line, data, place))
+    if errors:
+        raise Rejected(errors)
+    if len(manifests) > limits.documents:
+        raise Rejected(f"the text holds {len(manifests)} objects, more than {limits.documents}")
+    return manifests
+
+
+def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+    """The documents of ``text`` as plain data; keys given twice are noted, not refused. Raises Rejected otherwise."""
+    decoded = _decoded(text, limits)
+    if decoded.lstrip()[:1] in ("{", "["):
+        try:
+            return list(build_documents(json_events(decoded), limits))
+        except NotReadable as json_error:
+            try:
+                return list(build_documents(yaml_events(decoded), limits))
+            except NotReadable:
+                raise _rejected(json_error) from json_error
+    try:
+        return list(build_documents(yaml_events(decoded), limits))
+    except NotReadable as error:
+        raise _rejected(error) from error
+
+
+def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[FieldError]:
+    """The same errors with the line and column at which each one's field stands in the text it came from."""
+    found: list[FieldError] = []
+    for error in errors:
+        if error.line == 0 and error.document < len(manifests):
+            line, column = manifests[error.document].place(error.path)
+            error = replace(error, line=line, column=column)
+        found.append(error)
+    return found
+
+
+def _decoded(text: str | bytes, limits: Limits) -> str:
+    too_large = f"the text is larger than {limits.size // 1024} KiB"
+    if len(text) > limits.size:
+        raise Rejected(too_large)
+    try:
+        raw = text.encode() if isinstance(text, str) else text
+        decoded = raw.decode("utf-8-sig")
+    except UnicodeError as error:
+        raise Rejected("the text is not UTF-8") from error
+    if len(raw) > limits.size:
+        raise Rejected(too_large)
+    return decoded
+
+
+def _rejected(error: NotReadable) -> Rejected:
+    return Rejected([FieldError("", "FieldValueInvalid", error.message, 0, error.line, error.column)])
+
+
+def _taken_apart(data: dict[str, Any], place: Place, errors: list[FieldError]) -> list[tuple[dict[str, Any], Place]]:
+    """The object itself, or the items of a ``List``; those of a ``PodList`` … take over kind and apiVersion."""
+    kind, items = data.get("kind"), data.get("items")
+    if not isinstance(kind, str) or not kind.endswith("List") or "spec" in data:
+        return [(data, place)]
+    places = place.find("items")
+    parts: list[tuple[dict[str, Any], Place]] = []
+    if items is not None and not isinstance(items, list):
+        message = "items must be a list"
+        errors.append(FieldError("items", "FieldValueTypeInvalid", message, 0, places.line, places.column))
+        return []
+    for index, item in enumerate(items or ()):
+        item_place = places.children.get(index, places)
+        if not isinstance(item, dict):
+            message = "an item of a list must be an object"
+            path = f"items[{index}]"
+            errors.append(FieldError(path, "FieldValueTypeInvalid", message, 0, item_place.line, item_place.column))
+            continue
+        if kind != "List":
+            item = {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List"), **item}
+        parts += _taken_apart(item, item_place, errors)
+    return parts

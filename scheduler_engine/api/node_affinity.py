@@ -1,0 +1,83 @@
+"""Node selectors and node affinity. Source: upstream ``component-helpers/scheduling/corev1/nodeaffinity``.
+
+A term without expressions and fields matches nothing; the terms of a selector are ORed, what is in a term is ANDed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.labels import Requirement, Selector, requirements_from, selector_from_set
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSelectorTerm:
+    expressions: tuple[Requirement, ...]
+    fields: tuple[Requirement, ...]
+
+    def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
+        if not self.expressions and not self.fields:
+            return False
+        return all(item.matches(labels) for item in self.expressions) and all(
+            item.matches({"metadata.name": node_name}) for item in self.fields
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSelector:
+    terms: tuple[NodeSelectorTerm, ...]
+
+    def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
+        return any(term.matches(node_name, labels) for term in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredNodeAffinity:
+    """``spec.nodeSelector`` and the required part of ``spec.affinity.nodeAffinity`` together."""
+
+    label_selector: Selector
+    node_selector: NodeSelector | None
+
+    def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
+        if not self.label_selector.matches(labels):
+            return False
+        return self.node_selector is None or self.node_selector.matches(node_name, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredSchedulingTerm:
+    weight: int
+    term: NodeSelectorTerm
+
+
+def term_from(manifest: Mapping[str, Any]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
+        requirements_from(manifest.get("matchExpressions") or ()), requirements_from(manifest.get("matchFields") or ())
+    )
+
+
+def node_selector_from(manifest: Mapping[str, Any]) -> NodeSelector:
+    return NodeSelector(tuple(term_from(term) for term in manifest.get("nodeSelectorTerms") or ()))
+
+
+def required_node_affinity(spec: Mapping[str, Any]) -> RequiredNodeAffinity:
+    """Of a pod's ``spec``."""
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return RequiredNodeAffinity(
+        selector_from_set(spec.get("nodeSelector")), None if required is None else node_selector_from(required)
+    )
+
+
+def preferred_terms(node_affinity: Mapping[str, Any] | None) -> tuple[PreferredSchedulingTerm, ...]:
+    """Preferred terms of a ``nodeAffinity`` mapping; weight 0 and empty terms never match."""
+    listed: Sequence[Mapping[str, Any]] = (node_affinity or {}).get(
+        "preferredDuringSchedulingIgnoredDuringExecution"
+    ) or ()
+    return tuple(
+        PreferredSchedulingTerm(item.get("weight", 0), term_from(item.get("preference") or {}))
+        for item in listed
+        if item.get("weight", 0) != 0
+    )

@@ -1,0 +1,238 @@
+"""Typed, immutable views over manifests.
+
+The manifest as given (after defaulting) is kept; what the scheduler reads is worked out once and cached. Nothing
+changes a view or its manifest: an update makes a new view (``evolve``). Copies therefore share views, and pickles store
+the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, TypeVar
+
+from scheduler_engine.api.node_affinity import (
+    PreferredSchedulingTerm,
+    RequiredNodeAffinity,
+    preferred_terms,
+    required_node_affinity,
+)
+from scheduler_engine.api.taints import Taint, Toleration, taint_from, toleration_from
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+"""Simulated second 0 as a date, where a manifest needs one (``status.startTime``)."""
+
+ObjectT = TypeVar("ObjectT", bound="KubeObject")
+
+
+def time_us(text: str | None) -> int | None:
+    """An RFC 3339 time as microseconds since ``EPOCH`` (may be negative); None stays None."""
+    if text is None:
+        return None
+    delta = datetime.fromisoformat(text.replace("Z", "+00:00")) - EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def timestamp(now_us: int) -> str:
+    """Simulated microseconds as Kubernetes writes a time (RFC 3339, whole seconds)."""
+    return (EPOCH + timedelta(seconds=now_us // 1_000_000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def merge(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A new manifest with ``changes`` laid over it; mappings merge, None deletes the key, everything else replaces."""
+    merged = dict(manifest)
+    for key, value in changes.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, Mapping):
+            held = merged.get(key)
+            merged[key] = merge(held if isinstance(held, Mapping) else {}, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+class KubeObject:
+    """Any object; ``kind`` and namespacing come from ``api/scheme.py``."""
+
+    def __init__(self, manifest: dict[str, Any]) -> None:
+        self.manifest = manifest
+        metadata = manifest.get("metadata") or {}
+        self.kind: str = manifest.get("kind", "")
+        self.name: str = metadata.get("name", "")
+        self.namespace: str = metadata.get("namespace") or ""
+        self.uid: str = metadata.get("uid") or ""
+        self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.key: str = f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return self.manifest.get("metadata") or {}
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        return self.metadata.get("annotations") or {}
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return self.manifest.get("spec") or {}
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self.manifest.get("status") or {}
+
+    @property
+    def resource_version(self) -> str:
+        return self.metadata.get("resourceVersion") or ""
+
+    @cached_property
+    def deletion_timestamp_us(self) -> int | None:
+        return time_us(self.metadata.get("deletionTimestamp"))
+
+    @property
+    def terminating(self) -> bool:
+        return self.metadata.get("deletionTimestamp") is not None
+
+    @cached_property
+    def controller_ref(self) -> dict[str, Any] | None:
+        """The owner reference with ``controller: true``."""
+        owners = self.metadata.get("ownerReferences") or ()
+        return next((owner for owner in owners if owner.get("controller")), None)
+
+    def evolve(self: ObjectT, changes: Mapping[str, Any]) -> ObjectT:
+        """A new view with ``changes`` merged into the manifest (see ``merge``)."""
+        return type(self)(merge(self.manifest, changes))
+
+    def __deepcopy__(self: ObjectT, memo: dict[int, object]) -> ObjectT:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.manifest,)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.key}>"
+
+
+class Pod(KubeObject):
+    """A pod as the scheduler reads it."""
+
+    def __init__(self, manifest: dict[str, Any]) -> None:
+        super().__init__(manifest)
+        spec, status = self.spec, self.status
+        self.node_name: str = spec.get("nodeName") or ""
+        self.scheduler_name: str = spec.get("schedulerName") or "default-scheduler"
+        self.priority: int = spec.get("priority") or 0
+        self.nominated_node_name: str = status.get("nominatedNodeName") or ""
+
+    @property
+    def phase(self) -> str:
+        return self.status.get("phase") or ""
+
+    @property
+    def preemption_policy(self) -> str:
+        return self.spec.get("preemptionPolicy") or "PreemptLowerPriority"
+
+    @property
+    def finished(self) -> bool:
+        """Succeeded or Failed: the scheduler does not see it."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @cached_property
+    def start_time_us(self) -> int | None:
+        """``status.startTime`` in simulated microseconds, None when not started."""
+        return time_us(self.status.get("startTime"))
+
+    @cached_property
+    def containers(self) -> tuple[dict[str, Any], ...]:
+        return tuple(self.spec.get("containers") or ())
+
+    @cached_property
+    def init_containers(self) -> tuple[dict[str, Any], ...]:
+        return tuple(self.spec.get("initContainers") or ())
+
+    @cached_property
+    def volumes(self) -> tuple[dict[str, Any], ...]:
+        return tuple(self.spec.get("volumes") or ())
+
+    @cached_property
+    def claim_names(self) -> tuple[str, ...]:
+        """Names of the PersistentVolumeClaims its volumes name directly, in order."""
+        return tuple(
+            volume["persistentVolumeClaim"]["claimName"]
+            for volume in self.volumes
+            if volume.get("persistentVolumeClaim")
+        )
+
+    @cached_property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        return tuple(toleration_from(item) for item in self.spec.get("tolerations") or ())
+
+    @cached_property
+    def scheduling_gates(self) -> tuple[str, ...]:
+        return tuple(gate["name"] for gate in self.spec.get("schedulingGates") or ())
+
+    @cached_property
+    def affinity(self) -> dict[str, Any]:
+        return self.spec.get("affinity") or {}
+
+    @cached_property
+    def required_node_affinity(self) -> RequiredNodeAffinity:
+        return required_node_affinity(self.spec)
+
+    @cached_property
+    def preferred_node_terms(self) -> tuple[PreferredSchedulingTerm, ...]:
+        return preferred_terms(self.affinity.get("nodeAffinity"))
+
+    @cached_property
+    def has_pod_affinity(self) -> bool:
+        """Any pod affinity or anti-affinity is given, were it empty (upstream ``podWithAffinity``)."""
+        return self.affinity.get("podAffinity") is not None or self.affinity.get("podAntiAffinity") is not None
+
+    @cached_property
+    def has_required_anti_affinity(self) -> bool:
+        terms = (self.affinity.get("podAntiAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        return bool(terms)
+
+    @cached_property
+    def topology_spread_constraints(self) -> tuple[dict[str, Any], ...]:
+        return tuple(self.spec.get("topologySpreadConstraints") or ())
+
+    @cached_property
+    def host_ports(self) -> tuple[tuple[str, str, int], ...]:
+        """(host IP, protocol, host port) of every container port with a host port, sidecar init containers included."""
+        sidecars = [item for item in self.init_containers if item.get("restartPolicy") == "Always"]
+        return tuple(
+            (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])
+            for container in (*sidecars, *self.containers)
+            for port in container.get("ports") or ()
+            if (port.get("hostPort") or 0) > 0
+        )
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        return self.status.get("conditions") or []
+
+
+class Node(KubeObject):
+    """A node as the scheduler reads it."""
+
+    @cached_property
+    def taints(self) -> tuple[Taint, ...]:
+        return tuple(taint_from(item) for item in self.spec.get("taints") or ())
+
+    @property
+    def unschedulable(self) -> bool:
+        return bool(self.spec.get("unschedulable"))
+
+    @cached_property
+    def allocatable(self) -> dict[str, Any]:
+        """Resource name → quantity as written."""
+        return self.status.get("allocatable") or {}
+
+    @cached_property
+    def images(self) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """(names, size in bytes) per image."""
+        return tuple(
+            (tuple(image.get("names") or ()), image.get("sizeBytes") or 0) for image in self.status.get("images") or ()
+        )

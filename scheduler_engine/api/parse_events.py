@@ -1,0 +1,171 @@
+"""YAML and JSON as one kind of event stream with places, so that errors can point at the line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from scheduler_engine.api.scalars import JSONScalar, core_tag, resolve_plain, resolve_tagged
+
+
+class NotReadable(Exception):
+    """The text stops being YAML or JSON at ``line``/``column`` (from 1)."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target)."""
+
+    what: str
+    line: int
+    column: int
+    value: JSONScalar = None
+    anchor: str | None = None
+
+
+def yaml_events(text: str) -> Iterator[Event]:
+    """Events of every document. Raises NotReadable; the aliases are not followed here."""
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            mark = event.start_mark
+            known = _yaml_event(event, mark.line + 1, mark.column + 1) if mark else None
+            if known is not None:
+                yield known
+    except yaml.MarkedYAMLError as error:
+        place = error.problem_mark or error.context_mark
+        message = ", ".join(part for part in (error.context, error.problem) if part)
+        raise NotReadable(
+            f"invalid YAML: {message}", place.line + 1 if place else 0, place.column + 1 if place else 0
+        ) from error
+    except yaml.YAMLError as error:
+        raise NotReadable("invalid YAML: the text holds a character that YAML does not allow", 0, 0) from error
+
+
+def _yaml_event(event: yaml.Event, line: int, column: int) -> Event | None:
+    if isinstance(event, yaml.ScalarEvent):
+        if event.value == "<<" and event.implicit[0]:
+            return Event("merge", line, column)
+        return Event("scalar", line, column, _scalar(event, line, column), event.anchor)
+    if isinstance(event, yaml.AliasEvent):
+        return Event("alias", line, column, anchor=event.anchor)
+    if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+        name = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
+        if not core_tag(event.tag, name):
+            raise NotReadable(f"tag {event.tag} is not allowed", line, column)
+        return Event("map" if name == "map" else "list", line, column, anchor=event.anchor)
+    if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+        return Event("end", line, column)
+    return Event("document", line, column) if isinstance(event, yaml.DocumentStartEvent) else None
+
+
+def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:
+    text: str = event.value
+    if "\0" in text:
+        raise NotReadable("a text must not hold the character U+0000", line, column)
+    try:
+        if event.tag is not None and event.tag != "!":
+            return resolve_tagged(event.tag, text)
+        return resolve_plain(text) if event.implicit[0] else text
+    except ValueError as error:
+        raise NotReadable(str(error), line, column) from error
+
+
+_TOKEN = re.compile(
+    r'(?P<space>[ \t\r\n]+)|(?P<mark>[{}\[\],:])|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")'
+    r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|(?P<word>true|false|null)"
+)
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def json_events(text: str) -> Iterator[Event]:
+    """Events of one or more JSON values. Raises NotReadable at the first thing that is not JSON."""
+    expect = "value"
+    stack: list[str] = []
+    for kind, token, line, column in _tokens(text):
+        if expect in ("value", "value or ]") and (kind in ("string", "number", "word") or token in ("{", "[")):
+            if not stack:
+                yield Event("document", line, column)
+            if token in ("{", "["):
+                stack.append(token)
+                yield Event("map" if token == "{" else "list", line, column)
+                expect = "key or }" if token == "{" else "value or ]"
+                continue
+            yield Event("scalar", line, column, _value(kind, token, line, column))
+            expect = ", or end" if stack else "value"
+        elif expect in ("key", "key or }") and kind == "string":
+            yield Event("scalar", line, column, _value(kind, token, line, column))
+            expect = ":"
+        elif expect == ":" and token == ":":
+            expect = "value"
+        elif expect == ", or end" and token == ",":
+            expect = "key" if stack[-1] == "{" else "value"
+        elif _closes(token, stack, expect):
+            stack.pop()
+            yield Event("end", line, column)
+            expect = ", or end" if stack else "value"
+        else:
+            raise NotReadable(f"invalid JSON: unexpected {token}, expected {_wanted(expect, stack)}", line, column)
+    if stack or expect != "value":
+        line = text.count("\n") + 1
+        raise NotReadable(f"invalid JSON: it ends too early, expected {_wanted(expect, stack)}", line, 1)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
+    position, line, line_start = 0, 1, 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        column = position - line_start + 1
+        if match is None:
+            raise NotReadable(f"invalid JSON: unexpected {text[position : position + 10]!r}", line, column)
+        token, kind = match.group(), str(match.lastgroup)
+        if kind == "space":
+            if "\n" in token:
+                line += token.count("\n")
+                line_start = position + token.rindex("\n") + 1
+        else:
+            yield kind, token, line, column
+        position = match.end()
+
+
+def _value(kind: str, token: str, line: int, column: int) -> str | int | float | bool | None:
+    if kind == "word":
+        return _WORDS[token]
+    if kind == "string":
+        try:
+            text = str(json.loads(token))
+        except ValueError as error:
+            raise NotReadable(f"invalid JSON string: {error}", line, column) from error
+        if "\0" in text:
+            raise NotReadable("a text must not hold the character U+0000", line, column)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if len(token) < 20 and token.lstrip("-").isdigit():
+        return int(token)
+    number = float(token)
+    if math.isinf(number):
+        raise NotReadable(f"the number {token[:40]} is too large", line, column)
+    return number
+
+
+def _closes(token: str, stack: list[str], expect: str) -> bool:
+    return bool(stack) and (stack[-1], token, expect) in {
+        ("{", "}", "key or }"),
+        ("{", "}", ", or end"),
+        ("[", "]", "value or ]"),
+        ("[", "]", ", or end"),
+    }
+
+
+def _wanted(expect: str, stack: list[str]) -> str:
+    if expect == ", or end":
+        return "',' or '}'" if stack and stack[-1] == "{" else "',' or ']'"
+    words = {"key": "a key", "key or }": "a key or '}'", ":": "':'", "value or ]": "a value or ']'"}
+    return words.get(expect, "a value")

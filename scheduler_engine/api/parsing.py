@@ -1,0 +1,198 @@
+"""Builds plain data from parse events, within limits, and remembers where everything stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.parse_events import Event, NotReadable
+from scheduler_engine.api.scalars import key_text
+from scheduler_engine.errors import FieldError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``size`` in bytes; ``nodes`` counts every value, those that aliases repeat included."""
+
+    size: int = 1024 * 1024
+    nodes: int = 100_000
+    depth: int = 60
+    aliases: int = 1_000
+    documents: int = 2_000
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a value starts (for a value in a mapping: its key), counted from 1; ``children`` by key or index."""
+
+    line: int
+    column: int
+    children: dict[str | int, Place] = field(default_factory=dict)
+
+    def find(self, path: str) -> Place:
+        """The place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
+        for key in sorted(self.children, key=lambda key: -len(str(key))):
+            for form in (f"[{key}]", f".{key}", f"{key}"):
+                if path == form:
+                    return self.children[key]
+                if path.startswith(form) and path[len(form)] in ".[":
+                    return self.children[key].find(path[len(form) :])
+        return self
+
+
+@dataclass(slots=True)
+class Document:
+    """One document of a text: its data, the places, and the keys given twice (the last value is kept)."""
+
+    data: Any
+    place: Place
+    duplicates: list[FieldError] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Built:
+    """A finished value; ``nodes`` and ``height`` as an alias to it would add them."""
+
+    value: Any
+    place: Place
+    nodes: int = 1
+    height: int = 0
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection that is being filled."""
+
+    value: dict[str, Any] | list[Any]
+    place: Place
+    path: str
+    anchor: str | None
+    nodes: int = 1
+    height: int = 1
+    key: str | None = None
+    key_event: Event | None = None
+    merged: list[dict[str, Any]] = field(default_factory=list)
+
+
+def build_documents(events: Iterable[Event], limits: Limits) -> Iterator[Document]:
+    """Every document of the stream. Raises NotReadable for what cannot be data, or breaks a limit."""
+    builder = _Builder(limits)
+    for event in events:
+        if event.what == "document":
+            builder.start(event)
+        else:
+            document = builder.take(event)
+            if document is not None:
+                yield document
+
+
+class _Builder:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.nodes = self.aliases = self.documents = 0
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, _Built] = {}
+        self.duplicates: list[FieldError] = []
+
+    def start(self, event: Event) -> None:
+        self.documents += 1
+        if self.documents > self.limits.documents:
+            raise NotReadable(f"more than {self.limits.documents} documents", event.line, event.column)
+        self.anchors, self.duplicates = {}, []
+
+    def take(self, event: Event) -> Document | None:
+        """Take one event; the finished document when it was the last one of it."""
+        frame = self.stack[-1] if self.stack else None
+        if frame is not None and isinstance(frame.value, dict) and frame.key_event is None and event.what != "end":
+            self._key(frame, event)
+            return None
+        if event.what in ("map", "list"):
+            self._open(event)
+            return None
+        if event.what == "end":
+            closed = self.stack.pop()
+            for merged in closed.merged:
+                for key, value in merged.items():
+                    closed.value.setdefault(key, value)  # type: ignore[union-attr]
+            built, anchor = _Built(closed.value, closed.place, closed.nodes, closed.height), closed.anchor
+        elif event.what == "alias":
+            built, anchor = self._alias(event), None
+        else:
+            self._count(event, 1)
+            value = "<<" if event.what == "merge" else event.value
+            built, anchor = _Built(value, Place(event.line, event.column)), event.anchor
+        if anchor is not None:
+            self.anchors[anchor] = built
+        if not self.stack:
+            return Document(built.value, built.place, self.duplicates)
+        self._put(self.stack[-1], built, event)
+        return None
+
+    def _key(self, frame: _Open, event: Event) -> None:
+        if event.what not in ("scalar", "merge"):
+            raise NotReadable("a key must be a plain text", event.line, event.column)
+        try:
+            frame.key = None if event.what == "merge" else key_text(event.value)
+        except ValueError as error:
+            raise NotReadable(str(error), event.line, event.column) from error
+        frame.key_event = event
+        if frame.key is not None and event.anchor is not None:
+            self.anchors[event.anchor] = _Built(event.value, Place(event.line, event.column))
+        if frame.key is not None and frame.key in frame.value:
+            path = f"{frame.path}.{frame.key}" if frame.path else frame.key
+            message = f'duplicate field "{path}"'
+            self.duplicates.append(
+                FieldError(path, "FieldValueDuplicate", message, self.documents - 1, event.line, event.column)
+            )
+
+    def _open(self, event: Event) -> None:
+        self._count(event, 1)
+        if len(self.stack) >= self.limits.depth:
+            raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
+        place, path = Place(event.line, event.column), ""
+        if self.stack:
+            parent = self.stack[-1]
+            if isinstance(parent.value, list):
+                path = f"{parent.path}[{len(parent.value)}]"
+            else:
+                path = f"{parent.path}.{parent.key}" if parent.path else str(parent.key)
+        self.stack.append(_Open({} if event.what == "map" else [], place, path, event.anchor))
+
+    def _alias(self, event: Event) -> _Built:
+        built = self.anchors.get(event.anchor or "")
+        if built is None:
+            message = f"unknown anchor '{event.anchor}' (or one that contains itself)"
+            raise NotReadable(message, event.line, event.column)
+        self.aliases += 1
+        if self.aliases > self.limits.aliases:
+            raise NotReadable(f"more than {self.limits.aliases} aliases", event.line, event.column)
+        self._count(event, built.nodes)
+        if len(self.stack) + built.height > self.limits.depth:
+            raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
+        return _Built(built.value, Place(event.line, event.column), built.nodes, built.height)
+
+    def _count(self, event: Event, nodes: int) -> None:
+        self.nodes += nodes
+        if self.nodes > self.limits.nodes:
+            message = f"more than {self.limits.nodes} values, aliases counted in full"
+            raise NotReadable(message, event.line, event.column)
+
+    def _put(self, frame: _Open, built: _Built, event: Event) -> None:
+        frame.nodes += built.nodes
+        frame.height = max(frame.height, built.height + 1)
+        if isinstance(frame.value, list):
+            frame.place.children[len(frame.value)] = built.place
+            frame.value.append(built.value)
+            return
+        key_event = frame.key_event or event
+        if frame.key is None:
+            listed = built.value if isinstance(built.value, list) else [built.value]
+            if not all(isinstance(item, dict) for item in listed):
+                raise NotReadable("'<<' needs a mapping or a list of mappings", key_event.line, key_event.column)
+            frame.merged += listed
+        else:
+            built.place.line, built.place.column = key_event.line, key_event.column
+            frame.place.children[frame.key] = built.place
+            frame.value[frame.key] = built.value
+        frame.key = frame.key_event = None

@@ -1,0 +1,186 @@
+"""What a pod asks of a node.
+
+Sums are kept exact, in nano-units, and rounded once per pod: millicores for cpu, whole units for everything else.
+Source: seed 002 §3 and §6; upstream ``component-helpers/resource/helpers.go`` and ``framework/types.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.quantity import NANO, Quantity, parse_quantity
+
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024
+DEFAULT_REQUESTS = {"cpu": DEFAULT_MILLI_CPU * (NANO // 1000), "memory": DEFAULT_MEMORY * NANO}
+"""What a container without a request counts for in scoring, in nano-units."""
+
+Amounts = dict[str, int]
+"""Resource name → nano-units."""
+
+
+@dataclass(slots=True)
+class Resource:
+    """Amounts: millicores, bytes, bytes, pods; ``scalar`` holds extended resources and hugepages in whole units."""
+
+    milli_cpu: int = 0
+    memory: int = 0
+    ephemeral_storage: int = 0
+    allowed_pod_number: int = 0
+    scalar: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: Resource, sign: int = 1) -> None:
+        """Add (or subtract) everything but the pod number."""
+        self.milli_cpu += sign * other.milli_cpu
+        self.memory += sign * other.memory
+        self.ephemeral_storage += sign * other.ephemeral_storage
+        for name, amount in other.scalar.items():
+            self.scalar[name] = self.scalar.get(name, 0) + sign * amount
+
+    def clone(self) -> Resource:
+        return Resource(self.milli_cpu, self.memory, self.ephemeral_storage, self.allowed_pod_number, dict(self.scalar))
+
+
+@dataclass(frozen=True, slots=True)
+class PodResource:
+    """``request`` is what Filter and accounting use; the non-zero amounts are what scoring counts."""
+
+    request: Resource
+    non_zero_milli_cpu: int
+    non_zero_memory: int
+
+
+def is_extended_resource(name: str) -> bool:
+    """Outside ``kubernetes.io/``, as ``nvidia.com/gpu`` (upstream ``IsExtendedResourceName``)."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def is_scalar_resource(name: str) -> bool:
+    """Extended resources, hugepages, volume limits and whatever is in ``kubernetes.io/`` (``IsScalarResourceName``)."""
+    return (
+        is_extended_resource(name) or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
+    )
+
+
+def is_pod_level_resource(name: str) -> bool:
+    """May be given in ``spec.resources`` of a pod."""
+    return name in ("cpu", "memory") or name.startswith("hugepages-")
+
+
+def resource_from(quantities: Mapping[str, Any]) -> Resource:
+    """A resource list (name → quantity as written) as amounts."""
+    return resource_of(_amounts(quantities))
+
+
+def pod_resource(pod: Pod) -> PodResource:
+    """The effective request: containers, sidecars, init containers, overhead, pod-level resources, resize status."""
+    requests = pod_requests(pod)
+    defaults = DEFAULT_REQUESTS
+    if _pod_level_requests(pod):
+        defaults = {name: amount for name, amount in defaults.items() if name not in requests}
+    non_zero = pod_requests(pod, defaults=defaults) if defaults else requests
+    return PodResource(
+        resource_of(requests), amount("cpu", non_zero.get("cpu", 0)), amount("memory", non_zero.get("memory", 0))
+    )
+
+
+def pod_requests(
+    pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
+) -> Amounts:
+    """The pod's requests, overhead included.
+
+    ``use_status`` counts what a resized container really has; ``pod_level`` lets ``spec.resources`` replace the sum of
+    the containers; ``defaults`` (nano-units) stand in, container by container, for missing requests, not for zero.
+    """
+    requests = _aggregate(pod, use_status, defaults or {})
+    if pod_level:
+        requests.update(_pod_level_requests(pod))
+    _add(requests, _amounts(pod.spec.get("overhead") or {}))
+    return requests
+
+
+def resource_of(amounts: Amounts) -> Resource:
+    """Nano-units as a ``Resource``, each amount rounded up."""
+    return Resource(
+        amount("cpu", amounts.get("cpu", 0)),
+        amount("memory", amounts.get("memory", 0)),
+        amount("ephemeral-storage", amounts.get("ephemeral-storage", 0)),
+        amount("pods", amounts.get("pods", 0)),
+        {name: amount(name, nano) for name, nano in amounts.items() if is_scalar_resource(name)},
+    )
+
+
+def amount(name: str, nano: int) -> int:
+    """Millicores for cpu, whole units otherwise; rounded up."""
+    quantity = Quantity(nano)
+    return quantity.milli_value() if name == "cpu" else quantity.value()
+
+
+def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Amounts:
+    """Containers and sidecars together, or the init container that needs most beside the sidecars started before it."""
+    statuses = _container_statuses(pod) if use_status else {}
+    total: Amounts = {}
+    for container in pod.containers:
+        _add(total, _container_requests(pod, container, statuses, defaults))
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for container in pod.init_containers:
+        sidecar = container.get("restartPolicy") == "Always"
+        running = _container_requests(pod, container, statuses if sidecar else {}, defaults)
+        if sidecar:
+            _add(total, running)
+        _add(running, sidecars)
+        if sidecar:
+            sidecars = running
+        _raise_to(peak, running)
+    _raise_to(total, peak)
+    return total
+
+
+def _container_requests(
+    pod: Pod, container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, int]
+) -> Amounts:
+    """A resized container counts for the most of what it has, was allotted and (unless infeasible) wants."""
+    requests = _amounts((container.get("resources") or {}).get("requests") or {})
+    status = statuses.get(container.get("name", ""))
+    if status is not None and status.get("resources") is not None:
+        if _resize_infeasible(pod):
+            requests = {}
+        _raise_to(requests, _amounts(status["resources"].get("requests") or {}))
+        _raise_to(requests, _amounts(status.get("allocatedResources") or {}))
+    for name, nano in defaults.items():
+        requests.setdefault(name, nano)
+    return requests
+
+
+def _container_statuses(pod: Pod) -> dict[str, Mapping[str, Any]]:
+    listed = [*(pod.status.get("containerStatuses") or ()), *(pod.status.get("initContainerStatuses") or ())]
+    return {status.get("name", ""): status for status in listed}
+
+
+def _resize_infeasible(pod: Pod) -> bool:
+    pending = next((item for item in pod.conditions if item.get("type") == "PodResizePending"), None)
+    return pending is not None and pending.get("reason") == "Infeasible"
+
+
+def _pod_level_requests(pod: Pod) -> Amounts:
+    requests = _amounts((pod.spec.get("resources") or {}).get("requests") or {})
+    return {name: nano for name, nano in requests.items() if is_pod_level_resource(name)}
+
+
+def _amounts(quantities: Mapping[str, Any]) -> Amounts:
+    return {name: parse_quantity(quantity).nano for name, quantity in quantities.items()}
+
+
+def _add(amounts: Amounts, more: Mapping[str, int]) -> None:
+    for name, nano in more.items():
+        amounts[name] = amounts.get(name, 0) + nano
+
+
+def _raise_to(amounts: Amounts, floor: Mapping[str, int]) -> None:
+    for name, nano in floor.items():
+        if name not in amounts or nano > amounts[name]:
+            amounts[name] = nano

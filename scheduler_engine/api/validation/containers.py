@@ -1,0 +1,288 @@
+"""Rules for containers: ports, environment, mounts, probes, security. Source: upstream ``apis/core/validation``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.environment import environment
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    between,
+    duplicate,
+    each,
+    forbidden,
+    invalid,
+    nonnegative,
+    not_found,
+    not_supported,
+    one_of,
+    present,
+    required,
+    supported,
+    texts,
+)
+from scheduler_engine.api.validation.resources import requirements
+
+Data = Mapping[str, Any]
+
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+
+port_number = between(1, 65535)
+dns_label = texts(names.dns_label)
+_port_name = texts(names.port_name)
+_user_or_group = between(0, 2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PodFacts:
+    """What the rules for a container need to know of its pod."""
+
+    volumes: Mapping[str, Data]
+    claim_names: tuple[str, ...]
+    grace_period: int | None
+    restart_policy: str
+    host_users: bool
+    os: str
+
+
+def port_number_or_name(port: int | str, path: str) -> Errors:
+    yield from port_number(port, path) if isinstance(port, int) else _port_name(port, path)
+
+
+def containers(items: Sequence[Data], path: str, pod: PodFacts) -> Errors:
+    """The regular containers of a pod."""
+    if not items:
+        yield required(path)
+        return
+    seen: set[str] = set()
+    for index, container in enumerate(items):
+        place, name = f"{path}[{index}]", container["name"]
+        yield from _any_container(container, place, pod)
+        if name in seen:
+            yield duplicate(f"{place}.name", name)
+        seen.add(name)
+        yield from _lifecycle_and_probes(container, place, pod)
+        if container.get("restartPolicy") is not None:
+            yield forbidden(f"{place}.restartPolicy", "may not be set for non-init containers")
+    yield from _host_port_conflicts(items, path)
+
+
+def init_containers(items: Sequence[Data], regular: Sequence[Data], path: str, pod: PodFacts) -> Errors:
+    seen = {container["name"] for container in regular}
+    for index, container in enumerate(items):
+        place, name, policy = f"{path}[{index}]", container["name"], container.get("restartPolicy")
+        yield from _any_container(container, place, pod)
+        if policy is not None:
+            yield from supported(("Always",))(policy, f"{place}.restartPolicy")
+        if name in seen:
+            yield duplicate(f"{place}.name", name)
+        elif name:
+            seen.add(name)
+        yield from _host_port_conflicts([container], path)
+        if policy == "Always":
+            yield from _lifecycle_and_probes(container, place, pod)
+            continue
+        for field in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+            if container.get(field) is not None:
+                text = "may not be set for init containers without restartPolicy=Always"
+                yield forbidden(f"{place}.{field}", text)
+
+
+def _any_container(container: Data, path: str, pod: PodFacts) -> Errors:
+    if not container["name"]:
+        yield required(f"{path}.name")
+    else:
+        yield from dns_label(container["name"], f"{path}.name")
+    if not container.get("image"):
+        yield required(f"{path}.image")
+    yield from _message_policy(container.get("terminationMessagePolicy") or "", f"{path}.terminationMessagePolicy")
+    yield from _ports(container.get("ports") or (), f"{path}.ports")
+    yield from environment(container, path)
+    yield from _mounts(container, path, pod.volumes)
+    yield from _pull_policy(container.get("imagePullPolicy") or "", f"{path}.imagePullPolicy")
+    yield from requirements(container.get("resources") or {}, f"{path}.resources", pod.claim_names)
+    yield from _resize_policy(container.get("resizePolicy") or (), f"{path}.resizePolicy", pod)
+    if container.get("securityContext") is not None:
+        yield from _security_context(container["securityContext"], f"{path}.securityContext", pod)
+
+
+_message_policy = one_of(("File", "FallbackToLogsOnError"))
+_pull_policy = one_of(("Always", "IfNotPresent", "Never"))
+_protocol = one_of(PROTOCOLS)
+
+
+def _ports(ports: Sequence[Data], path: str) -> Errors:
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        place, name = f"{path}[{index}]", port.get("name") or ""
+        problems = list(_port_name(name, f"{place}.name")) if name else []
+        yield from problems
+        if name and not problems:
+            if name in seen:
+                yield duplicate(f"{place}.name", name)
+            seen.add(name)
+        if not port["containerPort"]:
+            yield required(f"{place}.containerPort")
+        else:
+            yield from port_number(port["containerPort"], f"{place}.containerPort")
+        if port.get("hostPort"):
+            yield from port_number(port["hostPort"], f"{place}.hostPort")
+        yield from _protocol(port.get("protocol") or "", f"{place}.protocol")
+
+
+def _host_port_conflicts(items: Sequence[Data], path: str) -> Errors:
+    seen: set[str] = set()
+    for index, container in enumerate(items):
+        for number, port in enumerate(container.get("ports") or ()):
+            if port.get("hostPort"):
+                key = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+                if key in seen:
+                    yield duplicate(f"{path}[{index}].ports[{number}].hostPort", key)
+                seen.add(key)
+
+
+def _mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Errors:
+    mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
+    seen: set[str] = set()
+    for index, mount in enumerate(mounts):
+        place, name, where = f"{path}.volumeMounts[{index}]", mount["name"], mount["mountPath"]
+        if not name:
+            yield required(f"{place}.name")
+        if name not in volumes:
+            yield not_found(f"{place}.name", name)
+        if not where:
+            yield required(f"{place}.mountPath")
+        if where in seen:
+            yield invalid(f"{place}.mountPath", where, "must be unique")
+        seen.add(where)
+        if any(device["name"] == name for device in devices):
+            yield invalid(f"{place}.name", name, "must not already exist in volumeDevices")
+        if any(device["devicePath"] == where for device in devices):
+            yield invalid(f"{place}.mountPath", where, "must not already exist as a path in volumeDevices")
+    for index, device in enumerate(devices):
+        place, name = f"{path}.volumeDevices[{index}]", device["name"]
+        if name not in volumes:
+            yield not_found(f"{place}.name", name)
+        elif not volumes[name].keys() & {"persistentVolumeClaim", "ephemeral"}:
+            text = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+            yield invalid(f"{place}.name", name, text)
+        if not device["devicePath"]:
+            yield required(f"{place}.devicePath")
+
+
+def _resize_policy(policies: Sequence[Data], path: str, pod: PodFacts) -> Errors:
+    seen: set[str] = set()
+    for index, policy in enumerate(policies):
+        resource, restart = policy["resourceName"], policy["restartPolicy"]
+        if resource in seen:
+            yield duplicate(f"{path}[{index}]", resource)
+        seen.add(resource)
+        yield from one_of(("cpu", "memory"))(resource, path)
+        yield from one_of(("NotRequired", "RestartContainer"))(restart, path)
+        if pod.restart_policy == "Never" and restart != "NotRequired":
+            yield invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")
+
+
+# --- lifecycle and probes ---------------------------------------------------------------------------------------------
+
+
+def _lifecycle_and_probes(container: Data, path: str, pod: PodFacts) -> Errors:
+    lifecycle = container.get("lifecycle") or {}
+    for field in ("postStart", "preStop"):
+        if lifecycle.get(field) is not None:
+            yield from _handler(lifecycle[field], f"{path}.lifecycle.{field}", pod, ("exec", "httpGet", "tcpSocket", "sleep"))
+    if lifecycle.get("stopSignal") is not None and not pod.os:
+        text = "may not be set for containers with empty `spec.os.name`"
+        yield forbidden(f"{path}.lifecycle.stopSignal", text)
+    for field in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe, place = container.get(field), f"{path}.{field}"
+        if probe is None:
+            continue
+        yield from _probe(probe, place, pod)
+        if field != "readinessProbe":
+            if probe.get("successThreshold", 0) != 1:
+                yield invalid(f"{place}.successThreshold", probe.get("successThreshold", 0), "must be 1")
+        elif probe.get("terminationGracePeriodSeconds") is not None:
+            seconds = probe["terminationGracePeriodSeconds"]
+            yield invalid(f"{place}.terminationGracePeriodSeconds", seconds, "must not be set for readinessProbes")
+
+
+def _probe(probe: Data, path: str, pod: PodFacts) -> Errors:
+    yield from _handler(probe, path, pod, ("exec", "httpGet", "tcpSocket", "grpc"))
+    for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"):
+        yield from nonnegative(probe.get(field, 0), f"{path}.{field}")
+    seconds = probe.get("terminationGracePeriodSeconds")
+    if seconds is not None and seconds <= 0:
+        yield invalid(f"{path}.terminationGracePeriodSeconds", seconds, "must be greater than 0")
+
+
+def _handler(handler: Data, path: str, pod: PodFacts, kinds: Sequence[str]) -> Errors:
+    """Exactly one of ``kinds``, and that well formed."""
+    given = [kind for kind in kinds if handler.get(kind) is not None]
+    for number, kind in enumerate(given):
+        if number > 0:
+            yield forbidden(f"{path}.{kind}", "may not specify more than 1 handler type")
+        else:
+            yield from _action(kind, handler[kind], f"{path}.{kind}", pod)
+    if not given:
+        yield required(path, "must specify a handler type")
+
+
+def _action(kind: str, action: Data, path: str, pod: PodFacts) -> Errors:
+    if kind == "exec":
+        if not action.get("command"):
+            yield required(f"{path}.command")
+    elif kind == "sleep":
+        if pod.grace_period is not None and not 0 <= action["seconds"] <= pod.grace_period:
+            text = f"must be non-negative and less than terminationGracePeriodSeconds ({pod.grace_period})"
+            yield invalid(path, action["seconds"], text)
+    else:
+        if kind == "httpGet" and not action.get("path"):
+            yield required(f"{path}.path")
+        yield from port_number_or_name(action["port"], f"{path}.port")
+        if kind == "httpGet":
+            yield from supported(("HTTP", "HTTPS"))(action.get("scheme") or "", f"{path}.scheme")
+            for header in action.get("httpHeaders") or ():
+                yield from texts(names.http_header)(header["name"], f"{path}.httpHeaders")
+
+
+# --- security ---------------------------------------------------------------------------------------------------------
+
+_SECURITY_FIELDS = (
+    *("Capabilities", "Privileged", "SELinuxOptions", "WindowsOptions", "RunAsUser", "RunAsGroup", "RunAsNonRoot"),
+    *("ReadOnlyRootFilesystem", "AllowPrivilegeEscalation", "ProcMount", "SeccompProfile", "AppArmorProfile"),
+)
+
+
+def _security_context(context: Data, path: str, pod: PodFacts) -> Errors:
+    if context.get("privileged"):
+        yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
+    yield from present(context, path, (("runAsUser", _user_or_group), ("runAsGroup", _user_or_group)))
+    mount = context.get("procMount")
+    if mount is not None:
+        if mount not in ("Default", "Unmasked"):
+            yield not_supported(f"{path}.procMount", mount, ("Default", "Unmasked"))
+        if pod.host_users and mount == "Unmasked":
+            yield invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`")
+    if context.get("allowPrivilegeEscalation") is False:
+        given = {field: context.get(field[0].lower() + field[1:]) for field in _SECURITY_FIELDS}
+        if context.get("privileged"):
+            yield invalid(path, given, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+        for capability in (context.get("capabilities") or {}).get("add") or ():
+            if capability == "CAP_SYS_ADMIN":
+                text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+                yield invalid(path, given, text)
+
+
+def image_without_blanks(items: Sequence[Data], path: str) -> Errors:
+    """In a pod (not in a template) an image has no blanks at its ends."""
+
+    def rule(container: Data, place: str) -> Errors:
+        image = container.get("image") or ""
+        if image != image.strip():
+            yield invalid(f"{place}.image", image, "must not have leading or trailing whitespace")
+
+    yield from each(rule)(items, path)

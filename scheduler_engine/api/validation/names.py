@@ -1,0 +1,172 @@
+"""What Kubernetes says about names that are not well formed; each check lists its texts, none when all is well.
+
+Source: upstream ``apimachinery/pkg/util/validation/validation.go`` and ``ip.go``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+
+Check = Callable[[str], list[str]]
+
+_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
+_ENDS = "and must start and end with an alphanumeric character"
+_CHARACTERS = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
+
+
+def _pattern(text: str, regex: str, *examples: str, limit: int = 0) -> Check:
+    """A check by pattern and length; ``text`` is followed by the examples and the pattern."""
+    listed = " or ".join(f"'{example}', " for example in examples)
+    message = f"{text} (e.g. {listed}regex used for validation is '{regex}')"
+    compiled = re.compile(regex)
+
+    def check(value: str) -> list[str]:
+        long = [too_many_characters(limit)] if limit and len(value.encode()) > limit else []
+        return long if compiled.fullmatch(value) else [*long, message]
+
+    return check
+
+
+def too_many_characters(limit: int) -> str:
+    return f"must be no more than {limit} characters"
+
+
+label_value = _pattern(
+    f"a valid label must be an empty string or {_CHARACTERS}", f"({_QUALIFIED})?", "MyValue", "my_value", "12345", limit=63
+)
+subdomain = _pattern(
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}",
+    _SUBDOMAIN,
+    "example.com",
+    limit=253,
+)
+subdomain_with_underscore = _pattern(
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', {_ENDS}",
+    _UNDERSCORE_SUBDOMAIN,
+    "example.com",
+    limit=253,
+)
+dns_1035_label = _pattern(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character",
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    "my-name",
+    "abc-123",
+    limit=63,
+)
+http_header = _pattern("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name")
+_dns_label = _pattern(
+    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}",
+    _LABEL,
+    "my-name",
+    "123-abc",
+)
+_config_key = _pattern(
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    "[-._a-zA-Z0-9]+",
+    "key.name",
+    "KEY_NAME",
+    "key-name",
+    limit=253,
+)
+_name_part = _pattern(f"must {_CHARACTERS}", _QUALIFIED, "MyName", "my.name", "123-abc")
+
+
+def dns_label(value: str) -> list[str]:
+    problems = [too_many_characters(63)] if len(value.encode()) > 63 else []
+    if re.fullmatch(_LABEL, value):
+        return problems
+    if re.fullmatch(_SUBDOMAIN, value):
+        return [*problems, "must not contain dots"]
+    return problems + _dns_label(value)
+
+
+def qualified_name(value: str) -> list[str]:
+    """A label key or resource name: a name with an optional domain before a slash."""
+    prefix, slash, name = value.rpartition("/")
+    if "/" in prefix:
+        [text] = _name_part("")
+        return [f"a qualified name {text} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+    problems: list[str] = []
+    if slash and not prefix:
+        problems.append("prefix part must be non-empty")
+    elif slash:
+        problems += [f"prefix part {text}" for text in subdomain(prefix)]
+    if not name:
+        problems.append("name part must be non-empty")
+    elif len(name.encode()) > 63:
+        problems.append(f"name part {too_many_characters(63)}")
+    return problems + [f"name part {text}" for text in _name_part(name)]
+
+
+def config_key(value: str) -> list[str]:
+    problems = _config_key(value)
+    if value in (".", ".."):
+        problems.append(f"must not be '{value}'")
+    elif value.startswith(".."):
+        problems.append("must not start with '..'")
+    return problems
+
+
+def environment_variable(value: str) -> list[str]:
+    if all(" " <= character <= "~" and character != "=" for character in value):
+        return []
+    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+
+
+def port_name(value: str) -> list[str]:
+    rules = (
+        (len(value.encode()) <= 15, too_many_characters(15)),
+        (re.fullmatch("[-a-z0-9]+", value), "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
+        (re.search("[a-z]", value), "must contain at least one letter (a-z)"),
+        ("--" not in value, "must not contain consecutive hyphens"),
+        (not value.startswith("-") and not value.endswith("-"), "must not begin or end with a hyphen"),
+    )
+    return [text for holds, text in rules if not holds]
+
+
+def ip_address(value: str) -> list[str]:
+    return [] if parsed_ip(value) else ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
+
+
+def cidr(value: str) -> list[str]:
+    return [] if parsed_cidr(value) else ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
+
+
+def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """None when it is no address; leading zeros in IPv4 are allowed, as Kubernetes keeps doing for old fields."""
+    try:
+        return ipaddress.ip_address(_without_leading_zeros(value)) if "%" not in value else None
+    except ValueError:
+        return None
+
+
+def parsed_cidr(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    address, slash, bits = value.rpartition("/")
+    if not slash or not bits.isdecimal():
+        return None
+    try:
+        return ipaddress.ip_network(f"{_without_leading_zeros(address)}/{bits}", strict=False)
+    except ValueError:
+        return None
+
+
+def _without_leading_zeros(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,10}){3}", value):
+        return value
+    return ".".join(str(int(part)) for part in value.split("."))
+
+
+def generated(check: Check) -> Check:
+    """The check for a ``generateName``: a dash at its end does not count."""
+
+    def masked(value: str) -> list[str]:
+        return check(value[:-2] + "a" if len(value) > 1 and value.endswith("-") else value)
+
+    return masked

@@ -1,0 +1,63 @@
+"""Rules for nodes, new and updated. Source: upstream ``apis/core/validation`` (ValidateNode, ValidateNodeUpdate)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.metadata import metadata_rules, metadata_update
+from scheduler_engine.api.validation.problems import Errors, duplicate, each, forbidden, invalid, texts
+from scheduler_engine.api.validation.resources import amount
+from scheduler_engine.api.validation.selectors import taints
+
+Data = Mapping[str, Any]
+
+
+def node_rules(node: Data) -> Errors:
+    spec = node.get("spec") or {}
+    yield from metadata_rules(node, names.subdomain, namespaced=False)
+    yield from taints(spec.get("taints") or (), "metadata.taints")
+    yield from _amounts(node)
+    yield from _pod_ranges(spec.get("podCIDRs") or [], "spec.podCIDRs")
+
+
+def _amounts(node: Data) -> Errors:
+    status = node.get("status") or {}
+    for field in ("capacity", "allocatable"):
+        for name, written in (status.get(field) or {}).items():
+            yield from amount(name, written, f"status.{field}.{name}")
+
+
+def _pod_ranges(ranges: list[str], path: str) -> Errors:
+    yield from each(texts(names.cidr))(ranges, path)
+    if len(ranges) > 1:
+        families = [network.version for network in map(names.parsed_cidr, ranges) if network is not None]
+        if len(ranges) > 2 or sorted(families) != [4, 6]:
+            yield invalid(path, ranges, "may specify no more than one CIDR for each IP family")
+
+
+def node_update(old: Data, new: Data) -> Errors:
+    """As the registry does: everything that holds for a new node, then what an update may not change."""
+    yield from node_rules(new)
+    before, after = old.get("spec") or {}, new.get("spec") or {}
+    yield from metadata_update(old, new)
+    yield from _amounts(new)
+    seen: list[Data] = []
+    for index, address in enumerate((new.get("status") or {}).get("addresses") or ()):
+        if address in seen:
+            given = {"Type": address["type"], "Address": address["address"]}
+            yield duplicate(f"status.addresses[{index}]", given)
+        seen.append(address)
+    ranges = before.get("podCIDRs") or []
+    text = 'node updates may not change podCIDR except from "" to valid'
+    if ranges and len(ranges) != len(after.get("podCIDRs") or ()):
+        yield forbidden("spec.podCIDRs", text)
+    elif ranges:
+        changed = [value for value, other in zip(ranges, after["podCIDRs"], strict=True) if value != other]
+        yield from (forbidden("spec.podCIDRs", text) for _ in changed)
+    if before.get("providerID") and before["providerID"] != after.get("providerID"):
+        yield forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
+    yield from taints(after.get("taints") or (), "metadata.taints")
+    if before.get("externalID") != after.get("externalID"):
+        yield forbidden("spec.externalID", "may not be updated")

@@ -1,0 +1,235 @@
+"""Rules for a new pod. Source: upstream ``apis/core/validation`` (ValidatePodCreate)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.validation import names, selectors
+from scheduler_engine.api.validation.containers import PodFacts, containers, dns_label, image_without_blanks, init_containers
+from scheduler_engine.api.validation.metadata import labels, metadata_rules, object_name
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    between,
+    duplicate,
+    each,
+    forbidden,
+    invalid,
+    not_supported,
+    one_of,
+    present,
+    required,
+    texts,
+    too_long,
+)
+from scheduler_engine.api.validation.resources import container_resource_name, pod_level, requirements
+from scheduler_engine.api.validation.volumes import pod_volumes
+
+Data = Mapping[str, Any]
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+MIRROR = "kubernetes.io/config.mirror"
+
+_subdomain = texts(names.subdomain)
+_restart_policy = one_of(("Always", "OnFailure", "Never"))
+_dns_policy = one_of(("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))
+_preemption_policy = one_of(("PreemptLowerPriority", "Never"))
+
+
+def pod_rules(pod: Data) -> Errors:
+    yield from pod_and_template_rules(pod)
+    spec = pod.get("spec") or {}
+    if spec.get("ephemeralContainers"):
+        yield forbidden("spec.ephemeralContainers", "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+
+
+def pod_and_template_rules(pod: Data) -> Errors:
+    """What holds for a pod on create and on update."""
+    metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+    yield from metadata_rules(pod, names.subdomain, namespaced=True)
+    yield from annotations(metadata.get("annotations") or {}, spec)
+    yield from pod_spec(spec, "spec", object_name(metadata))
+    yield from image_without_blanks(spec.get("containers") or (), "spec.containers")
+    yield from image_without_blanks(spec.get("initContainers") or (), "spec.initContainers")
+
+
+def annotations(given: Mapping[str, str], spec: Data) -> Errors:
+    """Annotations that Kubernetes reads."""
+    if MIRROR in given and not spec.get("nodeName"):
+        text = "must set spec.nodeName if mirror pod annotation is set"
+        yield invalid(f"metadata.annotations[{MIRROR}]", given[MIRROR], text)
+    if DELETION_COST in given and not _is_cost(given[DELETION_COST]):
+        yield invalid(f"metadata.annotations[{DELETION_COST}]", given[DELETION_COST], "must be a 32bit integer")
+
+
+def _is_cost(text: str) -> bool:
+    """A 32-bit integer without plus sign and leading zeros."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or (digits[0] == "0" and text != "0"):
+        return False
+    return -(2**31) <= int(text) < 2**31
+
+
+def pod_spec(spec: Data, path: str, pod_name: str) -> Errors:
+    """The spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
+    facts, volume_errors = _facts(spec, path, pod_name)
+    if facts.grace_period is None:
+        yield required(f"{path}.terminationGracePeriodSeconds")
+    yield from volume_errors
+    yield from _resource_claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims")
+    regular, init = spec.get("containers") or (), spec.get("initContainers") or ()
+    yield from containers(regular, f"{path}.containers", facts)
+    yield from init_containers(init, regular, f"{path}.initContainers", facts)
+    yield from pod_level(spec, path, facts.claim_names)
+    yield from _host_network(spec, path)
+    yield from _restart_policy(spec.get("restartPolicy") or "", f"{path}.restartPolicy")
+    yield from _dns_policy(spec.get("dnsPolicy") or "", f"{path}.dnsPolicy")
+    yield from labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
+    yield from present(spec, path, (("affinity", selectors.affinity),))
+    yield from _dns_config(spec, f"{path}.dnsConfig")
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        yield from selectors.label_key(gate["conditionType"], f"{path}.readinessGates[{index}].conditionType")
+    yield from _scheduling_gates(spec.get("schedulingGates") or (), f"{path}.schedulingGates")
+    yield from present(spec, path, (("topologySpreadConstraints", selectors.spread_constraints),))
+    yield from _host_users(spec, path)
+    yield from _host_name(spec, path)
+    yield from present(spec, path, _LATER_RULES)
+    yield from _operating_system(spec, path)
+
+
+def _facts(spec: Data, path: str, pod_name: str) -> tuple[PodFacts, list[Any]]:
+    volumes, errors = pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name)
+    facts = PodFacts(
+        volumes=volumes,
+        claim_names=tuple(claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]),
+        grace_period=spec.get("terminationGracePeriodSeconds"),
+        restart_policy=spec.get("restartPolicy") or "",
+        host_users=spec.get("hostUsers") is not False,
+        os=(spec.get("os") or {}).get("name") or "",
+    )
+    return facts, errors
+
+
+def _resource_claims(claims: Sequence[Data], path: str) -> Errors:
+    seen: set[str] = set()
+    for index, claim in enumerate(claims):
+        place, name = f"{path}[{index}]", claim["name"]
+        claim_name, template = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
+        if not name:
+            yield required(f"{place}.name")
+        elif name in seen:
+            yield duplicate(f"{place}.name", name)
+        else:
+            yield from dns_label(name, f"{place}.name")
+            seen.add(name)
+        given = {"Name": name, "ResourceClaimName": claim_name, "ResourceClaimTemplateName": template}
+        if claim_name is not None and template is not None:
+            text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield invalid(place, given, text)
+        if claim_name is None and template is None:
+            yield invalid(place, given, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+        yield from present(claim, place, (("resourceClaimName", _subdomain), ("resourceClaimTemplateName", _subdomain)))
+
+
+def _host_network(spec: Data, path: str) -> Errors:
+    if not spec.get("hostNetwork"):
+        return
+    for index, container in enumerate(spec.get("containers") or ()):
+        for number, port in enumerate(container.get("ports") or ()):
+            if port.get("hostPort", 0) != port["containerPort"]:
+                place = f"{path}.containers[{index}].ports[{number}].hostPort"
+                yield invalid(place, port.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true")
+
+
+def _dns_config(spec: Data, path: str) -> Errors:
+    config, servers = spec.get("dnsConfig"), (spec.get("dnsConfig") or {}).get("nameservers") or []
+    if spec.get("dnsPolicy") == "None" and config is None:
+        yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
+        return
+    if spec.get("dnsPolicy") == "None" and not servers:
+        yield required(f"{path}.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+        return
+    if config is None:
+        return
+    searches = config.get("searches") or []
+    if len(servers) > 3:
+        yield invalid(f"{path}.nameservers", servers, "must not have more than 3 nameservers")
+    yield from each(texts(names.ip_address))(servers, f"{path}.nameservers")
+    if len(searches) > 32:
+        yield invalid(f"{path}.searches", searches, "must not have more than 32 search paths")
+    if len(" ".join(searches)) > 2048:
+        text = "must not have more than 2048 characters (including spaces) in the search list"
+        yield invalid(f"{path}.searches", searches, text)
+    for index, search in enumerate(searches):
+        if search != ".":
+            yield from texts(names.subdomain_with_underscore)(search.removesuffix("."), f"{path}.searches[{index}]")
+    for index, option in enumerate(config.get("options") or ()):
+        if not option.get("name"):
+            yield required(f"{path}.options[{index}]", "must not be empty")
+
+
+def _scheduling_gates(gates: Sequence[Data], path: str) -> Errors:
+    seen: set[str] = set()
+    for index, gate in enumerate(gates):
+        yield from selectors.label_key(gate["name"], f"{path}[{index}]")
+        if gate["name"] in seen:
+            yield duplicate(f"{path}[{index}]", gate["name"])
+        seen.add(gate["name"])
+
+
+def _host_users(spec: Data, path: str) -> Errors:
+    if spec.get("hostUsers") is not False:
+        return
+    for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
+        if spec.get(field):
+            yield forbidden(f"{path}.{shown}", "when `hostUsers` is false")
+
+
+def _host_name(spec: Data, path: str) -> Errors:
+    name, place = spec.get("hostnameOverride"), f"{path}.hostnameOverride"
+    if name is None:
+        return
+    if spec.get("setHostnameAsFQDN"):
+        yield forbidden(place, "may not be specified when setHostnameAsFQDN is true")
+    if spec.get("hostNetwork"):
+        yield forbidden(place, "may not be specified when hostNetwork is true")
+    if len(name.encode()) > 64:
+        yield too_long(place, 64)
+    yield from _subdomain(name, place)
+
+
+def _host_aliases(aliases: Sequence[Data], path: str) -> Errors:
+    for index, alias in enumerate(aliases):
+        yield from texts(names.ip_address)(alias["ip"], f"{path}[{index}].ip")
+        yield from each(_subdomain)(alias.get("hostnames") or (), f"{path}[{index}].hostnames")
+
+
+def _overhead(overhead: Data, path: str) -> Errors:
+    yield from requirements({"limits": overhead}, path, (), container_resource_name)
+
+
+def _operating_system(spec: Data, path: str) -> Errors:
+    system = spec.get("os")
+    if system is None:
+        return
+    if not system["name"]:
+        yield required(f"{path}.os.name")
+    elif system["name"] not in ("linux", "windows"):
+        yield not_supported(f"{path}.os", system["name"], ("linux", "windows"))
+
+
+_LATER_RULES = (
+    ("serviceAccountName", _subdomain),
+    ("nodeName", _subdomain),
+    ("activeDeadlineSeconds", between(1, 2**31 - 1)),
+    ("hostname", dns_label),
+    ("subdomain", dns_label),
+    ("tolerations", selectors.tolerations),
+    ("hostAliases", _host_aliases),
+    ("priorityClassName", _subdomain),
+    ("runtimeClassName", _subdomain),
+    ("preemptionPolicy", _preemption_policy),
+    ("overhead", _overhead),
+)

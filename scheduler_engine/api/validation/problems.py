@@ -1,0 +1,140 @@
+"""Field errors in Kubernetes' words. Source: upstream ``apimachinery/pkg/util/validation/field/errors.go``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from scheduler_engine.errors import FieldError
+
+Errors = Iterator[FieldError]
+Rule = Callable[[Any, str], Errors]
+"""Says what is wrong with a value at a path."""
+
+_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes, control characters escaped as Go does."""
+    parts = ['"']
+    for character in text:
+        if character in '"\\':
+            parts.append("\\" + character)
+        elif character.isprintable():
+            parts.append(character)
+        elif character in _ESCAPES:
+            parts.append(_ESCAPES[character])
+        else:
+            code = ord(character)
+            form = "\\x%02x" if code < 0x80 else "\\u%04x" if code < 0x10000 else "\\U%08x"
+            parts.append(form % code)
+    return "".join(parts) + '"'
+
+
+def shown(value: Any) -> str:
+    """A value as an error text shows it."""
+    if isinstance(value, str):
+        return quoted(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _error(kind: str, title: str, path: str, detail: str, value: Any = None, has_value: bool = True) -> FieldError:
+    parts = [title, shown(value)] if has_value else [title]
+    return FieldError(path, f"FieldValue{kind}", ": ".join([*parts, detail] if detail else parts))
+
+
+def invalid(path: str, value: Any, detail: str) -> FieldError:
+    return _error("Invalid", "Invalid value", path, detail, value)
+
+
+def duplicate(path: str, value: Any, detail: str = "") -> FieldError:
+    return _error("Duplicate", "Duplicate value", path, detail, value)
+
+
+def not_found(path: str, value: Any, detail: str = "") -> FieldError:
+    return _error("NotFound", "Not found", path, detail, value)
+
+
+def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+    detail = "supported values: " + ", ".join(quoted(item) for item in supported)
+    return _error("NotSupported", "Unsupported value", path, detail, value)
+
+
+def required(path: str, detail: str = "") -> FieldError:
+    return _error("Required", "Required value", path, detail, has_value=False)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    return _error("Forbidden", "Forbidden", path, detail, has_value=False)
+
+
+def too_long(path: str, limit: int) -> FieldError:
+    return _error("TooLong", "Too long", path, f"may not be more than {limit} bytes", has_value=False)
+
+
+def texts(check: Callable[[str], list[str]]) -> Rule:
+    """A rule from a check of names: one error for each of its texts."""
+
+    def rule(value: str, path: str) -> Errors:
+        for text in check(value):
+            yield invalid(path, value, text)
+
+    return rule
+
+
+def one_of(values: Sequence[str]) -> Rule:
+    """Missing: required; anything but ``values``: not supported (they are listed in this order)."""
+
+    def rule(value: str, path: str) -> Errors:
+        if not value:
+            yield required(path)
+        elif value not in values:
+            yield not_supported(path, value, values)
+
+    return rule
+
+
+def supported(values: Sequence[str]) -> Rule:
+    """Like ``one_of``, but a missing value counts as an unsupported one."""
+
+    def rule(value: str, path: str) -> Errors:
+        if value not in values:
+            yield not_supported(path, value, values)
+
+    return rule
+
+
+def each(rule: Rule) -> Rule:
+    """A rule for every item of a list."""
+
+    def for_all(items: Sequence[Any], path: str) -> Errors:
+        for index, item in enumerate(items):
+            yield from rule(item, f"{path}[{index}]")
+
+    return for_all
+
+
+def present(owner: Any, path: str, rules: Sequence[tuple[str, Rule]]) -> Errors:
+    """Rules for the fields of ``owner`` that are there, in the order of ``rules``."""
+    for field, rule in rules:
+        if owner.get(field) is not None:
+            yield from rule(owner[field], f"{path}.{field}")
+
+
+def nonnegative(value: int, path: str) -> Errors:
+    if value < 0:
+        yield invalid(path, value, "must be greater than or equal to 0")
+
+
+def positive(value: int, path: str) -> Errors:
+    if value <= 0:
+        yield invalid(path, value, "must be greater than zero")
+
+
+def between(low: int, high: int) -> Rule:
+    def rule(value: int, path: str) -> Errors:
+        if not low <= value <= high:
+            yield invalid(path, value, f"must be between {low} and {high}, inclusive")
+
+    return rule

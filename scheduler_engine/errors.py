@@ -1,0 +1,36 @@
+"""Errors that reach a person: complete, Kubernetes-shaped, with a place.
+
+Source: upstream ``apimachinery/pkg/util/validation/field/errors.go`` (kinds and wording).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong field.
+
+    ``path`` is Kubernetes' field path (``spec.tolerations[0].operator``; "" for the whole document), ``kind`` its error type
+    (``FieldValueInvalid`` …), ``message`` the text after the path. ``document`` counts from 0; ``line``/``column`` from 1, 0 = unknown.
+    """
+
+    path: str
+    kind: str
+    message: str
+    document: int = 0
+    line: int = 0
+    column: int = 0
+    object_name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class Rejected(Exception):
+    """A command was refused; nothing has changed. ``errors`` lists everything that is wrong."""
+
+    def __init__(self, errors: list[FieldError] | str) -> None:
+        self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors)
+        super().__init__("; ".join(str(error) for error in self.errors))

@@ -1,0 +1,43 @@
+"""What plugins remember during one cycle. Source: upstream ``framework/cycle_state.go``."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+
+class CycleState:
+    """Plugin data by key, plus the plugins that Skip took out of Filter and Score.
+
+    ``clone()`` copies deeply enough for a dry run: values with a ``clone`` method are cloned, others are shared and
+    must not be changed by AddPod/RemovePod.
+    """
+
+    __slots__ = ("data", "skip_filter_plugins", "skip_score_plugins")
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.skip_filter_plugins: dict[str, None] = {}
+        self.skip_score_plugins: dict[str, None] = {}
+
+    def write(self, key: str, value: Any) -> None:
+        self.data[key] = value
+
+    def read(self, key: str) -> Any:
+        """The value under ``key``, or None (upstream answers ``not found``)."""
+        return self.data.get(key)
+
+    def clone(self) -> CycleState:
+        copied = CycleState()
+        copied.data = {key: value.clone() if hasattr(value, "clone") else value for key, value in self.data.items()}
+        copied.skip_filter_plugins = dict(self.skip_filter_plugins)
+        copied.skip_score_plugins = dict(self.skip_score_plugins)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, object]) -> CycleState:
+        copied = CycleState()
+        memo[id(self)] = copied
+        copied.data = copy.deepcopy(self.data, memo)
+        copied.skip_filter_plugins = dict(self.skip_filter_plugins)
+        copied.skip_score_plugins = dict(self.skip_score_plugins)
+        return copied

@@ -1,0 +1,219 @@
+"""Cluster events: what happened to which kind of object, as far as queueing hints care.
+
+Source: upstream ``framework/types.go`` and ``framework/events.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Any
+
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.pod_resources import pod_requests
+from scheduler_engine.api.quantity import Quantity, parse_quantity
+
+WILDCARD = "*"
+NODE, POD = "Node", "Pod"
+ASSIGNED_POD, UNSCHEDULABLE_POD = "AssignedPod", "UnschedulablePod"
+"""Pods that have a node, and those that have not; plugins register for ``Pod`` and get both."""
+
+
+class ActionType(IntFlag):
+    """Bits of what happened; combinations are what a plugin registers for."""
+
+    ADD = 1
+    DELETE = 2
+    UPDATE_NODE_ALLOCATABLE = 4
+    UPDATE_NODE_LABEL = 8
+    UPDATE_NODE_TAINT = 16
+    UPDATE_NODE_CONDITION = 32
+    UPDATE_NODE_ANNOTATION = 64
+    UPDATE_POD_LABEL = 128
+    UPDATE_POD_SCALE_DOWN = 256
+    UPDATE_POD_TOLERATION = 512
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1024
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 2048
+
+    UPDATE = (
+        UPDATE_NODE_ALLOCATABLE
+        | UPDATE_NODE_LABEL
+        | UPDATE_NODE_TAINT
+        | UPDATE_NODE_CONDITION
+        | UPDATE_NODE_ANNOTATION
+        | UPDATE_POD_LABEL
+        | UPDATE_POD_SCALE_DOWN
+        | UPDATE_POD_TOLERATION
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+    )
+    ALL = ADD | DELETE | UPDATE
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEvent:
+    """``resource`` as Kubernetes names it (Node, AssignedPod, UnschedulablePod, Pod, PersistentVolume, ``*`` …).
+
+    ``label`` overrides the name used in metrics and traces (the scheduler's own causes, such as ``BackoffComplete``).
+    """
+
+    resource: str
+    action: ActionType
+    label: str = ""
+
+    def __str__(self) -> str:
+        return self.label or self.resource + ACTION_NAMES.get(self.action, "Update")
+
+
+ACTION_NAMES: dict[ActionType, str] = {
+    ActionType.ADD: "Add",
+    ActionType.DELETE: "Delete",
+    ActionType.UPDATE_NODE_ALLOCATABLE: "UpdateNodeAllocatable",
+    ActionType.UPDATE_NODE_LABEL: "UpdateNodeLabel",
+    ActionType.UPDATE_NODE_TAINT: "UpdateNodeTaint",
+    ActionType.UPDATE_NODE_CONDITION: "UpdateNodeCondition",
+    ActionType.UPDATE_NODE_ANNOTATION: "UpdateNodeAnnotation",
+    ActionType.UPDATE_POD_LABEL: "UpdatePodLabel",
+    ActionType.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
+    ActionType.UPDATE_POD_TOLERATION: "UpdatePodToleration",
+    ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
+    ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "UpdatePodGeneratedResourceClaim",
+    ActionType.UPDATE: "Update",
+    ActionType.ALL: "All",
+}
+
+SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
+BACKOFF_COMPLETE = "BackoffComplete"
+POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
+"""Causes of a move that are no cluster events."""
+
+ASSIGNED_POD_ADD = ClusterEvent(ASSIGNED_POD, ActionType.ADD)
+ASSIGNED_POD_UPDATE = ClusterEvent(ASSIGNED_POD, ActionType.UPDATE)
+ASSIGNED_POD_DELETE = ClusterEvent(ASSIGNED_POD, ActionType.DELETE)
+UNSCHEDULED_POD_ADD = ClusterEvent(UNSCHEDULABLE_POD, ActionType.ADD)
+UNSCHEDULED_POD_UPDATE = ClusterEvent(UNSCHEDULABLE_POD, ActionType.UPDATE)
+UNSCHEDULED_POD_DELETE = ClusterEvent(UNSCHEDULABLE_POD, ActionType.DELETE)
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(WILDCARD, ActionType.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(WILDCARD, ActionType.ALL, "ForceActivate")
+
+
+def is_wildcard(event: ClusterEvent) -> bool:
+    """The event that concerns pods rejected by any plugin."""
+    return event.resource == WILDCARD and event.action == ActionType.ALL
+
+
+def matches(registered: ClusterEvent, incoming: ClusterEvent) -> bool:
+    """Whether ``incoming`` is what was registered for, or more special: UpdateNodeLabel matches a registered Update."""
+    return is_wildcard(registered) or (
+        _resource_matches(registered.resource, incoming.resource)
+        and bool(registered.action & incoming.action)
+        and incoming.action <= registered.action
+    )
+
+
+def matches_any(registered: Iterable[ClusterEvent], incoming: ClusterEvent) -> bool:
+    return any(matches(event, incoming) for event in registered)
+
+
+def _resource_matches(registered: str, incoming: str) -> bool:
+    return registered in (WILDCARD, incoming) or (registered == POD and incoming in (ASSIGNED_POD, UNSCHEDULABLE_POD))
+
+
+# --- what an update amounts to ---------------------------------------------------------------------------------------
+
+
+def node_scheduling_properties_change(new: Node, old: Node) -> tuple[ClusterEvent, ...]:
+    """The special events of a node update, in Kubernetes' order; () when nothing that matters changed."""
+    return tuple(ClusterEvent(NODE, action) for action, changed in NODE_CHANGES if changed(new, old))
+
+
+def pod_scheduling_properties_change(new: Pod, old: Pod) -> tuple[ClusterEvent, ...]:
+    """The special events of a pod update, in Kubernetes' order; the one general Update when there is none."""
+    resource = ASSIGNED_POD if new.node_name else UNSCHEDULABLE_POD
+    actions = [action for action, changed in POD_CHANGES if changed(new, old)]
+    return tuple(ClusterEvent(resource, action) for action in actions or (ActionType.UPDATE,))
+
+
+def _uncordoned(new: Node, old: Node) -> bool:
+    return old.unschedulable and not new.unschedulable
+
+
+def _allocatable_changed(new: Node, old: Node) -> bool:
+    return _amounts(new.allocatable) != _amounts(old.allocatable)
+
+
+def _labels_changed(new: Node | Pod, old: Node | Pod) -> bool:
+    return new.labels != old.labels
+
+
+def _taints_changed(new: Node, old: Node) -> bool:
+    return new.taints != old.taints or _taint_times(new) != _taint_times(old)
+
+
+def _conditions_changed(new: Node, old: Node) -> bool:
+    return _condition_statuses(new) != _condition_statuses(old)
+
+
+def _annotations_changed(new: Node, old: Node) -> bool:
+    return new.annotations != old.annotations
+
+
+def _scaled_down(new: Pod, old: Pod) -> bool:
+    """A request became smaller or went away."""
+    asked, before = pod_requests(new), pod_requests(old)
+    return any(
+        name not in asked or Quantity(nano).milli_value() > Quantity(asked[name]).milli_value()
+        for name, nano in before.items()
+    )
+
+
+def _gates_eliminated(new: Pod, old: Pod) -> bool:
+    return bool(old.scheduling_gates) and not new.scheduling_gates
+
+
+def _tolerations_changed(new: Pod, old: Pod) -> bool:
+    """The number tells: tolerations can only be added."""
+    return len(new.tolerations) != len(old.tolerations)
+
+
+def _generated_claims_changed(new: Pod, old: Pod) -> bool:
+    return _claim_statuses(new) != _claim_statuses(old)
+
+
+def _amounts(quantities: dict[str, Any]) -> dict[str, int]:
+    return {name: parse_quantity(quantity).nano for name, quantity in quantities.items()}
+
+
+def _taint_times(node: Node) -> list[str | None]:
+    return [taint.get("timeAdded") for taint in node.spec.get("taints") or ()]
+
+
+def _condition_statuses(node: Node) -> dict[str, str]:
+    return {item.get("type", ""): item.get("status", "") for item in node.status.get("conditions") or ()}
+
+
+def _claim_statuses(pod: Pod) -> tuple[list[tuple[str, str | None]], Any]:
+    listed = pod.status.get("resourceClaimStatuses") or ()
+    named = [(item.get("name", ""), item.get("resourceClaimName")) for item in listed]
+    return named, pod.status.get("extendedResourceClaimStatus")
+
+
+NODE_CHANGES: tuple[tuple[ActionType, Callable[[Node, Node], bool]], ...] = (
+    (ActionType.UPDATE_NODE_TAINT, _uncordoned),
+    (ActionType.UPDATE_NODE_ALLOCATABLE, _allocatable_changed),
+    (ActionType.UPDATE_NODE_LABEL, _labels_changed),
+    (ActionType.UPDATE_NODE_TAINT, _taints_changed),
+    (ActionType.UPDATE_NODE_CONDITION, _conditions_changed),
+    (ActionType.UPDATE_NODE_ANNOTATION, _annotations_changed),
+)
+"""(event, does (new node, old node) amount to it)"""
+
+POD_CHANGES: tuple[tuple[ActionType, Callable[[Pod, Pod], bool]], ...] = (
+    (ActionType.UPDATE_POD_LABEL, _labels_changed),
+    (ActionType.UPDATE_POD_SCALE_DOWN, _scaled_down),
+    (ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, _gates_eliminated),
+    (ActionType.UPDATE_POD_TOLERATION, _tolerations_changed),
+    (ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _generated_claims_changed),
+)
+"""(event, does (new pod, old pod) amount to it)"""

@@ -1,0 +1,82 @@
+"""Which plugins want to hear of which cluster events, and whom to ask whether an event may help a pod they rejected.
+
+Source: upstream ``scheduler.go`` (buildQueueingHintMap) and ``framework/runtime/framework.go`` (fillEnqueueExtensions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.events import NODE, ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Hint, HintFunction, Plugin
+
+REJECTING_METHODS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
+"""Only a plugin with one of these can reject a pod, and only such a plugin may register for events."""
+
+UNROLLED_RESOURCES = (
+    "Pod",
+    "Node",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "storage.k8s.io/CSINode",
+    "storage.k8s.io/CSIDriver",
+    "storage.k8s.io/CSIStorageCapacity",
+    "storage.k8s.io/StorageClass",
+    "resource.k8s.io/ResourceClaim",
+    "resource.k8s.io/DeviceClass",
+)
+"""What a plugin that does not say hears of: everything about these."""
+
+NODE_TAINT_UPDATED = ClusterEvent(NODE, ActionType.UPDATE_NODE_TAINT)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueingHint:
+    """The function of one plugin for one event."""
+
+    plugin: str
+    function: HintFunction
+
+
+QueueingHintMap = dict[ClusterEvent, list[QueueingHint]]
+"""Registered event → whom to ask, in the order of the plugins."""
+
+
+def always_queue(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+    """The hint of a plugin that registers without one."""
+    return Hint.QUEUE, "the event always counts"
+
+
+def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
+    """The events of one profile's plugins.
+
+    A plugin that registers for new nodes but not for taints gets UpdateNodeTaint too, always to queue: a node may be
+    ready for pods only once its taints are gone.
+    """
+    hints: QueueingHintMap = {}
+    for plugin in plugins:
+        if not any(hasattr(plugin, method) for method in REJECTING_METHODS):
+            continue
+        registrations = registrations_of(plugin)
+        for registration in registrations:
+            function = registration.hint or always_queue
+            hints.setdefault(registration.event, []).append(QueueingHint(plugin.name, function))
+        if _registers(registrations, ActionType.ADD) and not _registers(registrations, ActionType.UPDATE_NODE_TAINT):
+            hints.setdefault(NODE_TAINT_UPDATED, []).append(QueueingHint(plugin.name, always_queue))
+    return hints
+
+
+def registrations_of(plugin: Plugin) -> tuple[EventRegistration, ...]:
+    """What ``plugin`` registers for; everything when it does not say."""
+    register = getattr(plugin, "events_to_register", None)
+    if register is None:
+        return tuple(EventRegistration(ClusterEvent(resource, ActionType.ALL)) for resource in UNROLLED_RESOURCES)
+    registrations: tuple[EventRegistration, ...] = register()
+    return registrations
+
+
+def _registers(registrations: Iterable[EventRegistration], action: ActionType) -> bool:
+    """Whether ``action`` of nodes is among them."""
+    return any(item.event.resource == NODE and item.event.action & action for item in registrations)

@@ -1,0 +1,234 @@
+"""What a plugin is and what it is given.
+
+A plugin is a class with a ``name`` and some of the methods below; having the method is how it takes part in an
+extension point (``EXTENSION_POINTS``). Plugins only decide: they record nothing, keep no state between cycles other
+than what they work out from their arguments, and reach the world through ``Handle``. ``None`` as a status means
+success. An internal error is raised as ``PluginError`` and becomes a status with code Error.
+
+==================  ==========================================================================================
+method              signature
+==================  ==========================================================================================
+pre_enqueue         (pod) → Status | None
+less                (left: QueuedPodInfo, right: QueuedPodInfo) → bool
+events_to_register  () → tuple[EventRegistration, …]
+pre_filter          (state, pod, nodes) → tuple[PreFilterResult | None, Status | None]
+add_pod, remove_pod (state, pod_to_schedule, pod_info, node_info) → None   (preemption: update this plugin's state)
+filter              (state, pod, node_info) → Status | None
+post_filter         (state, pod, statuses: NodeToStatus) → tuple[PostFilterResult | None, Status]
+pre_score           (state, pod, nodes) → Status | None
+score               (state, pod, node_info) → int
+normalize_score     (state, pod, scores: dict[node name, int]) → None   (changes ``scores``)
+reserve             (state, pod, node_name) → Status | None
+unreserve           (state, pod, node_name) → None
+permit              (state, pod, node_name) → tuple[Status | None, timeout in simulated microseconds]
+pre_bind            (state, pod, node_name) → Status | None
+bind                (state, pod, node_name) → Status | None
+post_bind           (state, pod, node_name) → None
+==================  ==========================================================================================
+
+Source: seed 002 §6 and 004; upstream ``framework/interface.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from random import Random
+from typing import Any, ClassVar, Protocol
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ClusterEvent
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.status import Code, Status
+from scheduler_engine.trace.events import Recorder
+
+MAX_NODE_SCORE = 100
+
+
+class PluginError(Exception):
+    """A plugin could not decide; the attempt ends with an error. The text is Kubernetes'."""
+
+
+class Hint(Enum):
+    """Answer of a queueing hint."""
+
+    QUEUE = "Queue"
+    SKIP = "QueueSkip"
+
+
+HintFunction = Callable[[Pod, KubeObject | None, KubeObject | None], tuple[Hint, str]]
+"""(pod, old object, new object) → (verdict, why, in a few words). Always a bound method, never a lambda."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRegistration:
+    """An event that may make a pod schedulable that this plugin rejected; no ``hint`` = always queue."""
+
+    event: ClusterEvent
+    hint: HintFunction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """``node_names``: only these nodes are worth filtering (sorted)."""
+
+    node_names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class NodeToStatus:
+    """Status per node that failed; nodes not listed have ``absent`` (upstream ``NodeToStatus``)."""
+
+    absent: Status
+    statuses: dict[str, Status] = field(default_factory=dict)
+
+    def get(self, node_name: str) -> Status:
+        return self.statuses.get(node_name, self.absent)
+
+    def nodes_for_code(self, lister: NodeInfoLister, code: Code) -> list[NodeInfo]:
+        """NodeInfos of the snapshot whose status has ``code``, in snapshot order."""
+        return [info for info in lister.list() if self.get(info.name).code is code]
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """``nominated_node``: a node, "" to clear an old nomination, None to leave it as it is.
+
+    ``best_nodes`` were equally good, the nominated one is among them; ``cleared_nominations`` are pods that lost
+    theirs.
+    """
+
+    nominated_node: str | None
+    victims: tuple[Pod, ...] = ()
+    best_nodes: tuple[str, ...] = ()
+    cleared_nominations: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class QueuedPodInfo:
+    """A pod in the scheduling queue. Times in simulated microseconds. Source: upstream ``framework/types.go``."""
+
+    pod_info: PodInfo
+    timestamp_us: int = 0
+    attempts: int = 0
+    unschedulable_count: int = 0
+    consecutive_errors_count: int = 0
+    initial_attempt_us: int | None = None
+    backoff_expiration_us: int | None = None
+    unschedulable_plugins: dict[str, None] = field(default_factory=dict)
+    pending_plugins: dict[str, None] = field(default_factory=dict)
+    gating_plugin: str = ""
+
+    @property
+    def pod(self) -> Pod:
+        return self.pod_info.pod
+
+    def __deepcopy__(self, memo: dict[int, object]) -> QueuedPodInfo:
+        copied = replace(
+            self,
+            unschedulable_plugins=dict(self.unschedulable_plugins),
+            pending_plugins=dict(self.pending_plugins),
+        )
+        memo[id(self)] = copied
+        return copied
+
+
+class NodeInfoLister(Protocol):
+    """The snapshot, as plugins see it."""
+
+    def list(self) -> Sequence[NodeInfo]: ...
+
+    def have_pods_with_affinity(self) -> Sequence[NodeInfo]: ...
+
+    def have_pods_with_required_anti_affinity(self) -> Sequence[NodeInfo]: ...
+
+    def get(self, node_name: str) -> NodeInfo | None: ...
+
+    def is_pvc_used_by_pods(self, key: str) -> bool: ...
+
+
+class ObjectReader(Protocol):
+    """The API objects that plugins may look at (upstream: informer listers)."""
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]: ...
+
+    def get(self, kind: str, key: str) -> KubeObject | None: ...
+
+
+class ApiWriter(Protocol):
+    """What plugins may ask the API server to do."""
+
+    def bind(self, pod_key: str, uid: str, node_name: str) -> None: ...
+
+    def delete_pod(self, pod_key: str, reason: str, message: str) -> None: ...
+
+    def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None: ...
+
+
+class NominatorView(Protocol):
+    """Who is nominated where."""
+
+    def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]: ...
+
+    def delete_nominated_pod_if_exists(self, pod: Pod) -> None: ...
+
+
+class NoNominations:
+    """A nominator before there is a queue."""
+
+    def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
+        return ()
+
+    def delete_nominated_pod_if_exists(self, pod: Pod) -> None:
+        """There is none."""
+
+
+class FrameworkView(Protocol):
+    """What preemption needs of the profile that runs it; the runtime implements it."""
+
+    def run_filter_plugins_with_nominated_pods(
+        self, state: CycleState, pod: Pod, node_info: NodeInfo
+    ) -> Status | None: ...
+
+    def run_add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> Status | None: ...
+
+    def run_remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node_info: NodeInfo) -> Status | None: ...
+
+
+@dataclass(slots=True)
+class Handle:
+    """Everything a plugin may reach (upstream ``framework.Handle``). One per profile, shared by its plugins.
+
+    ``recorder`` takes trace events: only the runtime and the preemption evaluator use it. ``cycle`` is the number of
+    the scheduling cycle under way. ``now_us`` answers the simulated time (for pods without a start time).
+    """
+
+    snapshot: NodeInfoLister
+    objects: ObjectReader
+    api: ApiWriter
+    nominator: NominatorView
+    recorder: Recorder
+    random: Random
+    framework: FrameworkView | None = None
+    cycle: int = 0
+
+    @property
+    def now_us(self) -> int:
+        return self.recorder.now_us
+
+
+class Plugin:
+    """Base of all plugins.
+
+    ``reads_other_nodes`` tells whether a filter verdict or raw score depends on more than this pod and this node:
+    results of those that do not may be kept per node until the node changes.
+    """
+
+    name: ClassVar[str]
+    reads_other_nodes: ClassVar[bool] = False
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        """``args``: this plugin's defaulted arguments in v1 form (``pluginConfig[].args``)."""
+        self.handle = handle

@@ -1,0 +1,231 @@
+"""NodeInfo: what the scheduler knows of one node, aggregated over its pods.
+
+Source: seed 001 (cache and snapshot); upstream ``framework/types.go``. The cache stamps ``generation``; a NodeInfo
+itself knows no counter, so that copies made for dry runs leave no trace.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.pod_resources import PodResource, Resource, pod_resource, resource_from
+
+
+@dataclass(frozen=True, slots=True)
+class AffinityTerm:
+    """One term of pod (anti-)affinity, ready to match.
+
+    ``namespaces`` are those named, or the pod's own when none is named; ``namespace_selector`` matches Namespace labels
+    (nothing when absent).
+    """
+
+    namespaces: tuple[str, ...]
+    selector: Selector
+    topology_key: str
+    namespace_selector: Selector
+
+    def matches(self, pod: Pod, namespace_labels: Mapping[str, str] | None) -> bool:
+        """Whether ``pod`` is meant; ``namespace_labels`` are those of the pod's namespace, None = not looked at."""
+        in_namespace = pod.namespace in self.namespaces or (
+            namespace_labels is not None and self.namespace_selector.matches(namespace_labels)
+        )
+        return in_namespace and self.selector.matches(pod.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedAffinityTerm:
+    weight: int
+    term: AffinityTerm
+
+
+def affinity_term(pod: Pod, manifest: Mapping[str, Any]) -> AffinityTerm:
+    """A PodAffinityTerm of ``pod``."""
+    namespaces = tuple(manifest.get("namespaces") or ())
+    namespace_selector = manifest.get("namespaceSelector")
+    if not namespaces and namespace_selector is None:
+        namespaces = (pod.namespace,)
+    return AffinityTerm(
+        namespaces,
+        selector_from(manifest.get("labelSelector")),
+        manifest.get("topologyKey") or "",
+        selector_from(namespace_selector),
+    )
+
+
+class PodInfo:
+    """A pod with its affinity terms and resources worked out once. Immutable, shared between copies."""
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+
+    @cached_property
+    def resource(self) -> PodResource:
+        return pod_resource(self.pod)
+
+    @cached_property
+    def required_affinity_terms(self) -> tuple[AffinityTerm, ...]:
+        return self._required("podAffinity")
+
+    @cached_property
+    def required_anti_affinity_terms(self) -> tuple[AffinityTerm, ...]:
+        return self._required("podAntiAffinity")
+
+    @cached_property
+    def preferred_affinity_terms(self) -> tuple[WeightedAffinityTerm, ...]:
+        return self._preferred("podAffinity")
+
+    @cached_property
+    def preferred_anti_affinity_terms(self) -> tuple[WeightedAffinityTerm, ...]:
+        return self._preferred("podAntiAffinity")
+
+    def _required(self, side: str) -> tuple[AffinityTerm, ...]:
+        listed = (self.pod.affinity.get(side) or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        return tuple(affinity_term(self.pod, item) for item in listed)
+
+    def _preferred(self, side: str) -> tuple[WeightedAffinityTerm, ...]:
+        listed = (self.pod.affinity.get(side) or {}).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        return tuple(
+            WeightedAffinityTerm(item.get("weight", 0), affinity_term(self.pod, item.get("podAffinityTerm") or {}))
+            for item in listed
+        )
+
+    def __deepcopy__(self, memo: dict[int, object]) -> PodInfo:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PodInfo, (self.pod,)
+
+
+@dataclass(slots=True)
+class ImageStateSummary:
+    """``size`` in bytes; ``num_nodes`` = how many nodes have the image.
+
+    The cache's NodeInfos share one summary per image, which the cache keeps up to date; a clone holds the figures of
+    its moment.
+    """
+
+    size: int
+    num_nodes: int
+
+
+@dataclass(slots=True, eq=False)
+class NodeInfo:
+    """``node`` is None for a ghost (node gone, pods still there). Amounts: millicores and bytes."""
+
+    node: Node | None = None
+    pods: list[PodInfo] = field(default_factory=list)
+    pods_with_affinity: list[PodInfo] = field(default_factory=list)
+    pods_with_required_anti_affinity: list[PodInfo] = field(default_factory=list)
+    used_ports: dict[tuple[str, str, int], None] = field(default_factory=dict)
+    requested: Resource = field(default_factory=Resource)
+    non_zero_requested: Resource = field(default_factory=Resource)
+    allocatable: Resource = field(default_factory=Resource)
+    image_states: dict[str, ImageStateSummary] = field(default_factory=dict)
+    pvc_ref_counts: dict[str, int] = field(default_factory=dict)
+    generation: int = 0
+
+    @property
+    def name(self) -> str:
+        """The node's name, "" for a ghost."""
+        return self.node.name if self.node is not None else ""
+
+    def set_node(self, node: Node) -> None:
+        self.node = node
+        self.allocatable = resource_from(node.allocatable)
+
+    def remove_node(self) -> None:
+        """Leave a ghost: the pods stay."""
+        self.node = None
+
+    def add_pod_info(self, info: PodInfo) -> None:
+        self.pods.append(info)
+        if info.pod.has_pod_affinity:
+            self.pods_with_affinity.append(info)
+        if info.pod.has_required_anti_affinity:
+            self.pods_with_required_anti_affinity.append(info)
+        self._account(info, 1)
+
+    def add_pod(self, pod: Pod) -> None:
+        self.add_pod_info(PodInfo(pod))
+
+    def remove_pod(self, pod: Pod) -> PodInfo:
+        """Take ``pod`` (same uid) off. Raises KeyError with Kubernetes' text when it is not there."""
+        if pod.has_pod_affinity:
+            _take_out(self.pods_with_affinity, pod.uid)
+        if pod.has_required_anti_affinity:
+            _take_out(self.pods_with_required_anti_affinity, pod.uid)
+        removed = _take_out(self.pods, pod.uid)
+        if removed is None:
+            raise KeyError(f"no corresponding pod {pod.name} in pods of node {self.name}")
+        self._account(removed, -1)
+        return removed
+
+    def _account(self, info: PodInfo, sign: int) -> None:
+        resource = info.resource
+        self.requested.add(resource.request, sign)
+        self.non_zero_requested.milli_cpu += sign * resource.non_zero_milli_cpu
+        self.non_zero_requested.memory += sign * resource.non_zero_memory
+        for port in info.pod.host_ports:
+            if sign > 0:
+                self.used_ports[port] = None
+            else:
+                self.used_ports.pop(port, None)
+        for claim in info.pod.claim_names:
+            key = f"{info.pod.namespace}/{claim}"
+            count = self.pvc_ref_counts.get(key, 0) + sign
+            if count > 0:
+                self.pvc_ref_counts[key] = count
+            else:
+                self.pvc_ref_counts.pop(key, None)
+
+    def clone(self) -> NodeInfo:
+        """A copy for a snapshot or a dry run: containers are copied, immutable pods and nodes shared."""
+        return NodeInfo(
+            self.node,
+            list(self.pods),
+            list(self.pods_with_affinity),
+            list(self.pods_with_required_anti_affinity),
+            dict(self.used_ports),
+            self.requested.clone(),
+            self.non_zero_requested.clone(),
+            self.allocatable,
+            {name: ImageStateSummary(state.size, state.num_nodes) for name, state in self.image_states.items()},
+            dict(self.pvc_ref_counts),
+            self.generation,
+        )
+
+    def become(self, other: NodeInfo) -> None:
+        """Take over everything ``other`` holds, so that whoever holds this object sees it. ``other`` is used up."""
+        self.node = other.node
+        self.pods = other.pods
+        self.pods_with_affinity = other.pods_with_affinity
+        self.pods_with_required_anti_affinity = other.pods_with_required_anti_affinity
+        self.used_ports = other.used_ports
+        self.requested = other.requested
+        self.non_zero_requested = other.non_zero_requested
+        self.allocatable = other.allocatable
+        self.image_states = other.image_states
+        self.pvc_ref_counts = other.pvc_ref_counts
+        self.generation = other.generation
+
+    def __deepcopy__(self, memo: dict[int, object]) -> NodeInfo:
+        copied = self.clone()
+        copied.image_states = copy.deepcopy(self.image_states, memo)
+        memo[id(self)] = copied
+        return copied
+
+
+def _take_out(infos: list[PodInfo], uid: str) -> PodInfo | None:
+    """Remove by uid; the last one takes the free place, as in Kubernetes (the order is visible in dumps)."""
+    for index, info in enumerate(infos):
+        if info.pod.uid == uid:
+            infos[index] = infos[-1]
+            infos.pop()
+            return info
+    return None

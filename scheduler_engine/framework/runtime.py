@@ -1,0 +1,413 @@
+"""The framework runtime: one profile's plugins, run in order. It alone records plugin calls.
+
+Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.framework.interface import (
+    MAX_NODE_SCORE,
+    Handle,
+    NodeToStatus,
+    Plugin,
+    PluginError,
+    PostFilterResult,
+    PreFilterResult,
+)
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from scheduler_engine.trace.events import NormalizeRan, PluginsRan, PostFilterRan, PreFilterRan, PreScoreRan, ScoreRan
+
+ACTIVE_FILTERS = "framework/active-filters"
+Scores = dict[str, dict[str, int]]
+"""plugin → node → score"""
+
+
+class ProfileLike(Protocol):
+    """What the runtime reads of a profile (``config.types.Profile``)."""
+
+    @property
+    def scheduler_name(self) -> str: ...
+
+    @property
+    def plugins(self) -> Mapping[str, Sequence[tuple[str, int]]]: ...
+
+    @property
+    def args(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+    @property
+    def percentage_of_nodes_to_score(self) -> int | None: ...
+
+
+def _verdict(plugin: str, status: Status | None) -> tuple[str, str, tuple[str, ...]]:
+    return (plugin, "Success", ()) if status is None else (plugin, status.code.value, status.reasons)
+
+
+class Framework:
+    """A profile at work.
+
+    ``plugins``: name → instance; ``points``: extension point → instances in running order; ``weights``: score plugin →
+    weight.
+    """
+
+    def __init__(self, profile: ProfileLike, registry: Mapping[str, type[Plugin]], handle: Handle) -> None:
+        self.profile_name = profile.scheduler_name
+        self.percentage_of_nodes_to_score = profile.percentage_of_nodes_to_score
+        self.handle = handle
+        handle.framework = self
+        self.plugins: dict[str, Plugin] = {}
+        self.points: dict[str, list[Any]] = {}
+        for point in EXTENSION_POINTS:
+            self.points[point] = [self._instance(name, profile, registry) for name, _ in profile.plugins.get(point, ())]
+        self.weights = dict(profile.plugins.get("score", ()))
+
+    def _instance(self, name: str, profile: ProfileLike, registry: Mapping[str, type[Plugin]]) -> Plugin:
+        if name not in self.plugins:
+            self.plugins[name] = registry[name](profile.args.get(name, {}), self.handle)
+        return self.plugins[name]
+
+    # --- PreFilter and Filter ----------------------------------------------------------------------------------------
+
+    def run_pre_filter_plugins(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None, list[str]]:
+        """All PreFilter plugins: the merged narrowing, the status, and the plugins that narrowed (sorted)."""
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        outcome = self._pre_filter(state, pod, nodes, verdicts)
+        active = tuple(plugin for plugin in self.points["filter"] if plugin.name not in state.skip_filter_plugins)
+        state.write(ACTIVE_FILTERS, active)
+        names = None if outcome[0] is None else outcome[0].node_names
+        self.handle.recorder.add(PreFilterRan(self.handle.cycle, tuple(verdicts), names))
+        return outcome
+
+    def _pre_filter(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: Sequence[NodeInfo],
+        verdicts: list[tuple[str, str, tuple[str, ...]]],
+    ) -> tuple[PreFilterResult | None, Status | None, list[str]]:
+        result: PreFilterResult | None = None
+        narrowing: list[str] = []
+        held: Status | None = None
+        for plugin in self.points["preFilter"]:
+            try:
+                narrowed, status = plugin.pre_filter(state, pod, nodes)
+            except PluginError as problem:
+                narrowed, status = None, error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
+            if status is not None and status.is_skip:
+                state.skip_filter_plugins[plugin.name] = None
+                continue
+            if status is not None and not status.is_success:
+                if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    return None, status.by(plugin.name), []
+                if status.code is Code.UNSCHEDULABLE:
+                    held = status.by(plugin.name)
+                    continue
+                text = f'running PreFilter plugin "{plugin.name}": {status.message}'
+                return None, error(text).by(plugin.name), []
+            if narrowed is not None:
+                narrowing.append(plugin.name)
+                result = _merge(result, narrowed)
+                if not result.node_names:
+                    narrowing.sort()
+                    text = (
+                        f"node(s) didn't satisfy plugin {narrowing[0]}"
+                        if len(narrowing) == 1
+                        else f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously"
+                    )
+                    return result, unresolvable(text), narrowing
+        return result, held, sorted(narrowing)
+
+    def run_add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> Status | None:
+        """Tell the plugins that ``added`` is on the node now; an error status when one cannot cope."""
+        return self._extension("add_pod", "AddPod", state, pod, added, node_info)
+
+    def run_remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node_info: NodeInfo) -> Status | None:
+        """Tell the plugins that ``removed`` has left the node."""
+        return self._extension("remove_pod", "RemovePod", state, pod, removed, node_info)
+
+    def _extension(
+        self, method: str, title: str, state: CycleState, pod: Pod, info: PodInfo, node_info: NodeInfo
+    ) -> Status | None:
+        for plugin in self.points["preFilter"]:
+            if plugin.name in state.skip_filter_plugins or not hasattr(plugin, method):
+                continue
+            try:
+                getattr(plugin, method)(state, pod, info, node_info)
+            except PluginError as problem:
+                return error(f'running {title} on PreFilter plugin "{plugin.name}": {problem}')
+        return None
+
+    def run_filter_plugins(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        """The first failing plugin's status, None when all pass."""
+        for plugin in state.data[ACTIVE_FILTERS]:
+            try:
+                status: Status | None = plugin.filter(state, pod, node_info)
+            except PluginError as problem:
+                return error(f'running "{plugin.name}" filter plugin: {problem}').by(plugin.name)
+            if status is not None:
+                return status.by(plugin.name)
+        return None
+
+    def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        """Filters must pass with the nominated pods of equal or higher priority on the node, and without them."""
+        nominated = self.nominated_for(pod, node_info.name)
+        if nominated:
+            with_state, with_info = state.clone(), node_info.clone()
+            for info in nominated:
+                with_info.add_pod_info(info)
+                problem = self.run_add_pod(with_state, pod, info, with_info)
+                if problem is not None:
+                    return problem
+            status = self.run_filter_plugins(with_state, pod, with_info)
+            if status is not None:
+                return status
+        return self.run_filter_plugins(state, pod, node_info)
+
+    def other_failing_filters(
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, first: str
+    ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """What-if for teaching: the verdicts of the filters after ``first`` that fail too, each asked alone."""
+        verdicts = []
+        plugins = iter(state.data[ACTIVE_FILTERS])
+        for plugin in plugins:
+            if plugin.name == first:
+                break
+        for plugin in plugins:
+            try:
+                status: Status | None = plugin.filter(state, pod, node_info)
+            except PluginError as problem:
+                status = error(str(problem))
+            if status is not None:
+                verdicts.append(_verdict(plugin.name, status))
+        return tuple(verdicts)
+
+    def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
+        """Nominated pods that count against ``pod`` on the node: other pods of equal or higher priority."""
+        return [
+            info
+            for info in self.handle.nominator.nominated_pods_for_node(node_name)
+            if info.pod.priority >= pod.priority and info.pod.uid != pod.uid
+        ]
+
+    # --- PostFilter
+    # ----------------------------------------------------------------------------------------------------
+
+    def run_post_filter_plugins(
+        self, state: CycleState, pod: Pod, statuses: NodeToStatus
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Until the first Success, Error or UnschedulableAndUnresolvable; the last result that says something
+        counts.
+        """
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        result, status = self._post_filter(state, pod, statuses, verdicts)
+        nominated = result.nominated_node or "" if result is not None else ""
+        victims = tuple(victim.key for victim in result.victims) if result is not None else ()
+        best = result.best_nodes if result is not None else ()
+        cleared = result.cleared_nominations if result is not None else ()
+        self.handle.recorder.add(PostFilterRan(self.handle.cycle, tuple(verdicts), nominated, victims, best, cleared))
+        return result, status
+
+    def _post_filter(
+        self,
+        state: CycleState,
+        pod: Pod,
+        statuses: NodeToStatus,
+        verdicts: list[tuple[str, str, tuple[str, ...]]],
+    ) -> tuple[PostFilterResult | None, Status]:
+        result: PostFilterResult | None = None
+        reasons: list[str] = []
+        rejector = ""
+        for plugin in self.points["postFilter"]:
+            try:
+                answer, status = plugin.post_filter(state, pod, statuses)
+            except PluginError as problem:
+                answer, status = None, error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
+            if status.is_success:
+                return answer, status
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return answer, status.by(plugin.name)
+            if not status.is_rejected:
+                return None, error(status.message).by(plugin.name)
+            if answer is not None and answer.nominated_node is not None:
+                result = answer
+            reasons += status.reasons
+            rejector = rejector or plugin.name
+        return result, unschedulable(*reasons).by(rejector)
+
+    # --- scoring
+    # -------------------------------------------------------------------------------------------------------
+
+    def run_pre_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """An error status when a plugin fails; Skip takes the plugin out of Score."""
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        failure: Status | None = None
+        for plugin in self.points["preScore"]:
+            try:
+                status = plugin.pre_score(state, pod, nodes)
+            except PluginError as problem:
+                status = error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
+            if status is not None and status.is_skip:
+                state.skip_score_plugins[plugin.name] = None
+            elif status is not None and not status.is_success:
+                failure = error(f'running PreScore plugin "{plugin.name}": {status.message}')
+                break
+        self.handle.recorder.add(PreScoreRan(self.handle.cycle, tuple(verdicts)))
+        return failure
+
+    def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
+        """Raw scores. Raises PluginError when a plugin fails."""
+        raw: Scores = {}
+        for plugin in self.points["score"]:
+            if plugin.name in state.skip_score_plugins:
+                continue
+            try:
+                raw[plugin.name] = {info.name: plugin.score(state, pod, info) for info in nodes}
+            except PluginError as problem:
+                text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
+                raise PluginError(text) from problem
+        weights = tuple((name, self.weights[name]) for name in raw)
+        self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._table(raw)))
+        return raw
+
+    def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
+        """Normalized scores and the weighted total per node. Raises PluginError for a score outside 0–100."""
+        normalized: Scores = {}
+        totals: dict[str, int] = {}
+        for name, scores in raw.items():
+            plugin: Any = self.plugins[name]
+            values = dict(scores)
+            if hasattr(plugin, "normalize_score"):
+                plugin.normalize_score(state, pod, values)
+            weight = self.weights[name]
+            for node, value in values.items():
+                if not 0 <= value <= MAX_NODE_SCORE:
+                    raise PluginError(
+                        f"applying score defaultWeights on Score plugins: plugin {name!r} returns an invalid score "
+                        f"{value}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+                    )
+                totals[node] = totals.get(node, 0) + value * weight
+            normalized[name] = values
+        weighted = (
+            {
+                name: {node: value * self.weights[name] for node, value in values.items()}
+                for name, values in normalized.items()
+            }
+            if self.handle.recorder.full
+            else {}
+        )
+        self.handle.recorder.add(
+            NormalizeRan(self.handle.cycle, self._table(normalized), self._table(weighted), tuple(totals.items()))
+        )
+        return normalized, totals
+
+    def _table(self, scores: Scores) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+        if not self.handle.recorder.full:
+            return ()
+        return tuple((name, tuple(values.items())) for name, values in scores.items())
+
+    # --- from Reserve to PostBind
+    # -----------------------------------------------------------------------------------------
+
+    def run_reserve_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return self._run("Reserve", "reserve", state, pod, node_name)
+
+    def run_unreserve_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """In reverse order; every plugin is told."""
+        verdicts = []
+        for plugin in reversed(self.points["reserve"]):
+            plugin.unreserve(state, pod, node_name)
+            verdicts.append(_verdict(plugin.name, None))
+        self.handle.recorder.add(PluginsRan(self.handle.cycle, "Unreserve", node_name, tuple(verdicts)))
+
+    def run_permit_plugins(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, dict[str, int]]:
+        """The status (Wait when a plugin wants to wait) and the timeouts in microseconds of those that wait."""
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        waits: dict[str, int] = {}
+        outcome: Status | None = None
+        for plugin in self.points["permit"]:
+            try:
+                status, timeout_us = plugin.permit(state, pod, node_name)
+            except PluginError as problem:
+                status, timeout_us = error(str(problem)), 0
+            verdicts.append(_verdict(plugin.name, status))
+            if status is None or status.is_success:
+                continue
+            if status.code is Code.WAIT:
+                waits[plugin.name] = timeout_us
+                outcome = Status(Code.WAIT)
+                continue
+            outcome = status.by(plugin.name)
+            if not status.is_rejected:
+                outcome = error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
+            waits = {}
+            break
+        self.handle.recorder.add(PluginsRan(self.handle.cycle, "Permit", node_name, tuple(verdicts)))
+        return outcome, waits
+
+    def run_pre_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return self._run("PreBind", "pre_bind", state, pod, node_name)
+
+    def run_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """The first plugin that does not skip binds. Skip is returned when none did."""
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        outcome: Status | None = Status(Code.SKIP)
+        for plugin in self.points["bind"]:
+            try:
+                status = plugin.bind(state, pod, node_name)
+            except PluginError as problem:
+                status = error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
+            if status is not None and status.is_skip:
+                continue
+            outcome = status
+            if status is not None and not status.is_success and not status.is_rejected:
+                outcome = error(f'running Bind plugin "{plugin.name}": {status.message}').by(plugin.name)
+            break
+        self.handle.recorder.add(PluginsRan(self.handle.cycle, "Bind", node_name, tuple(verdicts)))
+        return outcome
+
+    def run_post_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        verdicts = []
+        for plugin in self.points["postBind"]:
+            plugin.post_bind(state, pod, node_name)
+            verdicts.append(_verdict(plugin.name, SUCCESS))
+        self.handle.recorder.add(PluginsRan(self.handle.cycle, "PostBind", node_name, tuple(verdicts)))
+
+    def _run(self, point: str, method: str, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Reserve and PreBind: the first failure ends it; a rejection keeps its code, anything else becomes an
+        error.
+        """
+        verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+        outcome: Status | None = None
+        for plugin in self.points[point[0].lower() + point[1:]]:
+            try:
+                status = getattr(plugin, method)(state, pod, node_name)
+            except PluginError as problem:
+                status = error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
+            if status is not None and not status.is_success and not status.is_skip:
+                outcome = status.by(plugin.name)
+                if not status.is_rejected:
+                    outcome = error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
+                break
+        self.handle.recorder.add(PluginsRan(self.handle.cycle, point, node_name, tuple(verdicts)))
+        return outcome
+
+
+def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterResult:
+    """Both narrowings together (upstream ``PreFilterResult.Merge``)."""
+    if left is None:
+        return right
+    wanted = dict.fromkeys(right.node_names)
+    return PreFilterResult(tuple(name for name in left.node_names if name in wanted))

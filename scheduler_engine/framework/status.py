@@ -1,0 +1,69 @@
+"""What a plugin answers. Source: upstream ``framework/interface.go`` (Code, Status)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+
+class Code(Enum):
+    """Kubernetes' status codes by their own names; the value is the name used in traces and messages."""
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    WAIT = "Wait"
+    SKIP = "Skip"
+    PENDING = "Pending"
+
+
+REJECTIONS = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """``reasons`` are Kubernetes' texts; ``plugin`` is filled in by the runtime. ``None`` stands for success."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+    @property
+    def is_success(self) -> bool:
+        return self.code is Code.SUCCESS
+
+    @property
+    def is_skip(self) -> bool:
+        return self.code is Code.SKIP
+
+    @property
+    def is_rejected(self) -> bool:
+        """Unschedulable in one of its forms (upstream ``IsRejected``)."""
+        return self.code in REJECTIONS
+
+    @property
+    def message(self) -> str:
+        """The reasons, joined as upstream ``Status.Message`` does."""
+        return ", ".join(self.reasons)
+
+    def by(self, plugin: str) -> Status:
+        """The same status, named as ``plugin``'s answer."""
+        return replace(self, plugin=plugin)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+
+def unschedulable(*reasons: str) -> Status:
+    return Status(Code.UNSCHEDULABLE, reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """UnschedulableAndUnresolvable: evicting pods would not help."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+
+def error(reason: str) -> Status:
+    return Status(Code.ERROR, (reason,))

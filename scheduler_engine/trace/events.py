@@ -1,0 +1,386 @@
+"""The trace: frozen, past-tense events that name things by key and hold numbers, never live objects.
+
+Every event becomes one ``Entry`` (number, simulated time in microseconds, number of the command that set it off).
+Pods are named ``namespace/name``, nodes by name. A *verdict* is ``(plugin, code, reasons)`` with ``code`` one of the
+names of :class:`scheduler_engine.framework.status.Code`. Tables stay tuples, so that one stage is one event however
+many nodes it looked at. ``trace/text.py`` gives each event one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Verdict = tuple[str, str, tuple[str, ...]]
+"""(plugin, code, reasons)"""
+
+
+class Event:
+    """Base of all trace events; the class name is the event's type in JSON."""
+
+    __slots__ = ()
+
+
+# --- commands and the API server ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGiven(Event):
+    """A person (or a script) did something. ``command`` is its JSON form without manifests; ``summary`` one line."""
+
+    number: int
+    kind: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectAdded(Event):
+    """The API server stored a new object; ``manifest`` is plain JSON (never mutated)."""
+
+    kind: str
+    key: str
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectModified(Event):
+    kind: str
+    key: str
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectDeleted(Event):
+    kind: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecorded(Event):
+    """A Kubernetes Event object: what ``kubectl describe`` would list. ``type`` is Normal or Warning."""
+
+    regarding_kind: str
+    regarding: str
+    type: str
+    reason: str
+    message: str
+
+
+# --- queue ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PodMoved(Event):
+    """A pod entered, left or changed queues.
+
+    ``source``/``target`` are ``activeQ``, ``backoffQ``, ``errorBackoffQ``, ``unschedulablePods``, ``gated``,
+    ``inFlight`` or ``""`` (outside). ``cause`` is Kubernetes' label (``PodAdd``, ``NodeAdd``,
+    ``ScheduleAttemptFailure``, ``BackoffComplete``, ``UnschedulableTimeout``, ``PopFromBackoffQ``, ``Pop``,
+    ``Scheduled``, ``PodDelete``, ``PodUpdate`` …). ``plugin``/``hint`` say which plugin's queueing hint decided and
+    how (``Queue``/``QueueSkip``), when one was asked. The rest is the pod's QueuedPodInfo after the move;
+    ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds.
+    """
+
+    pod: str
+    source: str
+    target: str
+    cause: str
+    plugin: str = ""
+    hint: str = ""
+    priority: int = 0
+    attempts: int = 0
+    timestamp_us: int = 0
+    backoff_until_us: int | None = None
+    unschedulable_plugins: tuple[str, ...] = ()
+    pending_plugins: tuple[str, ...] = ()
+    gating_plugin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRequested(Event):
+    """``MoveAllToActiveOrBackoffQueue`` was called for ``cluster_event`` (e.g. ``NodeAdd``); ``in_flight`` pods
+    noted it.
+    """
+
+    cluster_event: str
+    object_key: str
+    scheduling_cycle: int
+    in_flight: tuple[str, ...]
+    moved: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HintAnswered(Event):
+    """A plugin was asked whether ``cluster_event`` may help ``pod``; ``verdict`` is Queue or QueueSkip."""
+
+    pod: str
+    plugin: str
+    cluster_event: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class NominationChanged(Event):
+    """The nominator now holds ``pod`` for ``node`` ("" = for none)."""
+
+    pod: str
+    node: str
+
+
+# --- cache ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTreeChanged(Event):
+    """``zones`` is ((zone key, (node, …)), …) in zone order; ``order`` the round-robin list."""
+
+    zones: tuple[tuple[str, tuple[str, ...]], ...]
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CachePodChanged(Event):
+    """``what`` is assumed, confirmed, forgotten, expired, added, updated or removed."""
+
+    pod: str
+    node: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class CacheNodeChanged(Event):
+    """``what`` is added, updated, removed or ghost (left the tree, pods still there)."""
+
+    node: str
+    what: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken(Event):
+    """``UpdateSnapshot`` ran at a cycle's start.
+
+    ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``recency``
+    the cache's list ((node, generation), …) from the head, ``rebuilt`` the lists built anew
+    (nodeInfoList, havePodsWithAffinity, havePodsWithRequiredAntiAffinity, usedPVCSet), ``node_order`` the snapshot's
+    list, None when unchanged since the previous snapshot.
+    """
+
+    cycle: int
+    generation: int
+    cloned: tuple[str, ...]
+    stopped_at: str
+    rebuilt: tuple[str, ...]
+    recency: tuple[tuple[str, int], ...]
+    node_order: tuple[str, ...] | None
+
+
+# --- the scheduling cycle --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CycleStarted(Event):
+    """A pod was popped. ``cycle`` numbers scheduling cycles from 1."""
+
+    cycle: int
+    pod: str
+    profile: str
+    attempt: int
+    nominated_node: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageFinished(Event):
+    """A stage of THE table ran. ``note`` is the few words under the ribbon; ``next_stage`` "" = the cycle is over.
+
+    Stages that a cycle leaves out (PostFilter when nodes fit, PreScore and Score with one feasible node) have no event.
+    """
+
+    cycle: int
+    pod: str
+    stage: str
+    note: str
+    next_stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterRan(Event):
+    """``verdicts`` of every PreFilter plugin asked, in order; ``node_names`` the nodes the search was narrowed to."""
+
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+    node_names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRan(Event):
+    """One whole Filter stage.
+
+    ``plugins`` are the Filter plugins in running order, ``skipped`` those PreFilter skipped. ``rows`` hold, in visiting
+    order,
+    ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code Success = passes; else the first plugin
+    that failed. ``with_nominated`` lists the nominated pods that were added for the first of the two runs.
+    ``start_index`` … ``next_start_index`` are indices into the snapshot's list; ``feasible`` in the order found.
+    ``also``: per node that failed, what the filters after the first failing one would have said, each asked alone (the
+    real scheduler does not ask).
+    """
+
+    cycle: int
+    plugins: tuple[str, ...]
+    skipped: tuple[str, ...]
+    rows: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...]
+    feasible: tuple[str, ...]
+    all_nodes: int
+    searched: int
+    nodes_to_find: int
+    start_index: int
+    next_start_index: int
+    nominated_first: str
+    also: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodUnschedulable(Event):
+    """The FitError: nothing was feasible. ``message`` is the text as after Filter (no PostFilter part yet)."""
+
+    cycle: int
+    pod: str
+    message: str
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionNodeTried(Event):
+    """The dry run on one node.
+
+    ``steps`` are (action, pod, ok, reason): action ``remove`` (a lower-priority pod out), ``fits`` (the filters after
+    all are out; pod ""), ``reprieve`` (back in: ok = kept, not ok = victim). ``violates`` = the pod's PDB would be
+    violated (those are reprieved first). ``victims`` most important first; ``rejected`` is the reason when the node is
+    no candidate.
+    """
+
+    cycle: int
+    node: str
+    steps: tuple[tuple[str, str, bool, str], ...]
+    violating: tuple[str, ...]
+    victims: tuple[str, ...]
+    pdb_violations: int
+    rejected: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionCriterionApplied(Event):
+    """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` go on, ``fallen`` are out."""
+
+    cycle: int
+    criterion: str
+    values: tuple[tuple[str, str], ...]
+    survivors: tuple[str, ...]
+    fallen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterRan(Event):
+    """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted."""
+
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+    nominated_node: str
+    victims: tuple[str, ...]
+    best_nodes: tuple[str, ...]
+    cleared_nominations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreScoreRan(Event):
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRan(Event):
+    """``raw``: plugin → ((node, raw), …), nodes in feasible order; ``weights``: plugin → weight, in running order."""
+
+    cycle: int
+    weights: tuple[tuple[str, int], ...]
+    raw: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeRan(Event):
+    """As ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
+
+    cycle: int
+    normalized: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    weighted: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    totals: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostSelected(Event):
+    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
+
+    cycle: int
+    pod: str
+    node: str
+    how: str
+    ties: tuple[str, ...]
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsRan(Event):
+    """Reserve, Unreserve, Permit, PreBind, Bind or PostBind plugins ran for ``node``."""
+
+    cycle: int
+    extension_point: str
+    node: str
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CycleFinished(Event):
+    """``outcome``: bound, unschedulable, nominated (unschedulable, but victims are on their way), error, skipped
+    or deleted.
+    """
+
+    cycle: int
+    pod: str
+    outcome: str
+    node: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event in its place. ``at_us``: simulated microseconds; ``command``: number of the command (1-based)."""
+
+    n: int
+    at_us: int
+    command: int
+    event: Event
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects entries. Copying shares the entries, which are immutable.
+
+    ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
+    and
+    ``weighted`` empty).
+    """
+
+    full: bool = True
+    entries: list[Entry] = field(default_factory=list)
+    now_us: int = 0
+    command: int = 0
+
+    def add(self, event: Event) -> None:
+        """Append ``event`` at the current simulated time."""
+        self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
+        copy = Recorder(self.full, list(self.entries), self.now_us, self.command)
+        memo[id(self)] = copy
+        return copy

@@ -1,0 +1,1 @@
+"""The plugins of the default profile, one file each."""

@@ -1,0 +1,54 @@
+"""DefaultPreemption: when nothing fits, evict lower-priority pods from one node and nominate the pod to it.
+
+The work is done in ``preemption/``.
+Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import (
+    EventRegistration,
+    Handle,
+    Hint,
+    NodeToStatus,
+    Plugin,
+    PostFilterResult,
+)
+from scheduler_engine.framework.status import Status
+from scheduler_engine.preemption.preemption import Evaluator
+
+
+class DefaultPreemption(Plugin):
+    """Arguments: ``minCandidateNodesPercentage`` (10) and ``minCandidateNodesAbsolute`` (100)."""
+
+    name = "DefaultPreemption"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.evaluator = Evaluator(
+            handle, args.get("minCandidateNodesPercentage", 10), args.get("minCandidateNodesAbsolute", 100)
+        )
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        return (EventRegistration(ClusterEvent("Pod", ActionType.DELETE), self.after_pod_deleted),)
+
+    def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        return Hint.SKIP, "the plugins that rejected the pod decide when to try again"
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Holds back pods whose victims are still being asked to go; here that is over before the pod returns."""
+        return None
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeToStatus
+    ) -> tuple[PostFilterResult | None, Status]:
+        result, status = self.evaluator.preempt(state, pod, statuses)
+        if not status.reasons:
+            return result, status
+        return result, Status(status.code, (f"preemption: {status.message}",))

@@ -1,0 +1,87 @@
+"""DynamicResources: devices by ResourceClaim.
+
+A pod without claims passes untouched; its PostFilter still says its word, as in Kubernetes. Claims themselves are not
+simulated: a pod that has some is rejected with a plain reason. Source: seed 002 §6; upstream
+``plugins/dynamicresources``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import (
+    EventRegistration,
+    Hint,
+    NodeToStatus,
+    Plugin,
+    PluginError,
+    PostFilterResult,
+    PreFilterResult,
+)
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
+
+STATE = "DynamicResources"
+NOT_SIMULATED = unresolvable("pod has resource claims, which this scheduler does not simulate")
+NOTHING_TO_DEALLOCATE = unschedulable("no new claims to deallocate")
+
+
+class DynamicResources(Plugin):
+    name = "DynamicResources"
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        node_changes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
+        changes = ActionType.ADD | ActionType.UPDATE
+        generated = ClusterEvent("Pod", ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+        return (
+            EventRegistration(ClusterEvent("Node", node_changes)),
+            EventRegistration(ClusterEvent("resource.k8s.io/ResourceClaim", changes), self.after_claim_change),
+            EventRegistration(generated, self.after_pod_change),
+            EventRegistration(ClusterEvent("resource.k8s.io/DeviceClass", changes)),
+            EventRegistration(ClusterEvent("resource.k8s.io/ResourceSlice", changes)),
+        )
+
+    def after_claim_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        held = old is not None and old.status.get("allocation") is not None
+        if held and new is not None and new.status.get("allocation") is None:
+            return Hint.QUEUE, "a claim was deallocated"
+        return Hint.SKIP, "the claim is not the pod's"
+
+    def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if new is None or new.uid != pod.uid:
+            return Hint.SKIP, "another pod changed"
+        return Hint.QUEUE, "the pod's claims were generated"
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Never holds a pod back: one with claims is to be seen failing, not waiting."""
+        return None
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        has_claims = bool(pod.spec.get("resourceClaims"))
+        state.write(STATE, has_claims)
+        return None, NOT_SIMULATED if has_claims else SKIP
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        return NOT_SIMULATED if pod.spec.get("resourceClaims") else None
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeToStatus
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Fails where PreFilter ended before this plugin's turn: Kubernetes v1.34.1 misses its state there, too."""
+        if state.read(STATE) is None:
+            raise PluginError("not found")
+        return None, NOTHING_TO_DEALLOCATE
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return None
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        return None
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return None

@@ -1,0 +1,5 @@
+"""The InterPodAffinity plugin."""
+
+from scheduler_engine.plugins.inter_pod_affinity.plugin import InterPodAffinity
+
+__all__ = ["InterPodAffinity"]

@@ -1,0 +1,152 @@
+"""InterPodAffinity: near the pods that the affinity terms mean, away from those that the anti-affinity terms mean.
+
+Works both ways: required anti-affinity and the preferences of existing pods count as much as the incoming pod's own
+terms. Source: seed 002 §3; upstream ``plugins/interpodaffinity/plugin.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
+from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
+from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
+from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
+from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
+
+FILTER_STATE = "PreFilterInterPodAffinity"
+SCORE_STATE = "PreScoreInterPodAffinity"
+
+
+class InterPodAffinity(Plugin):
+    """Arguments: ``hardPodAffinityWeight`` (1) and ``ignorePreferredTermsOfExistingPods`` (false)."""
+
+    name = "InterPodAffinity"
+    reads_other_nodes = True
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.hard_pod_affinity_weight: int = args.get("hardPodAffinityWeight", 1)
+        self.ignore_existing_preferences: bool = args.get("ignorePreferredTermsOfExistingPods", False)
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        pod_changes = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
+        node_changes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
+        return (
+            EventRegistration(ClusterEvent("Pod", pod_changes), self.after_pod_change),
+            EventRegistration(ClusterEvent("Node", node_changes), self.after_node_change),
+        )
+
+    def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        for changed in (new, old):
+            if isinstance(changed, Pod) and not changed.node_name:
+                return Hint.SKIP, "the changed pod is on no node"
+        info = PodInfo(pod)
+        meant = isinstance(old, Pod) and matches_all(info.required_affinity_terms, old)
+        means = isinstance(new, Pod) and matches_all(info.required_affinity_terms, new)
+        hated = isinstance(old, Pod) and matches_all(info.required_anti_affinity_terms, old)
+        hates = isinstance(new, Pod) and matches_all(info.required_anti_affinity_terms, new)
+        if means and not meant:
+            return Hint.QUEUE, "a pod that the affinity terms mean is there now"
+        if hated and not hates:
+            return Hint.QUEUE, "a pod that the anti-affinity terms mean is gone"
+        return Hint.SKIP, "the changed pod is not one that the terms mean"
+
+    def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if not isinstance(new, Node):
+            return Hint.QUEUE, "a node changed"
+        info = PodInfo(pod)
+        before = old.labels if old is not None else {}
+        for term in info.required_affinity_terms:
+            value = new.labels.get(term.topology_key)
+            if value is not None and before.get(term.topology_key) != value:
+                return Hint.QUEUE, "the node joined a domain of the affinity terms"
+        for term in info.required_anti_affinity_terms:
+            if old is None:
+                return Hint.QUEUE, "a new node may be free of what the anti-affinity terms mean"
+            value = before.get(term.topology_key)
+            if value is not None and new.labels.get(term.topology_key) != value:
+                return Hint.QUEUE, "the node left a domain of the anti-affinity terms"
+        return Hint.SKIP, "the node's domains of the terms are as before"
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        with_anti_affinity = self.handle.snapshot.have_pods_with_required_anti_affinity()
+        if not with_anti_affinity and not pod.has_pod_affinity:
+            return None, SKIP
+        info = PodInfo(pod)
+        held = FilterState(
+            pod,
+            self._terms(info.required_affinity_terms),
+            self._terms(info.required_anti_affinity_terms),
+            namespace_labels(pod, self.handle.objects),
+        )
+        held.count(nodes, with_anti_affinity)
+        if not held.existing.nonzero and not held.terms and not held.anti_terms:
+            return None, SKIP
+        state.write(FILTER_STATE, held)
+        return None, None
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> None:
+        _filter_state_of(state).update(added, node_info.node, 1)
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node_info: NodeInfo) -> None:
+        _filter_state_of(state).update(removed, node_info.node, -1)
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        info = PodInfo(pod)
+        prefers = bool(info.preferred_affinity_terms or info.preferred_anti_affinity_terms)
+        with_affinity = self.handle.snapshot.have_pods_with_affinity()
+        if not prefers and (self.ignore_existing_preferences or not with_affinity):
+            return SKIP
+        held = ScoreState(
+            pod,
+            self._weighted(info.preferred_affinity_terms),
+            self._weighted(info.preferred_anti_affinity_terms),
+            namespace_labels(pod, self.handle.objects),
+            self.hard_pod_affinity_weight,
+        )
+        if prefers:
+            held.count_all(self.handle.snapshot.list())
+        else:
+            held.count_existing(with_affinity)
+        if not held.weights:
+            return SKIP
+        state.write(SCORE_STATE, held)
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        return _score_state_of(state).score(node_info.node.labels if node_info.node is not None else {})
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
+        _score_state_of(state).normalize(scores)
+
+    def _terms(self, terms: tuple[AffinityTerm, ...]) -> tuple[AffinityTerm, ...]:
+        return tuple(with_namespaces(term, self.handle.objects) for term in terms)
+
+    def _weighted(self, terms: tuple[WeightedAffinityTerm, ...]) -> tuple[WeightedAffinityTerm, ...]:
+        return tuple(replace(item, term=with_namespaces(item.term, self.handle.objects)) for item in terms)
+
+
+def _filter_state_of(state: CycleState) -> FilterState:
+    held = state.read(FILTER_STATE)
+    if not isinstance(held, FilterState):
+        raise PluginError(f'error reading "{FILTER_STATE}" from cycleState: not found')
+    return held
+
+
+def _score_state_of(state: CycleState) -> ScoreState:
+    held = state.read(SCORE_STATE)
+    if not isinstance(held, ScoreState):
+        raise PluginError(f'failed to read "{SCORE_STATE}" from cycleState: not found')
+    return held

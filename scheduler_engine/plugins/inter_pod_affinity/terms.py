@@ -1,0 +1,53 @@
+"""Affinity terms of the incoming pod, and the labels of its namespace.
+
+Source: upstream ``interpodaffinity/plugin.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from scheduler_engine.api.labels import NOTHING
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.interface import ObjectReader
+from scheduler_engine.framework.node_info import AffinityTerm
+
+NO_LABELS: Mapping[str, str] = {}
+"""Stands for the namespace labels of existing pods, which are not looked up: see ``with_namespaces``."""
+
+
+def with_namespaces(term: AffinityTerm, objects: ObjectReader) -> AffinityTerm:
+    """``term`` with the namespaces that its selector finds now listed by name.
+
+    An empty selector means every namespace and stays as it is; any other is used up, so that existing pods'
+    namespaces need no look.
+    """
+    if term.namespace_selector.empty:
+        return term
+    found = (
+        {}
+        if term.namespace_selector.nothing
+        else {
+            namespace.name: None
+            for namespace in objects.list("Namespace")
+            if term.namespace_selector.matches(namespace.labels)
+        }
+    )
+    return replace(term, namespaces=tuple({**dict.fromkeys(term.namespaces), **found}), namespace_selector=NOTHING)
+
+
+def namespace_labels(pod: Pod, objects: ObjectReader) -> Mapping[str, str]:
+    """Labels of the pod's namespace; a namespace that does not exist has none."""
+    namespace = objects.get("Namespace", pod.namespace)
+    return namespace.labels if namespace is not None else NO_LABELS
+
+
+def matches_all(terms: Iterable[AffinityTerm], pod: Pod) -> bool:
+    """Whether ``pod`` matches every term; no terms match nothing."""
+    matched = False
+    for term in terms:
+        if not term.matches(pod, NO_LABELS):
+            return False
+        matched = True
+    return matched

@@ -1,0 +1,118 @@
+"""NodeAffinity: nodeSelector and required node affinity must match; every preferred term that matches adds its weight.
+
+``addedAffinity`` in the plugin's arguments holds for all pods of the profile.
+Source: seed 002 §2; upstream ``plugins/nodeaffinity/node_affinity.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.node_affinity import NodeSelectorTerm, node_selector_from, preferred_terms
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PreFilterResult
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import SKIP, Status, unresolvable
+from scheduler_engine.plugins.normalize_score import default_normalize_score
+
+REASON_POD = "node(s) didn't match Pod's node affinity/selector"
+REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
+REASON_CONFLICT = "pod affinity terms conflict"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+class NodeAffinity(Plugin):
+    name = "NodeAffinity"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        added = args.get("addedAffinity") or {}
+        required = added.get(REQUIRED)
+        self.added_selector = None if required is None else node_selector_from(required)
+        self.prefers = bool(added.get(PREFERRED))
+        self.added_terms = preferred_terms(added)
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+        return (EventRegistration(node_event, self.after_node_change),)
+
+    def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if not isinstance(new, Node):
+            return Hint.QUEUE, "not a node"
+        if self.added_selector is not None and not self.added_selector.matches(new.name, new.labels):
+            return Hint.SKIP, "the node does not match the profile's addedAffinity"
+        if not pod.required_node_affinity.matches(new.name, new.labels):
+            return Hint.SKIP, "the node does not match the pod's node affinity"
+        if old is not None and pod.required_node_affinity.matches(old.name, old.labels):
+            return Hint.SKIP, "the node matched the pod's node affinity before"
+        return Hint.QUEUE, "the node matches the pod's node affinity now"
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        required = _node_affinity(pod).get(REQUIRED)
+        if required is None and self.added_selector is None and pod.spec.get("nodeSelector") is None:
+            return None, SKIP
+        names = _node_names(pod)
+        if names is None:
+            return None, None
+        if not names:
+            return None, unresolvable(REASON_CONFLICT)
+        return PreFilterResult(names), None
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        node = node_info.node
+        labels = node.labels if node is not None else {}
+        if self.added_selector is not None and not self.added_selector.matches(node_info.name, labels):
+            return unresolvable(REASON_ENFORCED)
+        if not pod.required_node_affinity.matches(node_info.name, labels):
+            return unresolvable(REASON_POD)
+        return None
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        return SKIP if _node_affinity(pod).get(PREFERRED) is None and not self.prefers else None
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        """The sum of the weights of all matching terms."""
+        node = node_info.node
+        labels = node.labels if node is not None else {}
+        return sum(
+            preferred.weight
+            for preferred in (*self.added_terms, *pod.preferred_node_terms)
+            if preferred.term.matches(node_info.name, labels)
+        )
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
+        default_normalize_score(scores, reverse=False)
+
+
+def _node_affinity(pod: Pod) -> dict[str, Any]:
+    return pod.affinity.get("nodeAffinity") or {}
+
+
+def _node_names(pod: Pod) -> tuple[str, ...] | None:
+    """The only nodes that the pod's required terms name, sorted; None when some term names none."""
+    selector = pod.required_node_affinity.node_selector
+    if selector is None or not selector.terms:
+        return None
+    names: set[str] = set()
+    for term in selector.terms:
+        named = _names_of(term)
+        if named is None:
+            return None
+        names |= named
+    return tuple(sorted(names))
+
+
+def _names_of(term: NodeSelectorTerm) -> set[str] | None:
+    """The requirements of a term are ANDed, so the nodes must be in all of them."""
+    named: set[str] | None = None
+    for requirement in term.fields:
+        if requirement.key == "metadata.name" and requirement.operator == "In":
+            values = set(requirement.values)
+            named = values if named is None else named & values
+    return named

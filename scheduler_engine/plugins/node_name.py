@@ -1,0 +1,27 @@
+"""NodeName: a pod with ``spec.nodeName`` may only run on that node.
+
+Source: seed 002 §2; upstream ``plugins/nodename/node_name.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Plugin
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import Status, unresolvable
+
+REASON = "node(s) didn't match the requested node name"
+
+
+class NodeName(Plugin):
+    name = "NodeName"
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        return (EventRegistration(ClusterEvent("Node", ActionType.ADD)),)
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        if not pod.node_name or pod.node_name == node_info.name:
+            return None
+        return unresolvable(REASON)

@@ -1,0 +1,52 @@
+"""NodeResourcesBalancedAllocation: nodes score higher when, with the pod, their resources are used to equal fractions.
+
+Source: upstream ``plugins/noderesources/balanced_allocation.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import pod_requests
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import Handle, Plugin
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.resource_allocation import (
+    Wish,
+    balanced_allocation,
+    resource_specs,
+    rows_on_node,
+    wishes,
+)
+
+PRE_SCORE_KEY = "PreScoreNodeResourcesBalancedAllocation"
+
+
+class NodeResourcesBalancedAllocation(Plugin):
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.resources = resource_specs(args)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """A pod that requests none of the resources cannot tip the balance."""
+        wanted = self._wishes(pod)
+        if not any(wish for _, _, wish in wanted):
+            return SKIP
+        state.write(PRE_SCORE_KEY, wanted)
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        wanted = state.read(PRE_SCORE_KEY)
+        if wanted is None:
+            wanted = self._wishes(pod)
+            if not any(wish for _, _, wish in wanted):
+                return 0
+        return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
+
+    def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
+        return wishes(self.resources, pod_requests(pod))

@@ -1,0 +1,176 @@
+"""NodeResourcesFit: what the pod requests must be free on the node, and there must be room for one more pod.
+
+Its score follows the configured strategy (``resource_allocation.py``).
+Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.api.pod_resources import (
+    DEFAULT_REQUESTS,
+    Resource,
+    is_extended_resource,
+    pod_requests,
+    resource_of,
+)
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import Status, unresolvable, unschedulable
+from scheduler_engine.plugins.resource_allocation import Wish, rows_on_node, strategy_from, wishes
+
+PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
+PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What Filter looks for: millicores, bytes, bytes, and scalar resources by name, none of them 0."""
+
+    milli_cpu: int
+    memory: int
+    ephemeral_storage: int
+    scalar: tuple[tuple[str, int], ...]
+
+
+class NodeResourcesFit(Plugin):
+    name = "NodeResourcesFit"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.ignored = tuple(args.get("ignoredResources") or ())
+        self.ignored_groups = tuple(args.get("ignoredResourceGroups") or ())
+        self.strategy = strategy_from(args)
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        pod_event = ClusterEvent("Pod", ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN)
+        node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE)
+        return (
+            EventRegistration(pod_event, self.after_pod_event),
+            EventRegistration(node_event, self.after_node_change),
+        )
+
+    def after_pod_event(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if new is None:
+            if isinstance(old, Pod) and (old.node_name or old.nominated_node_name):
+                return Hint.QUEUE, "a pod left its node"
+            return Hint.SKIP, "the deleted pod had no node"
+        if not (isinstance(old, Pod) and isinstance(new, Pod)):
+            return Hint.QUEUE, "not a pod"
+        if new.uid == pod.uid:
+            return Hint.QUEUE, "the pod itself asks for less"
+        if new.node_name and _frees_what_is_wanted(pod, old, new):
+            return Hint.QUEUE, "a pod on a node gave up what the pod needs"
+        return Hint.SKIP, "nothing that the pod needs became free"
+
+    def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        """Looks at allocatable only, as if the node were empty."""
+        if not isinstance(new, Node):
+            return Hint.SKIP, "no node"
+        wanted, after = wanted_from(pod), _empty_node(new)
+        if lacking_resources(wanted, after):
+            return Hint.SKIP, "the pod would not fit on the node even if it were empty"
+        if not isinstance(old, Node):
+            return Hint.QUEUE, "a node was added that is large enough"
+        if _grown(wanted, _empty_node(old).allocatable, after.allocatable):
+            return Hint.QUEUE, "the node has more of what the pod needs"
+        return Hint.SKIP, "the node has no more of what the pod needs"
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        state.write(PRE_FILTER_KEY, wanted_from(pod, self.ignored, self.ignored_groups))
+        return None, None
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        wanted = state.read(PRE_FILTER_KEY)
+        if wanted is None:
+            raise PluginError(f'error reading "{PRE_FILTER_KEY}" from cycleState: not found')
+        lacking = lacking_resources(wanted, node_info)
+        if not lacking:
+            return None
+        hopeless = any(too_large for _, too_large in lacking)
+        return (unresolvable if hopeless else unschedulable)(*(reason for reason, _ in lacking))
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        state.write(PRE_SCORE_KEY, self._wishes(pod))
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        wanted = state.read(PRE_SCORE_KEY)
+        if wanted is None:
+            wanted = self._wishes(pod)
+        if not wanted:
+            raise PluginError("resources not found")
+        return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
+
+    def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
+        """Scoring looks at the containers alone: neither pod-level resources nor a resize count."""
+        requests = pod_requests(pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS)
+        return wishes(self.strategy.resources, requests)
+
+
+def wanted_from(pod: Pod, ignored: Sequence[str] = (), ignored_groups: Sequence[str] = ()) -> Wanted:
+    """What a pod that has no node yet asks for; extended resources may be ignored by name or by prefix."""
+    request = resource_of(pod_requests(pod, use_status=False))
+    scalar = sorted(
+        (name, amount)
+        for name, amount in request.scalar.items()
+        if amount != 0
+        and not (is_extended_resource(name) and (name in ignored or name.split("/")[0] in ignored_groups))
+    )
+    return Wanted(request.milli_cpu, request.memory, request.ephemeral_storage, tuple(scalar))
+
+
+def lacking_resources(wanted: Wanted, node_info: NodeInfo) -> list[tuple[str, bool]]:
+    """(reason, more than the node has at all) for everything of which there is too little."""
+    have, used = node_info.allocatable, node_info.requested
+    lacking: list[tuple[str, bool]] = []
+    if len(node_info.pods) + 1 > have.allowed_pod_number:
+        lacking.append(("Too many pods", False))
+    if 0 < wanted.milli_cpu > have.milli_cpu - used.milli_cpu:
+        lacking.append(("Insufficient cpu", wanted.milli_cpu > have.milli_cpu))
+    if 0 < wanted.memory > have.memory - used.memory:
+        lacking.append(("Insufficient memory", wanted.memory > have.memory))
+    if 0 < wanted.ephemeral_storage > have.ephemeral_storage - used.ephemeral_storage:
+        lacking.append(("Insufficient ephemeral-storage", wanted.ephemeral_storage > have.ephemeral_storage))
+    for name, amount in wanted.scalar:
+        capacity = have.scalar.get(name, 0)
+        if amount > capacity - used.scalar.get(name, 0):
+            lacking.append((f"Insufficient {name}", amount > capacity))
+    return lacking
+
+
+def _empty_node(node: Node) -> NodeInfo:
+    info = NodeInfo()
+    info.set_node(node)
+    return info
+
+
+def _grown(wanted: Wanted, before: Resource, after: Resource) -> bool:
+    """Whether the node takes more pods, or has more of something that the pod wants."""
+    return (
+        after.allowed_pod_number > before.allowed_pod_number
+        or (wanted.milli_cpu > 0 and after.milli_cpu > before.milli_cpu)
+        or (wanted.memory > 0 and after.memory > before.memory)
+        or (wanted.ephemeral_storage > 0 and after.ephemeral_storage > before.ephemeral_storage)
+        or any(after.scalar.get(name, 0) > before.scalar.get(name, 0) for name, _ in wanted.scalar)
+    )
+
+
+def _frees_what_is_wanted(pod: Pod, old: Pod, new: Pod) -> bool:
+    """Whether the scheduled pod, scaled down from ``old`` to ``new``, gave up something that ``pod`` requests."""
+    before, after = resource_of(pod_requests(old)), resource_of(pod_requests(new))
+    wanted = {name for name, nano in pod_requests(pod).items() if nano != 0}
+    return (
+        ("cpu" in wanted and before.milli_cpu > after.milli_cpu)
+        or ("memory" in wanted and before.memory > after.memory)
+        or ("ephemeral-storage" in wanted and before.ephemeral_storage > after.ephemeral_storage)
+        or any(name in wanted and held > after.scalar.get(name, 0) for name, held in before.scalar.items())
+    )

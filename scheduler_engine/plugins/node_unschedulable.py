@@ -1,0 +1,50 @@
+"""NodeUnschedulable: no pod goes to a cordoned node unless it tolerates ``node.kubernetes.io/unschedulable``.
+
+Source: seed 002 §5; upstream ``plugins/nodeunschedulable/node_unschedulable.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.api.taints import Taint, tolerated
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import Status, unresolvable
+
+REASON = "node(s) were unschedulable"
+UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+
+class NodeUnschedulable(Plugin):
+    name = "NodeUnschedulable"
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
+        pod_event = ClusterEvent("Pod", ActionType.UPDATE_POD_TOLERATION)
+        return (
+            EventRegistration(node_event, self.after_node_change),
+            EventRegistration(pod_event, self.after_pod_toleration_change),
+        )
+
+    def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        usable = isinstance(new, Node) and not new.unschedulable
+        if usable and old is None:
+            return Hint.QUEUE, "a schedulable node was added"
+        if usable and isinstance(old, Node) and old.unschedulable:
+            return Hint.QUEUE, "the node was uncordoned"
+        return Hint.SKIP, "the node is cordoned" if not usable else "the node was schedulable before"
+
+    def after_pod_toleration_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if not isinstance(new, Pod) or new.uid != pod.uid:
+            return Hint.SKIP, "another pod's tolerations"
+        if tolerated(UNSCHEDULABLE_TAINT, new.tolerations):
+            return Hint.QUEUE, "the pod tolerates cordoned nodes now"
+        return Hint.SKIP, "the new toleration is for something else"
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        node = node_info.node
+        if node is None or not node.unschedulable or tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
+            return None
+        return unresolvable(REASON)

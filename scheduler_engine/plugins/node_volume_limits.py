@@ -1,0 +1,208 @@
+"""NodeVolumeLimits: a node takes only as many volumes of a CSI driver as its CSINode says.
+
+Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
+from scheduler_engine.plugins.volume_references import (
+    IN_TREE_SOURCES,
+    ClaimReference,
+    claim_not_found,
+    claim_reference,
+    in_tree_source,
+    migrated_on,
+    not_owned,
+    refers_to,
+    storage_class_of,
+)
+
+LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")
+ATTACHMENTS = "NodeVolumeLimits/attachments"
+UNPROVISIONED = "unprovisioned"
+"""Stands in the handle of a volume that does not exist yet."""
+
+DRIVER_OF_PLUGIN = {source.plugin: source.driver for source in IN_TREE_SOURCES.values()}
+
+Volumes = dict[tuple[str, str], None]
+"""(driver, volume handle) as keys"""
+
+
+class MissingClaim(Exception):
+    """A claim of the pod to be scheduled does not exist."""
+
+
+class NodeVolumeLimits(Plugin):
+    name = "NodeVolumeLimits"
+    reads_other_nodes = True
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        attachment = ClusterEvent("storage.k8s.io/VolumeAttachment", ActionType.DELETE)
+        return (
+            EventRegistration(ClusterEvent("storage.k8s.io/CSINode", ActionType.ADD)),
+            EventRegistration(ClusterEvent("storage.k8s.io/CSINode", ActionType.UPDATE), self.after_csi_node_update),
+            EventRegistration(ClusterEvent("Pod", ActionType.DELETE), self.after_pod_deleted),
+            EventRegistration(ClusterEvent("PersistentVolumeClaim", ActionType.ADD), self.after_claim_added),
+            EventRegistration(attachment, self.after_attachment_deleted),
+        )
+
+    def after_csi_node_update(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        before = volume_limits(old)
+        if any(limit > before.get(driver, 0) for driver, limit in volume_limits(new).items()):
+            return Hint.QUEUE, "a driver's limit on the node rose"
+        return Hint.SKIP, "no driver's limit on the node rose"
+
+    def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if not isinstance(old, Pod) or not (old.node_name or old.nominated_node_name):
+            return Hint.SKIP, "the deleted pod was on no node"
+        if _has_countable_volumes(old):
+            return Hint.QUEUE, "the deleted pod had volumes that may have counted"
+        return Hint.SKIP, "the deleted pod had no volumes that count"
+
+    def after_claim_added(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        if new is not None and refers_to(pod, new):
+            return Hint.QUEUE, "a claim that the pod uses was created"
+        return Hint.SKIP, "the pod does not use the claim"
+
+    def after_attachment_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        attacher = old.spec.get("attacher") if old is not None else None
+        for volume in pod.volumes:
+            if volume.get("persistentVolumeClaim") is not None:
+                return Hint.QUEUE, "a volume was detached and the pod uses claims"
+            source = in_tree_source(volume)
+            if source is not None and source[0].driver == attacher:
+                return Hint.QUEUE, "a volume of the driver that the pod's volume moved to was detached"
+        return Hint.SKIP, "the detached volume has nothing to do with the pod's"
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        if not _has_countable_volumes(pod):
+            return None, SKIP
+        state.write(ATTACHMENTS, self._attachments())
+        return None, None
+
+    def _attachments(self) -> dict[str, Volumes]:
+        """Volumes attached per node, as the VolumeAttachments have it."""
+        attached: dict[str, Volumes] = {}
+        for attachment in self.handle.objects.list("VolumeAttachment"):
+            driver = attachment.spec.get("attacher")
+            volume = self.handle.objects.get(
+                "PersistentVolume", (attachment.spec.get("source") or {}).get("persistentVolumeName") or ""
+            )
+            csi = volume.spec.get("csi") if volume is not None else None
+            if driver and csi is not None:
+                node_name = attachment.spec.get("nodeName") or ""
+                attached.setdefault(node_name, {})[(driver, csi.get("volumeHandle") or "")] = None
+        return attached
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        csi_node = self.handle.objects.get("CSINode", node_info.name)
+        try:
+            wanted = self._volumes_of(pod, csi_node, new=True)
+        except MissingClaim as problem:
+            return unresolvable(str(problem))
+        limits = volume_limits(csi_node)
+        if not wanted or not limits:
+            return None
+        held: Volumes = {}
+        for info in node_info.pods:
+            if info.pod.volumes:
+                held.update(self._volumes_of(info.pod, csi_node, new=False))
+        needed: dict[str, int] = {}
+        for volume in wanted:
+            if volume not in held:
+                needed[volume[0]] = needed.get(volume[0], 0) + 1
+        attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
+        if attachments is None:
+            # PreFilter is switched off for this plugin.
+            attachments = self._attachments()
+        held.update(attachments.get(node_info.name, {}))
+        for driver, number in needed.items():
+            in_use = sum(1 for volume in held if volume[0] == driver)
+            if driver in limits and in_use + number > limits[driver]:
+                return LIMIT_EXCEEDED
+        return None
+
+    def _volumes_of(self, pod: Pod, csi_node: KubeObject | None, new: bool) -> Volumes:
+        """CSI volumes of a pod on that node. Claims of running pods that do not exist are passed over."""
+        found: Volumes = {}
+        for volume in pod.volumes:
+            reference = claim_reference(pod, volume)
+            identity = (
+                _in_tree_identity(volume, csi_node)
+                if reference is None
+                else self._behind_claim(pod, reference, csi_node, new)
+            )
+            if identity is not None:
+                found[identity] = None
+        return found
+
+    def _behind_claim(
+        self, pod: Pod, reference: ClaimReference, csi_node: KubeObject | None, new: bool
+    ) -> tuple[str, str] | None:
+        objects = self.handle.objects
+        if not reference.name:
+            raise PluginError("PersistentVolumeClaim had no name")
+        claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{reference.name}")
+        if claim is None:
+            if new:
+                raise MissingClaim(
+                    f"looking up PVC {pod.namespace}/{reference.name}: {claim_not_found(reference.name)}"
+                )
+            return None
+        foreign = not_owned(pod, claim) if reference.ephemeral else ""
+        if foreign:
+            raise PluginError(foreign)
+        volume_name = claim.spec.get("volumeName")
+        volume = objects.get("PersistentVolume", volume_name) if volume_name else None
+        if volume is None:
+            return self._to_be_provisioned(claim, csi_node)
+        csi = volume.spec.get("csi")
+        if csi is None:
+            return _in_tree_identity(volume.spec, csi_node)
+        driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
+        return (driver, handle) if driver and handle else None
+
+    def _to_be_provisioned(self, claim: KubeObject, csi_node: KubeObject | None) -> tuple[str, str] | None:
+        storage_class = self.handle.objects.get("StorageClass", storage_class_of(claim) or "")
+        if storage_class is None:
+            return None
+        provisioner = storage_class.manifest.get("provisioner") or ""
+        if provisioner in DRIVER_OF_PLUGIN:
+            if not migrated_on(provisioner, csi_node):
+                return None
+            provisioner = DRIVER_OF_PLUGIN[provisioner]
+        return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
+
+
+def volume_limits(csi_node: KubeObject | None) -> Mapping[str, int]:
+    """Driver → most volumes on the node; drivers without a limit are left out."""
+    drivers = csi_node.spec.get("drivers") or () if csi_node is not None else ()
+    limits: dict[str, int] = {}
+    for driver in drivers:
+        count = (driver.get("allocatable") or {}).get("count")
+        if count is not None:
+            limits[driver.get("name") or ""] = count
+    return limits
+
+
+def _has_countable_volumes(pod: Pod) -> bool:
+    return any(claim_reference(pod, volume) is not None or in_tree_source(volume) is not None for volume in pod.volumes)
+
+
+def _in_tree_identity(source: Mapping[str, object], csi_node: KubeObject | None) -> tuple[str, str] | None:
+    """Driver and handle of an in-tree volume whose plugin the node's CSI driver replaced."""
+    found = in_tree_source(source)
+    if found is None or not migrated_on(found[0].plugin, csi_node):
+        return None
+    known, fields = found
+    return known.driver, str(fields.get(known.handle) or "")

@@ -1,0 +1,13 @@
+"""The usual way from raw scores to 0–100. Source: upstream ``framework/plugins/helper/normalize_score.go``."""
+
+from __future__ import annotations
+
+from scheduler_engine.framework.interface import MAX_NODE_SCORE
+
+
+def default_normalize_score(scores: dict[str, int], reverse: bool) -> None:
+    """Scale so that the highest raw score becomes 100; ``reverse`` turns high into low. Raw scores are not negative."""
+    highest = max(scores.values(), default=0)
+    for node, raw in scores.items():
+        scaled = MAX_NODE_SCORE * raw // highest if highest else 0
+        scores[node] = MAX_NODE_SCORE - scaled if reverse else scaled

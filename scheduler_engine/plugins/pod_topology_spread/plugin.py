@@ -1,0 +1,165 @@
+"""PodTopologySpread: keep matching pods evenly spread over topology domains.
+
+Hard constraints (DoNotSchedule) filter nodes by skew, soft ones (ScheduleAnyway) score them.
+Source: seed 002 §4; upstream ``plugins/podtopologyspread/plugin.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.pod_topology_spread.constraints import (
+    DO_NOT_SCHEDULE,
+    SCHEDULE_ANYWAY,
+    SYSTEM_DEFAULT_CONSTRAINTS,
+    SpreadConstraint,
+    constraints_of,
+    default_selector,
+    has_all_keys,
+)
+from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
+from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
+
+FILTER_STATE = "PreFilterPodTopologySpread"
+SCORE_STATE = "PreScorePodTopologySpread"
+
+
+class PodTopologySpread(Plugin):
+    """Arguments: ``defaultingType`` (System or List), ``defaultConstraints`` for pods that have none of their own."""
+
+    name = "PodTopologySpread"
+    reads_other_nodes = True
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.system_defaulted = args.get("defaultingType", "System") == "System"
+        self.default_constraints: Sequence[Mapping[str, Any]] = (
+            SYSTEM_DEFAULT_CONSTRAINTS if self.system_defaulted else args.get("defaultConstraints") or ()
+        )
+
+    def events_to_register(self) -> tuple[EventRegistration, ...]:
+        pod_changes = (
+            ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATION | ActionType.DELETE
+        )
+        node_changes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
+        return (
+            EventRegistration(ClusterEvent("Pod", pod_changes), self.after_pod_change),
+            EventRegistration(ClusterEvent("Node", node_changes), self.after_node_change),
+        )
+
+    def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        for changed in (new, old):
+            if isinstance(changed, Pod) and not _involved(changed, pod):
+                return Hint.SKIP, "the changed pod is on no node or in another namespace"
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        if old is not None and new is not None:
+            return _after_pod_update(pod, old, new, constraints)
+        changed = new if new is not None else old
+        if changed is not None and any(item.selector.matches(changed.labels) for item in constraints):
+            return Hint.QUEUE, "a pod that the constraints count came or went"
+        return Hint.SKIP, "the constraints do not count the changed pod"
+
+    def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        took_part = old is not None and has_all_keys(old.labels, constraints)
+        takes_part = new is not None and has_all_keys(new.labels, constraints)
+        if isinstance(old, Node) and isinstance(new, Node):
+            if took_part != takes_part:
+                return Hint.QUEUE, "the node gained or lost a topology label of the constraints"
+            moved = any(old.labels.get(c.topology_key) != new.labels.get(c.topology_key) for c in constraints)
+            if takes_part and (moved or old.taints != new.taints):
+                return Hint.QUEUE, "the node changed its domain or its taints"
+            return Hint.SKIP, "nothing about the node that the constraints look at changed"
+        if took_part or takes_part:
+            return Hint.QUEUE, "a node with all topology labels of the constraints came or went"
+        return Hint.SKIP, "the node lacks a topology label of the constraints"
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        if not constraints:
+            return None, SKIP
+        state.write(FILTER_STATE, filter_state(pod, constraints, nodes))
+        return None, None
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> None:
+        _filter_state_of(state).update(added.pod, node_info.node, 1)
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node_info: NodeInfo) -> None:
+        _filter_state_of(state).update(removed.pod, node_info.node, -1)
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        everything = self.handle.snapshot.list()
+        constraints = self._constraints(pod, SCHEDULE_ANYWAY)
+        if not everything or not constraints:
+            return SKIP
+        # With the built-in defaults a cluster without zone labels still spreads over hosts.
+        all_keys = bool(pod.topology_spread_constraints) or not self.system_defaulted
+        held = ScoreState(constraints, nodes, all_keys)
+        held.count(pod, everything, all_keys)
+        state.write(SCORE_STATE, held)
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        return _score_state_of(state).score(pod, node_info)
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
+        _score_state_of(state).normalize(scores)
+
+    def _constraints(self, pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
+        """The pod's own constraints of that kind, or the defaults when it has none at all and something selects it."""
+        if pod.topology_spread_constraints:
+            return constraints_of(pod.topology_spread_constraints, pod, action)
+        defaults = constraints_of(self.default_constraints, pod, action)
+        if not defaults:
+            return ()
+        selector = default_selector(pod, self.handle.objects)
+        if selector.empty:
+            return ()
+        return tuple(
+            SpreadConstraint(
+                item.max_skew, item.topology_key, selector, item.min_domains, item.honors_affinity, item.honors_taints
+            )
+            for item in defaults
+        )
+
+
+def _filter_state_of(state: CycleState) -> FilterState:
+    held = state.read(FILTER_STATE)
+    if not isinstance(held, FilterState):
+        raise PluginError(f'reading "{FILTER_STATE}" from cycleState: not found')
+    return held
+
+
+def _score_state_of(state: CycleState) -> ScoreState:
+    held = state.read(SCORE_STATE)
+    if not isinstance(held, ScoreState):
+        raise PluginError(f'error reading "{SCORE_STATE}" from cycleState: not found')
+    return held
+
+
+def _involved(changed: Pod, pod: Pod) -> bool:
+    return changed.uid == pod.uid or (changed.node_name != "" and changed.namespace == pod.namespace)
+
+
+def _after_pod_update(
+    pod: Pod, old: KubeObject, new: KubeObject, constraints: tuple[SpreadConstraint, ...]
+) -> tuple[Hint, str]:
+    tolerates_more = isinstance(old, Pod) and isinstance(new, Pod) and old.tolerations != new.tolerations
+    if pod.uid == new.uid and tolerates_more and any(item.honors_taints for item in constraints):
+        return Hint.QUEUE, "the pod's tolerations changed and a constraint honors taints"
+    for item in constraints:
+        if item.selector.matches(old.labels) != item.selector.matches(new.labels):
+            return Hint.QUEUE, "a constraint counts the changed pod now, or no longer"
+    return Hint.SKIP, "the change does not matter to the constraints"

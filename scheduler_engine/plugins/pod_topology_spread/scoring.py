@@ -1,0 +1,88 @@
+"""Scores for soft constraints: the fewer matching pods in a node's domains, the better.
+
+Source: seed 002 §4; upstream ``podtopologyspread/scoring.go``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.interface import MAX_NODE_SCORE
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.plugins.pod_topology_spread.constraints import (
+    HOSTNAME,
+    SpreadConstraint,
+    count_matching,
+    has_all_keys,
+)
+
+
+class ScoreState:
+    """``ignored``: feasible nodes without all topology keys. ``counts``: per constraint, matching pods per domain.
+
+    Pods per host are counted when the node is scored. ``weights`` keep domains of a small topology from being drowned
+    by a large one.
+    """
+
+    __slots__ = ("constraints", "counts", "ignored", "weights")
+
+    def __init__(self, constraints: tuple[SpreadConstraint, ...], nodes: Sequence[NodeInfo], all_keys: bool) -> None:
+        """``nodes`` are the feasible ones. ``all_keys``: a node must carry every topology key to take part."""
+        self.constraints = constraints
+        self.ignored: dict[str, None] = {}
+        self.counts: list[dict[str, int]] = [{} for _ in constraints]
+        for info in nodes:
+            labels = info.node.labels if info.node is not None else {}
+            if all_keys and not has_all_keys(labels, constraints):
+                self.ignored[info.name] = None
+                continue
+            for constraint, counts in zip(constraints, self.counts, strict=True):
+                if constraint.topology_key != HOSTNAME:
+                    counts.setdefault(labels.get(constraint.topology_key, ""), 0)
+        hosts = len(nodes) - len(self.ignored)
+        self.weights = [
+            math.log((hosts if constraint.topology_key == HOSTNAME else len(counts)) + 2)
+            for constraint, counts in zip(constraints, self.counts, strict=True)
+        ]
+
+    def count(self, pod: Pod, nodes: Sequence[NodeInfo], all_keys: bool) -> None:
+        """Count matching pods on ``nodes`` (all of the cluster) in the domains that hold a feasible node."""
+        for info in nodes:
+            node = info.node
+            if node is None or not info.pods or (all_keys and not has_all_keys(node.labels, self.constraints)):
+                continue
+            for constraint, counts in zip(self.constraints, self.counts, strict=True):
+                value = node.labels.get(constraint.topology_key, "")
+                if value in counts and constraint.counts_node(pod, node):
+                    counts[value] += count_matching(info.pods, constraint.selector, pod.namespace)
+
+    def score(self, pod: Pod, info: NodeInfo) -> int:
+        """Raw score of a feasible node: high means crowded."""
+        if info.node is None or info.name in self.ignored:
+            return 0
+        total = 0.0
+        for constraint, counts, weight in zip(self.constraints, self.counts, self.weights, strict=True):
+            value = info.node.labels.get(constraint.topology_key)
+            if value is None:
+                continue
+            if constraint.topology_key == HOSTNAME:
+                number = count_matching(info.pods, constraint.selector, pod.namespace)
+            else:
+                number = counts[value]
+            total += number * weight + (constraint.max_skew - 1)
+        whole = int(total)
+        return whole + 1 if total - whole >= 0.5 else whole
+
+    def normalize(self, scores: dict[str, int]) -> None:
+        """Turn crowdedness into 0–100, in place; ignored nodes get 0."""
+        kept = [score for name, score in scores.items() if name not in self.ignored]
+        highest, lowest = max(kept, default=0), min(kept, default=0)
+        for name, score in scores.items():
+            if name in self.ignored:
+                scores[name] = 0
+            elif highest == 0:
+                scores[name] = MAX_NODE_SCORE
+            else:
+                scores[name] = MAX_NODE_SCORE * (highest + lowest - score) // highest

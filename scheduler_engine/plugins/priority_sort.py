@@ -1,0 +1,17 @@
+"""PrioritySort: the order of activeQ, higher priority first, then the pod that waits longer.
+
+Source: seed 002 §9; upstream ``plugins/queuesort/priority_sort.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.framework.interface import Plugin, QueuedPodInfo
+
+
+class PrioritySort(Plugin):
+    name = "PrioritySort"
+
+    def less(self, left: QueuedPodInfo, right: QueuedPodInfo) -> bool:
+        """Whether ``left`` is to be scheduled before ``right``."""
+        first, second = left.pod.priority, right.pod.priority
+        return first > second or (first == second and left.timestamp_us < right.timestamp_us)

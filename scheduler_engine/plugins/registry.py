@@ -1,0 +1,52 @@
+"""The in-tree plugins by name.
+
+Source: upstream ``framework/plugins/registry.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.plugins.default_binder import DefaultBinder
+from scheduler_engine.plugins.default_preemption import DefaultPreemption
+from scheduler_engine.plugins.dynamic_resources import DynamicResources
+from scheduler_engine.plugins.image_locality import ImageLocality
+from scheduler_engine.plugins.inter_pod_affinity import InterPodAffinity
+from scheduler_engine.plugins.node_affinity import NodeAffinity
+from scheduler_engine.plugins.node_name import NodeName
+from scheduler_engine.plugins.node_ports import NodePorts
+from scheduler_engine.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_engine.plugins.node_unschedulable import NodeUnschedulable
+from scheduler_engine.plugins.node_volume_limits import NodeVolumeLimits
+from scheduler_engine.plugins.pod_topology_spread import PodTopologySpread
+from scheduler_engine.plugins.priority_sort import PrioritySort
+from scheduler_engine.plugins.scheduling_gates import SchedulingGates
+from scheduler_engine.plugins.taint_toleration import TaintToleration
+from scheduler_engine.plugins.volume_binding import VolumeBinding
+from scheduler_engine.plugins.volume_restrictions import VolumeRestrictions
+from scheduler_engine.plugins.volume_zone import VolumeZone
+
+REGISTRY: dict[str, type[Plugin]] = {
+    plugin.name: plugin
+    for plugin in (
+        DynamicResources,
+        ImageLocality,
+        TaintToleration,
+        NodeName,
+        NodePorts,
+        NodeAffinity,
+        PodTopologySpread,
+        NodeUnschedulable,
+        NodeResourcesFit,
+        NodeResourcesBalancedAllocation,
+        VolumeBinding,
+        VolumeRestrictions,
+        VolumeZone,
+        NodeVolumeLimits,
+        InterPodAffinity,
+        PrioritySort,
+        DefaultBinder,
+        DefaultPreemption,
+        SchedulingGates,
+    )
+}

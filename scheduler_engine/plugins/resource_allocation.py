@@ -1,0 +1,151 @@
+"""Scoring by resource use: LeastAllocated, MostAllocated, RequestedToCapacityRatio and balanced allocation.
+
+All of them see the same rows, one per configured resource that the node has: what it has, what would be requested with
+the pod on it, and the resource's weight.
+Source: seed 002 §8; upstream ``plugins/noderesources/resource_allocation.go`` and its strategies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.pod_resources import Amounts, amount, is_scalar_resource
+from scheduler_engine.framework.interface import MAX_NODE_SCORE
+from scheduler_engine.framework.node_info import NodeInfo
+
+MAX_UTILIZATION = 100
+
+Wish = tuple[str, int, int]
+"""(resource, weight, what the pod asks of it in millicores or whole units)"""
+Row = tuple[int, int, int]
+"""(capacity, requested with the pod, weight)"""
+Shape = tuple[tuple[int, int], ...]
+"""((utilization in percent, score), …) by rising utilization."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How NodeResourcesFit scores: ``resources`` ((name, weight), …); ``shape`` only for RequestedToCapacityRatio."""
+
+    type: str
+    resources: tuple[tuple[str, int], ...]
+    shape: Shape = ()
+
+    def score(self, rows: Sequence[Row]) -> int:
+        if self.type == "RequestedToCapacityRatio":
+            return requested_to_capacity_ratio(rows, self.shape)
+        return weighted_mean(rows, PER_RESOURCE[self.type])
+
+
+def strategy_from(args: Mapping[str, Any]) -> Strategy:
+    """``scoringStrategy`` of NodeResourcesFitArgs. Shape scores go from 0–10 to 0–100."""
+    manifest = args.get("scoringStrategy") or {}
+    points = (manifest.get("requestedToCapacityRatio") or {}).get("shape") or ()
+    scale = MAX_NODE_SCORE // 10
+    shape = tuple((point.get("utilization") or 0, (point.get("score") or 0) * scale) for point in points)
+    return Strategy(manifest.get("type") or "LeastAllocated", resource_specs(manifest), shape)
+
+
+def resource_specs(manifest: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """(name, weight) of every configured resource."""
+    return tuple((item["name"], item.get("weight") or 1) for item in manifest.get("resources") or ())
+
+
+def wishes(resources: Sequence[tuple[str, int]], requests: Amounts) -> tuple[Wish, ...]:
+    """What a pod with ``requests`` (nano-units) asks of the configured resources."""
+    return tuple((name, weight, amount(name, requests.get(name, 0))) for name, weight in resources)
+
+
+def rows_on_node(wanted: Sequence[Wish], node_info: NodeInfo, *, non_zero: bool) -> list[Row]:
+    """The node's rows; resources that it lacks, or extended ones that the pod does not ask for, have none.
+
+    ``non_zero``: running containers without a request of cpu or memory count with the defaults.
+    """
+    allocatable, used = node_info.allocatable, node_info.requested
+    basic = node_info.non_zero_requested if non_zero else used
+    rows: list[Row] = []
+    for name, weight, wish in wanted:
+        if name == "cpu":
+            have, taken = allocatable.milli_cpu, basic.milli_cpu
+        elif name == "memory":
+            have, taken = allocatable.memory, basic.memory
+        elif name == "ephemeral-storage":
+            have, taken = allocatable.ephemeral_storage, used.ephemeral_storage
+        elif wish == 0 and is_scalar_resource(name):
+            continue
+        else:
+            have, taken = allocatable.scalar.get(name, 0), used.scalar.get(name, 0)
+        if have:
+            rows.append((have, taken + wish, weight))
+    return rows
+
+
+def least_allocated(capacity: int, requested: int) -> int:
+    return 0 if requested > capacity else (capacity - requested) * MAX_NODE_SCORE // capacity
+
+
+def most_allocated(capacity: int, requested: int) -> int:
+    return min(requested, capacity) * MAX_NODE_SCORE // capacity
+
+
+PER_RESOURCE: dict[str, Callable[[int, int], int]] = {
+    "LeastAllocated": least_allocated,
+    "MostAllocated": most_allocated,
+}
+
+
+def weighted_mean(rows: Sequence[Row], resource_score: Callable[[int, int], int]) -> int:
+    total = weights = 0
+    for capacity, requested, weight in rows:
+        total += resource_score(capacity, requested) * weight
+        weights += weight
+    return total // weights if weights else 0
+
+
+def requested_to_capacity_ratio(rows: Sequence[Row], shape: Shape) -> int:
+    """Resources that score 0 count neither above nor below the line; the mean is rounded half up."""
+    total = weights = 0
+    for capacity, requested, weight in rows:
+        utilization = MAX_UTILIZATION if requested > capacity else requested * MAX_UTILIZATION // capacity
+        score = broken_line(shape, utilization)
+        if score > 0:
+            total += score * weight
+            weights += weight
+    return (2 * total + weights) // (2 * weights) if weights else 0
+
+
+def broken_line(shape: Shape, utilization: int) -> int:
+    """The score on the line through the points, level outside them; fractions are cut off towards zero."""
+    for index, (right, high) in enumerate(shape):
+        if utilization <= right:
+            if index == 0:
+                return high
+            left, low = shape[index - 1]
+            rise = (high - low) * (utilization - left)
+            step = abs(rise) // (right - left)
+            return low + (step if rise >= 0 else -step)
+    return shape[-1][1]
+
+
+def balanced_allocation(rows: Sequence[Row]) -> int:
+    """100 when all resources would be used to the same fraction; less by their standard deviation."""
+    fractions = [min(requested / capacity, 1.0) for capacity, requested, _ in rows]
+    deviation = 0.0
+    if len(fractions) == 2:
+        deviation = abs((fractions[0] - fractions[1]) / 2)
+    elif len(fractions) > 2:
+        mean = _total(fractions) / len(fractions)
+        squares = [(fraction - mean) * (fraction - mean) for fraction in fractions]
+        deviation = math.sqrt(_total(squares) / len(fractions))
+    return int((1 - deviation) * MAX_NODE_SCORE)
+
+
+def _total(numbers: Sequence[float]) -> float:
+    """Added one after the other, as Go does; ``sum`` corrects rounding errors since Python 3.12."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total

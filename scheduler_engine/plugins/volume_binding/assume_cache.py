@@ -1,0 +1,60 @@
+"""Objects as the scheduler believes them to be before the API server has heard of it.
+
+Source: upstream ``util/assumecache``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.framework.interface import ObjectReader, PluginError
+
+
+class AssumeCache:
+    """Objects of one kind. What is assumed counts until the API server has a newer version of it."""
+
+    def __init__(self, kind: str, objects: ObjectReader) -> None:
+        self.kind = kind
+        self.objects = objects
+        self.assumed: dict[str, KubeObject] = {}
+
+    def get(self, key: str) -> KubeObject | None:
+        """The assumed object, else the stored one; None when it does not exist."""
+        stored = self.objects.get(self.kind, key)
+        return stored if stored is None else self._latest(stored)
+
+    def list(self) -> Iterator[KubeObject]:
+        """All objects of the kind, by name."""
+        return (self._latest(stored) for stored in sorted(self.objects.list(self.kind), key=_key))
+
+    def _latest(self, stored: KubeObject) -> KubeObject:
+        assumed = self.assumed.get(stored.key)
+        if assumed is None:
+            return stored
+        if _version(assumed) < _version(stored):
+            del self.assumed[stored.key]
+            return stored
+        return assumed
+
+    def assume(self, changed: KubeObject) -> None:
+        """Take ``changed`` for true. Raises PluginError when it was made from an older version than the one known."""
+        known = self.get(changed.key)
+        if known is None:
+            raise PluginError(f'could not find v1.{self.kind} "{changed.key}"')
+        stored, assume = _version(known), _version(changed)
+        if assume < stored:
+            raise PluginError(f'v1.{self.kind} "{changed.key}" is out of sync (stored: {stored}, assume: {assume})')
+        self.assumed[changed.key] = changed
+
+    def restore(self, key: str) -> None:
+        """Back to what the API server says."""
+        self.assumed.pop(key, None)
+
+
+def _key(item: KubeObject) -> str:
+    return item.key
+
+
+def _version(item: KubeObject) -> int:
+    return int(item.resource_version or 0)

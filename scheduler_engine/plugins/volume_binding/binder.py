@@ -1,0 +1,292 @@
+"""The volume binder: sorts a pod's claims, finds volumes for a node, assumes and writes the choice.
+
+A cycle goes ``claims_of`` (PreFilter) → ``find_pod_volumes`` (Filter, per node) → ``assume`` (Reserve) → ``write``
+and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``. In-tree volumes are read as
+written: their translation for CSI drivers would rename topology labels only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.apiserver.errors import ApiError, conflict, not_found
+from scheduler_engine.framework.interface import Handle, PluginError
+from scheduler_engine.plugins.volume_binding.assume_cache import AssumeCache
+from scheduler_engine.plugins.volume_binding.matching import (
+    Candidate,
+    Provisioning,
+    bound_to,
+    candidate,
+    claim_size,
+    find_matching_volume,
+    fully_bound,
+    provisioning,
+)
+from scheduler_engine.plugins.volume_references import (
+    WAIT_FOR_FIRST_CONSUMER,
+    claim_not_found,
+    claim_references,
+    storage_class_of,
+)
+
+NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
+VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundClaim:
+    """A claim that waits for its first consumer. ``selected_node``: where a volume was asked for already, or ""."""
+
+    claim: KubeObject
+    candidates: tuple[Candidate, ...]
+    provisioning: Provisioning
+    selected_node: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodVolumeClaims:
+    """``bound``: volumes of bound claims, None = it is missing. ``immediate``: claims that ought to be bound by now."""
+
+    bound: tuple[Candidate | None, ...] = ()
+    unbound: tuple[UnboundClaim, ...] = ()
+    immediate: tuple[KubeObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    volume: KubeObject
+    claim: KubeObject
+
+
+@dataclass(slots=True)
+class PodVolumes:
+    """What a pod would take on one node; after ``assume`` the objects carry the changes to be written."""
+
+    static_bindings: list[Binding] = field(default_factory=list)
+    provisions: list[KubeObject] = field(default_factory=list)
+
+
+class VolumeBinder:
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.volumes = AssumeCache("PersistentVolume", handle.objects)
+        self.claims = AssumeCache("PersistentVolumeClaim", handle.objects)
+
+    def claims_of(self, pod: Pod) -> PodVolumeClaims:
+        """The pod's claims, which all exist, sorted by what is to be done. Raises PluginError."""
+        bound: list[Candidate | None] = []
+        unbound: list[UnboundClaim] = []
+        immediate: list[KubeObject] = []
+        for reference in claim_references(pod):
+            claim = self.claims.get(f"{pod.namespace}/{reference.name}")
+            if claim is None:
+                key = f"{pod.namespace}/{reference.name}"
+                raise PluginError(f'error getting PVC "{key}": could not find v1.PersistentVolumeClaim "{key}"')
+            storage_class = self._delaying_class(claim)
+            if fully_bound(claim):
+                volume = self.volumes.get(claim.spec["volumeName"])
+                bound.append(None if volume is None else candidate(volume))
+            elif storage_class is None or claim.spec.get("volumeName"):
+                immediate.append(claim)
+            else:
+                unbound.append(self._unbound(claim, storage_class))
+        return PodVolumeClaims(tuple(bound), tuple(unbound), tuple(immediate))
+
+    def _delaying_class(self, claim: KubeObject) -> KubeObject | None:
+        """The claim's StorageClass if it waits for the first consumer."""
+        name = storage_class_of(claim)
+        found = self.handle.objects.get("StorageClass", name) if name else None
+        if found is None:
+            return None
+        mode = found.manifest.get("volumeBindingMode")
+        if mode is None and not fully_bound(claim):
+            raise PluginError(f'VolumeBindingMode not set for StorageClass "{name}"')
+        return found if mode == WAIT_FOR_FIRST_CONSUMER else None
+
+    def _unbound(self, claim: KubeObject, storage_class: KubeObject) -> UnboundClaim:
+        volumes = (volume for volume in self.volumes.list() if storage_class_of(volume) == storage_class.name)
+        return UnboundClaim(
+            claim,
+            tuple(candidate(volume) for volume in volumes),
+            provisioning(claim, storage_class, self.handle.objects),
+            claim.annotations.get(SELECTED_NODE, ""),
+        )
+
+    def find_pod_volumes(self, claims: PodVolumeClaims, node: Node) -> tuple[PodVolumes, list[str]]:
+        """What the pod would take on ``node``, and the reasons why it cannot be there."""
+        reasons: list[str] = []
+        missing = False
+        for item in claims.bound:
+            if item is None:
+                missing = True
+                break
+            if not item.reachable_from(node.labels):
+                reasons.append(NODE_CONFLICT)
+                break
+        chosen, problem = self._find_unbound(claims.unbound, node)
+        if problem:
+            reasons.append(problem)
+        if missing:
+            reasons.append(VOLUME_MISSING)
+        return chosen, reasons
+
+    def _find_unbound(self, claims: tuple[UnboundClaim, ...], node: Node) -> tuple[PodVolumes, str]:
+        """Existing volumes first, the smallest claim choosing first; the rest would have to be made."""
+        if any(item.selected_node not in ("", node.name) for item in claims):
+            return PodVolumes(), BIND_CONFLICT
+        chosen = PodVolumes()
+        to_provision = [item for item in claims if item.selected_node]
+        taken: dict[str, None] = {}
+        for item in sorted((item for item in claims if not item.selected_node), key=_size):
+            match = find_matching_volume(item.claim, item.candidates, node.labels, taken)
+            if match is None:
+                to_provision.append(item)
+                continue
+            taken[match.volume.name] = None
+            chosen.static_bindings.append(Binding(match.volume, item.claim))
+        for item in to_provision:
+            if not item.provisioning.possible_on(node.labels):
+                return chosen, BIND_CONFLICT
+            if not item.provisioning.has_space_on(node.labels):
+                return chosen, NOT_ENOUGH_SPACE
+        chosen.provisions = [item.claim for item in to_provision]
+        return chosen, ""
+
+    def assume(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
+        """Take the choice for true; True when all was bound already. Raises PluginError, with nothing assumed."""
+        latest = [self.claims.get(f"{pod.namespace}/{item.name}") for item in claim_references(pod)]
+        if all(claim is not None and fully_bound(claim) for claim in latest):
+            return True
+        assumed = PodVolumes()
+        try:
+            for binding in chosen.static_bindings:
+                volume = bind_volume_to_claim(binding.volume, binding.claim)
+                if volume is not binding.volume:
+                    self.volumes.assume(volume)
+                assumed.static_bindings.append(Binding(volume, binding.claim))
+            for claim in chosen.provisions:
+                selected = claim.evolve({"metadata": {"annotations": {SELECTED_NODE: node_name}}})
+                self.claims.assume(selected)
+                assumed.provisions.append(selected)
+        except PluginError:
+            self.revert(assumed)
+            raise
+        chosen.static_bindings, chosen.provisions = assumed.static_bindings, assumed.provisions
+        return False
+
+    def revert(self, chosen: PodVolumes) -> None:
+        """Forget what was assumed."""
+        for binding in chosen.static_bindings:
+            self.volumes.restore(binding.volume.key)
+        for claim in chosen.provisions:
+            self.claims.restore(claim.key)
+
+    def write(self, chosen: PodVolumes) -> None:
+        """Tell the API server; the volume controller does the rest. Raises PluginError; what is written then stays."""
+        left = PodVolumes(list(chosen.static_bindings), list(chosen.provisions))
+        try:
+            while left.static_bindings:
+                volume = left.static_bindings[0].volume
+                annotations = dict(volume.annotations)
+                changes = {"metadata": {"annotations": annotations}, "spec": {"claimRef": volume.spec["claimRef"]}}
+                self._update("PersistentVolume", "persistentvolumes", volume, changes)
+                del left.static_bindings[0]
+            while left.provisions:
+                claim = left.provisions[0]
+                changes = {"metadata": {"annotations": {SELECTED_NODE: claim.annotations[SELECTED_NODE]}}}
+                self._update("PersistentVolumeClaim", "persistentvolumeclaims", claim, changes)
+                del left.provisions[0]
+        except ApiError as problem:
+            self.revert(left)
+            raise PluginError(str(problem)) from problem
+
+    def _update(self, kind: str, resource: str, changed: KubeObject, changes: Mapping[str, Any]) -> None:
+        stored = self.handle.objects.get(kind, changed.key)
+        if stored is None:
+            raise not_found(resource, changed.name)
+        if stored.resource_version != changed.resource_version:
+            raise conflict(resource, changed.name, MODIFIED)
+        self.handle.api.patch(kind, changed.key, changes)
+
+    def all_bound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
+        """Whether the volume controller is done. Raises PluginError when it cannot succeed any more."""
+        node = self.handle.objects.get("Node", node_name)
+        if node is None:
+            raise PluginError(f'failed to get node "{node_name}": node "{node_name}" not found')
+        if self.handle.objects.get("Pod", pod.key) is None:
+            raise PluginError(f'pod does not exist any more: pod "{pod.name}" not found')
+        return all(self._bound_statically(binding, node) for binding in chosen.static_bindings) and all(
+            self._provisioned(claim, node) for claim in chosen.provisions
+        )
+
+    def _bound_statically(self, binding: Binding, node: KubeObject) -> bool:
+        volume = self.handle.objects.get("PersistentVolume", binding.volume.key)
+        if volume is None:
+            raise PluginError(f'failed to check binding: could not find v1.PersistentVolume "{binding.volume.key}"')
+        claim = self.handle.objects.get("PersistentVolumeClaim", binding.claim.key)
+        if claim is None:
+            raise PluginError(f'failed to check binding: could not find v1.PersistentVolumeClaim "{binding.claim.key}"')
+        _check_reachable(volume, node)
+        if not (volume.spec.get("claimRef") or {}).get("uid"):
+            raise PluginError(f'ClaimRef got reset for pv "{volume.name}"')
+        return fully_bound(claim)
+
+    def _provisioned(self, asked: KubeObject, node: KubeObject) -> bool:
+        claim = self.handle.objects.get("PersistentVolumeClaim", asked.key)
+        if claim is None:
+            raise PluginError(f"failed to check provisioning pvc: {claim_not_found(asked.name)}")
+        if not claim.annotations:
+            raise PluginError(f'selectedNode annotation reset for PVC "{claim.name}"')
+        if claim.annotations.get(SELECTED_NODE) != node.name:
+            raise PluginError(f'provisioning failed for PVC "{claim.name}"')
+        volume_name = claim.spec.get("volumeName")
+        if volume_name:
+            volume = self.handle.objects.get("PersistentVolume", volume_name)
+            if volume is None:
+                return False
+            _check_reachable(volume, node)
+        return fully_bound(claim)
+
+
+def _size(item: UnboundClaim) -> int:
+    return claim_size(item.claim)
+
+
+def _check_reachable(volume: KubeObject, node: KubeObject) -> None:
+    if not candidate(volume).reachable_from(node.labels):
+        raise PluginError(
+            f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": no matching NodeSelectorTerms'
+        )
+
+
+def bind_volume_to_claim(volume: KubeObject, claim: KubeObject) -> KubeObject:
+    """The volume pointing at the claim; the same object when it does already."""
+    changes: dict[str, Any] = {}
+    reference = volume.spec.get("claimRef") or {}
+    if (reference.get("name"), reference.get("namespace"), reference.get("uid")) != (
+        claim.name,
+        claim.namespace,
+        claim.uid,
+    ):
+        changes["spec"] = {
+            "claimRef": {
+                "kind": "PersistentVolumeClaim",
+                "namespace": claim.namespace,
+                "name": claim.name,
+                "uid": claim.uid,
+                "apiVersion": "v1",
+                "resourceVersion": claim.resource_version,
+            }
+        }
+    if not bound_to(volume, claim) and BOUND_BY_CONTROLLER not in volume.annotations:
+        changes["metadata"] = {"annotations": {BOUND_BY_CONTROLLER: "yes"}}
+    return volume.evolve(changes) if changes else volume

@@ -1,0 +1,168 @@
+"""Which existing volume suits a claim on a node, and whether a new one could be made there.
+
+Source: seed 002 §6; upstream ``component-helpers/storage/volume/pv_helpers.go`` and ``volumebinding/binder.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.labels import Requirement, Selector, selector_from
+from scheduler_engine.api.node_affinity import NodeSelector, node_selector_from
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.quantity import Quantity, parse_quantity
+from scheduler_engine.framework.interface import ObjectReader
+from scheduler_engine.plugins.volume_references import storage_class_of
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do."""
+
+    volume: KubeObject
+    capacity: int
+    node_selector: NodeSelector | None
+
+    def reachable_from(self, labels: Mapping[str, str]) -> bool:
+        """Node labels against the volume's node affinity; like upstream this knows no node name."""
+        return self.node_selector is None or self.node_selector.matches("", labels)
+
+
+def candidate(volume: KubeObject) -> Candidate:
+    required = (volume.spec.get("nodeAffinity") or {}).get("required")
+    return Candidate(
+        volume,
+        _nano((volume.spec.get("capacity") or {}).get("storage")),
+        None if required is None else node_selector_from(required),
+    )
+
+
+def _nano(quantity: str | int | None) -> int:
+    return 0 if quantity is None else parse_quantity(quantity).nano
+
+
+def requested_storage(claim: KubeObject) -> str | None:
+    """As written; None when the claim asks for no size."""
+    quantity: str | None = ((claim.spec.get("resources") or {}).get("requests") or {}).get("storage")
+    return quantity
+
+
+def claim_size(claim: KubeObject) -> int:
+    """Nano-bytes the claim asks for."""
+    return _nano(requested_storage(claim))
+
+
+def fully_bound(claim: KubeObject) -> bool:
+    return bool(claim.spec.get("volumeName")) and BIND_COMPLETED in claim.annotations
+
+
+def bound_to(volume: KubeObject, claim: KubeObject) -> bool:
+    """Whether the volume is set aside for, or bound to, ``claim``."""
+    reference = volume.spec.get("claimRef")
+    if reference is None or (reference.get("name"), reference.get("namespace")) != (claim.name, claim.namespace):
+        return False
+    return reference.get("uid") in (None, "", claim.uid)
+
+
+def find_matching_volume(
+    claim: KubeObject, candidates: Iterable[Candidate], labels: Mapping[str, str], chosen: Mapping[str, object]
+) -> Candidate | None:
+    """The volume set aside for the claim, else the smallest available one that suits it on a node with these labels.
+
+    ``chosen``: names of volumes that the pod's other claims take. A volume set aside for the claim that the node
+    cannot reach means none.
+    """
+    size, smallest = claim_size(claim), None
+    for item in candidates:
+        volume = item.volume
+        if volume.name in chosen or item.capacity < size or not _may_bind(volume, claim):
+            continue
+        if bound_to(volume, claim):
+            return item if item.reachable_from(labels) else None
+        if (smallest is None or item.capacity < smallest.capacity) and _suits(volume, claim):
+            smallest = item if item.reachable_from(labels) else smallest
+    return smallest
+
+
+def _may_bind(volume: KubeObject, claim: KubeObject) -> bool:
+    """What must agree even for a volume that is set aside."""
+    if volume.spec.get("claimRef") is not None and not bound_to(volume, claim):
+        return False
+    for field, default in (("volumeMode", "Filesystem"), ("volumeAttributesClassName", "")):
+        if (volume.spec.get(field) or default) != (claim.spec.get(field) or default):
+            return False
+    return not volume.terminating
+
+
+def _suits(volume: KubeObject, claim: KubeObject) -> bool:
+    selector = claim.spec.get("selector")
+    modes = volume.spec.get("accessModes") or ()
+    return (
+        volume.status.get("phase") == "Available"
+        and (selector is None or selector_from(selector).matches(volume.labels))
+        and storage_class_of(volume) == storage_class_of(claim)
+        and all(mode in modes for mode in claim.spec.get("accessModes") or ())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioning:
+    """How a volume for one claim could be made.
+
+    ``topologies``: node labels must match one of them, None = anywhere. ``capacities``: selectors of the nodes that
+    see enough free storage, None = the driver does not tell.
+    """
+
+    supported: bool
+    topologies: tuple[Selector, ...] | None = None
+    capacities: tuple[Selector, ...] | None = None
+
+    def possible_on(self, labels: Mapping[str, str]) -> bool:
+        if not self.supported:
+            return False
+        return self.topologies is None or any(selector.matches(labels) for selector in self.topologies)
+
+    def has_space_on(self, labels: Mapping[str, str]) -> bool:
+        return self.capacities is None or any(selector.matches(labels) for selector in self.capacities)
+
+
+def provisioning(claim: KubeObject, storage_class: KubeObject, objects: ObjectReader) -> Provisioning:
+    """What the claim's StorageClass, the CSIDriver and its CSIStorageCapacity objects say."""
+    provisioner = storage_class.manifest.get("provisioner") or ""
+    if provisioner in ("", NO_PROVISIONER):
+        return Provisioning(False)
+    terms = storage_class.manifest.get("allowedTopologies") or ()
+    topologies = tuple(_topology(term["matchLabelExpressions"]) for term in terms if term.get("matchLabelExpressions"))
+    requested = requested_storage(claim)
+    driver = objects.get("CSIDriver", provisioner)
+    if requested is None or driver is None or not driver.spec.get("storageCapacity"):
+        return Provisioning(True, topologies if terms else None)
+    size = parse_quantity(requested).value()
+    capacities = tuple(
+        selector_from(item.manifest.get("nodeTopology"))
+        for item in objects.list("CSIStorageCapacity")
+        if item.manifest.get("storageClassName") == storage_class.name and _largest_volume(item) >= size
+    )
+    return Provisioning(True, topologies if terms else None, capacities)
+
+
+def _topology(expressions: Iterable[Mapping[str, Any]]) -> Selector:
+    return Selector(tuple(Requirement(item["key"], "In", tuple(item.get("values") or ())) for item in expressions))
+
+
+def volume_limit(capacity: KubeObject) -> Quantity | None:
+    """The largest volume that can still be made; ``maximumVolumeSize`` is more exact than ``capacity``."""
+    for field in ("maximumVolumeSize", "capacity"):
+        if capacity.manifest.get(field) is not None:
+            return parse_quantity(capacity.manifest[field])
+    return None
+
+
+def _largest_volume(capacity: KubeObject) -> int:
+    limit = volume_limit(capacity)
+    return -1 if limit is None else limit.value()

@@ -1,0 +1,99 @@
+"""Which claims a pod's volumes name, and the few facts of claims and volumes that several volume plugins need.
+
+Source: upstream ``component-helpers/storage`` and ``csi-translation-lib``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Pod
+
+BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReference:
+    """``ephemeral``: the claim is made for this pod alone, from the template in its volume."""
+
+    name: str
+    ephemeral: bool
+
+
+def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | None:
+    """The claim behind one of the pod's volumes."""
+    if volume.get("persistentVolumeClaim") is not None:
+        return ClaimReference(volume["persistentVolumeClaim"].get("claimName") or "", False)
+    if volume.get("ephemeral") is not None:
+        return ClaimReference(f"{pod.name}-{volume.get('name')}", True)
+    return None
+
+
+def claim_references(pod: Pod) -> tuple[ClaimReference, ...]:
+    """The claims behind the pod's volumes, in order."""
+    found = (claim_reference(pod, volume) for volume in pod.volumes)
+    return tuple(reference for reference in found if reference is not None)
+
+
+def refers_to(pod: Pod, claim: KubeObject) -> bool:
+    """Whether a volume of the pod uses ``claim``, directly or as its ephemeral claim."""
+    return pod.namespace == claim.namespace and any(item.name == claim.name for item in claim_references(pod))
+
+
+def not_owned(pod: Pod, claim: KubeObject) -> str:
+    """Why an ephemeral volume cannot use ``claim``; "" when the claim was made for the pod."""
+    owner = claim.controller_ref
+    if owner is not None and owner.get("uid") == pod.uid:
+        return ""
+    return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
+
+
+def storage_class_of(claim_or_volume: KubeObject) -> str:
+    """Name of the StorageClass, "" for none; the old annotation wins."""
+    annotated = claim_or_volume.annotations.get(BETA_STORAGE_CLASS)
+    return annotated if annotated is not None else claim_or_volume.spec.get("storageClassName") or ""
+
+
+def claim_not_found(name: str) -> str:
+    return f'persistentvolumeclaim "{name}" not found'
+
+
+@dataclass(frozen=True, slots=True)
+class InTreeSource:
+    """A volume source of Kubernetes itself that a CSI driver took over; the field ``handle`` identifies a volume."""
+
+    plugin: str
+    driver: str
+    handle: str
+
+
+IN_TREE_SOURCES: dict[str, InTreeSource] = {
+    "awsElasticBlockStore": InTreeSource("kubernetes.io/aws-ebs", "ebs.csi.aws.com", "volumeID"),
+    "azureDisk": InTreeSource("kubernetes.io/azure-disk", "disk.csi.azure.com", "diskURI"),
+    "azureFile": InTreeSource("kubernetes.io/azure-file", "file.csi.azure.com", "shareName"),
+    "cinder": InTreeSource("kubernetes.io/cinder", "cinder.csi.openstack.org", "volumeID"),
+    "gcePersistentDisk": InTreeSource("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "pdName"),
+    "portworxVolume": InTreeSource("kubernetes.io/portworx-volume", "pxd.portworx.com", "volumeID"),
+    "vsphereVolume": InTreeSource("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "volumePath"),
+}
+ALWAYS_MIGRATED = ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
+"""Those whose use a node's CSINode may announce; for the others v1.34 counts nothing."""
+
+
+def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str, Any]] | None:
+    """The in-tree source in a pod's volume or a PersistentVolume's spec, and its fields."""
+    for field, known in IN_TREE_SOURCES.items():
+        if source.get(field) is not None:
+            return known, source[field]
+    return None
+
+
+def migrated_on(plugin: str, csi_node: KubeObject | None) -> bool:
+    """Whether the node's CSINode says that ``plugin``'s volumes are the CSI driver's now."""
+    if csi_node is None or plugin not in ALWAYS_MIGRATED:
+        return False
+    return plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")

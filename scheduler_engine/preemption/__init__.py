@@ -1,0 +1,1 @@
+"""The preemption evaluator: dry runs, reprieves and the ladder of criteria."""

@@ -1,0 +1,170 @@
+"""The dry run on one node: which pods would have to go so that the preemptor fits, and which of them are let off.
+
+All lower-priority pods go first; if the preemptor fits then, they come back one by one as long as it still fits: those
+protected by a PodDisruptionBudget first, each group from the most important pod down. Who cannot come back is a victim.
+Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go`` (SelectVictimsOnNode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import FrameworkView, PluginError
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.status import Status, error, unresolvable
+
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_STARTED_US = 2**63 - 1
+"""Stands for "now" where a pod has no start time: no start that has happened is later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that the preemptor would fit on without ``victims`` (most important first, never empty)."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    pdb_violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A PodDisruptionBudget; ``allowed`` disruptions are left, ``disrupted`` pods are being evicted already."""
+
+    namespace: str
+    selector: Selector
+    allowed: int
+    disrupted: tuple[str, ...]
+
+    def protects(self, pod: Pod) -> bool:
+        return (
+            self.namespace == pod.namespace
+            and not self.selector.empty
+            and self.selector.matches(pod.labels)
+            and pod.name not in self.disrupted
+        )
+
+
+@dataclass(slots=True)
+class DryRun:
+    """What was tried on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``."""
+
+    node: str
+    rejected: Status | None = None
+    victims: list[Pod] = field(default_factory=list)
+    pdb_violations: int = 0
+    violating: tuple[str, ...] = ()
+    steps: list[tuple[str, str, bool, str]] = field(default_factory=list)
+
+
+def budget_from(pdb: KubeObject) -> Budget:
+    return Budget(
+        pdb.namespace,
+        selector_from(pdb.spec.get("selector")),
+        pdb.status.get("disruptionsAllowed") or 0,
+        tuple(pdb.status.get("disruptedPods") or ()),
+    )
+
+
+def start_us(pod: Pod) -> int:
+    """When the pod started, in simulated microseconds."""
+    return NOT_STARTED_US if pod.start_time_us is None else pod.start_time_us
+
+
+def importance(info: PodInfo) -> tuple[int, int]:
+    """Sorts the most important pod first: higher priority, then the older start."""
+    return -info.pod.priority, start_us(info.pod)
+
+
+def split_by_budgets(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
+    """(pods whose eviction would violate a budget, the others), order kept: the first pods use up what is allowed."""
+    left = [budget.allowed for budget in budgets]
+    violating: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for info in infos:
+        violates = False
+        for index, budget in enumerate(budgets if info.pod.labels else ()):
+            if budget.protects(info.pod):
+                left[index] -= 1
+                violates = violates or left[index] < 0
+        (violating if violates else others).append(info)
+    return violating, others
+
+
+def select_victims_on_node(
+    framework: FrameworkView, state: CycleState, pod: Pod, node_info: NodeInfo, budgets: Sequence[Budget]
+) -> DryRun:
+    """Find the victims for ``pod`` on one node. ``state`` and ``node_info`` are used up: pass copies."""
+    node = _Node(framework, state, pod, node_info)
+    run = DryRun(node_info.name)
+    try:
+        _select(node, run, budgets)
+    except PluginError as problem:
+        run.rejected = error(str(problem))
+    return run
+
+
+@dataclass(slots=True)
+class _Node:
+    """The copies that the dry run works on. ``remove`` and ``add`` raise PluginError when a plugin cannot cope."""
+
+    framework: FrameworkView
+    state: CycleState
+    pod: Pod
+    info: NodeInfo
+
+    def remove(self, victim: PodInfo) -> None:
+        self.info.remove_pod(victim.pod)
+        _check(self.framework.run_remove_pod(self.state, self.pod, victim, self.info))
+
+    def add(self, victim: PodInfo) -> None:
+        self.info.add_pod_info(victim)
+        _check(self.framework.run_add_pod(self.state, self.pod, victim, self.info))
+
+    def verdict(self) -> Status | None:
+        return self.framework.run_filter_plugins_with_nominated_pods(self.state, self.pod, self.info)
+
+
+def _check(status: Status | None) -> None:
+    if status is not None and not status.is_success:
+        raise PluginError(status.message)
+
+
+def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
+    removed = [info for info in node.info.pods if info.pod.priority < node.pod.priority]
+    for info in removed:
+        node.remove(info)
+        run.steps.append(("remove", info.pod.key, True, f"priority {info.pod.priority} is below {node.pod.priority}"))
+    if not removed:
+        run.rejected = unresolvable(NO_VICTIMS)
+        return
+    run.rejected = node.verdict()
+    run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
+    if run.rejected is not None:
+        return
+    violating, others = split_by_budgets(sorted(removed, key=importance), budgets)
+    run.violating = tuple(info.pod.key for info in violating)
+    victims = [info for info in violating if not _reprieve(node, run, info)]
+    run.pdb_violations = len(victims)
+    victims += [info for info in others if not _reprieve(node, run, info)]
+    run.victims = [info.pod for info in sorted(victims, key=importance)]
+    if not victims:
+        raise PluginError(f'expected at least one victim pod on node "{run.node}"')
+
+
+def _reprieve(node: _Node, run: DryRun, info: PodInfo) -> bool:
+    """Put ``info`` back if the preemptor still fits beside it."""
+    node.add(info)
+    verdict = node.verdict()
+    run.steps.append(("reprieve", info.pod.key, verdict is None, _text(verdict)))
+    if verdict is not None:
+        node.remove(info)
+    return verdict is None
+
+
+def _text(verdict: Status | None) -> str:
+    return "" if verdict is None else verdict.message

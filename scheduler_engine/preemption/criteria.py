@@ -1,0 +1,94 @@
+"""THE ladder: how one candidate is chosen among several. Every rung keeps the nodes with the smallest value.
+
+Source: seed 002 §9; upstream ``framework/preemption/preemption.go`` (pickOneNodeForPreemption).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.preemption.candidates import NOT_STARTED_US, Candidate, start_us
+
+PRIORITY_OFFSET = 2**31
+"""Added to every priority in the sum, so that none is negative and fewer victims nearly always sum to less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """``value``: the smallest wins; ``text`` shows a value to people."""
+
+    name: str
+    value: Callable[[Candidate], int]
+    text: Callable[[int], str] = str
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A criterion as it was applied; the fields are those of ``PreemptionCriterionApplied``."""
+
+    criterion: str
+    values: tuple[tuple[str, str], ...]
+    survivors: tuple[str, ...]
+    fallen: tuple[str, ...]
+
+
+def _pdb_violations(candidate: Candidate) -> int:
+    return candidate.pdb_violations
+
+
+def _highest_priority(candidate: Candidate) -> int:
+    return candidate.victims[0].priority
+
+
+def _sum_of_priorities(candidate: Candidate) -> int:
+    return sum(victim.priority + PRIORITY_OFFSET for victim in candidate.victims)
+
+
+def _number_of_victims(candidate: Candidate) -> int:
+    return len(candidate.victims)
+
+
+def _latest_start(candidate: Candidate) -> int:
+    """The earliest start among the victims of the highest priority, negated: the latest wins."""
+    highest = max(victim.priority for victim in candidate.victims)
+    return -min(_starts(candidate.victims, highest))
+
+
+def _starts(victims: Sequence[Pod], priority: int) -> list[int]:
+    return [start_us(victim) for victim in victims if victim.priority == priority]
+
+
+def _start_text(value: int) -> str:
+    return "not started" if -value == NOT_STARTED_US else f"{-value / 1_000_000:g} s"
+
+
+CRITERIA: tuple[Criterion, ...] = (
+    Criterion("fewest PodDisruptionBudget violations", _pdb_violations),
+    Criterion("lowest priority of the most important victim", _highest_priority),
+    Criterion("smallest sum of the victims' priorities", _sum_of_priorities),
+    Criterion("fewest victims", _number_of_victims),
+    Criterion("latest start of the most important victims", _latest_start, _start_text),
+)
+
+
+def climb(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rung]]:
+    """The candidates that are best under every criterion, and the rungs it took; one candidate needs none."""
+    left = list(candidates)
+    rungs: list[Rung] = []
+    for criterion in CRITERIA:
+        if len(left) <= 1:
+            break
+        values = {candidate.node: criterion.value(candidate) for candidate in left}
+        best = min(values.values())
+        rungs.append(
+            Rung(
+                criterion.name,
+                tuple((node, criterion.text(value)) for node, value in values.items()),
+                tuple(node for node, value in values.items() if value == best),
+                tuple(node for node, value in values.items() if value != best),
+            )
+        )
+        left = [candidate for candidate in left if values[candidate.node] == best]
+    return left, rungs

@@ -1,0 +1,201 @@
+"""The evaluator: may the pod preempt, on which nodes would it help, which of them is best, and making room there.
+
+``evaluate`` only decides (and records the film: every node tried, every criterion applied); ``prepare_candidate`` acts.
+Where nodes are equal under all criteria the real scheduler draws; here the first by name is taken.
+Source: seed 002 §9; upstream ``framework/preemption/preemption.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.fit_error import fit_error_message
+from scheduler_engine.framework.interface import Handle, NodeToStatus, PluginError, PostFilterResult
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from scheduler_engine.preemption.candidates import Candidate, DryRun, budget_from, select_victims_on_node
+from scheduler_engine.preemption.criteria import climb
+from scheduler_engine.trace.events import EventRecorded, PreemptionCriterionApplied, PreemptionNodeTried
+
+NEVER = "not eligible due to preemptionPolicy=Never."
+WAITING = "not eligible due to a terminating pod on the nominated node."
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+DISRUPTION_REASON = "PreemptionByScheduler"
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What preemption found out for one pod.
+
+    ``potential_nodes`` failed in a way that evicting pods may mend, in snapshot order. Of the ``candidates`` among them
+    (those without PDB violations first) the ``best_nodes`` (by name) are equal under every criterion, and ``chosen`` is
+    the first of those. ``rejected``: why nodes that were tried are no candidates. ``cleared_nominations``: keys of
+    lower-priority pods nominated to the chosen node.
+    """
+
+    potential_nodes: tuple[str, ...] = ()
+    candidates_to_find: int = 0
+    candidates: list[Candidate] = field(default_factory=list)
+    rejected: dict[str, Status] = field(default_factory=dict)
+    best_nodes: tuple[str, ...] = ()
+    chosen: Candidate | None = None
+    cleared_nominations: tuple[str, ...] = ()
+
+
+class Evaluator:
+    """Preemption for one profile. ``percentage`` and ``absolute`` bound how many candidates are looked for."""
+
+    def __init__(self, handle: Handle, percentage: int, absolute: int) -> None:
+        self.handle = handle
+        self.percentage = percentage
+        self.absolute = absolute
+
+    def preempt(self, state: CycleState, pod: Pod, statuses: NodeToStatus) -> tuple[PostFilterResult | None, Status]:
+        """Make room for ``pod`` if that helps.
+
+        No result leaves the pod's nomination as it is, a nominated node "" clears it.
+        """
+        latest = self.handle.objects.get("Pod", pod.key)
+        if not isinstance(latest, Pod):
+            return None, error(f'pod "{pod.name}" not found')
+        ineligible = self.ineligible(latest, statuses)
+        if ineligible:
+            return None, unschedulable(ineligible)
+        evaluation = self.evaluate(state, latest, statuses)
+        if evaluation.chosen is None:
+            return self._nowhere(evaluation)
+        problem = self.prepare_candidate(evaluation.chosen, evaluation.cleared_nominations, latest)
+        if problem is not None:
+            return None, problem
+        return (
+            PostFilterResult(
+                evaluation.chosen.node,
+                evaluation.chosen.victims,
+                evaluation.best_nodes,
+                evaluation.cleared_nominations,
+            ),
+            SUCCESS,
+        )
+
+    def _nowhere(self, evaluation: Evaluation) -> tuple[PostFilterResult | None, Status]:
+        errors = [status.message for status in evaluation.rejected.values() if status.code is Code.ERROR]
+        if errors:
+            distinct = list(dict.fromkeys(errors))
+            return None, error(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+        statuses = NodeToStatus(unresolvable(NOT_HELPFUL), evaluation.rejected)
+        message = fit_error_message(len(self.handle.snapshot.list()), statuses)
+        return PostFilterResult(""), unschedulable(message)
+
+    def ineligible(self, pod: Pod, statuses: NodeToStatus) -> str:
+        """Why ``pod`` may not preempt (its policy, or victims still leaving its nominated node), "" when it may."""
+        if pod.preemption_policy == "Never":
+            return NEVER
+        nominated = pod.nominated_node_name
+        if not nominated or statuses.get(nominated).code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""
+        node_info = self.handle.snapshot.get(nominated)
+        leaving = node_info is not None and any(
+            info.pod.priority < pod.priority and _terminating_by_preemption(info.pod) for info in node_info.pods
+        )
+        return WAITING if leaving else ""
+
+    def evaluate(self, state: CycleState, pod: Pod, statuses: NodeToStatus, *, every_node: bool = False) -> Evaluation:
+        """Find candidates and the best of them, changing nothing. ``every_node`` lifts the limit on candidates."""
+        potential = statuses.nodes_for_code(self.handle.snapshot, Code.UNSCHEDULABLE)
+        evaluation = Evaluation(tuple(info.name for info in potential), self.candidates_to_find(len(potential)))
+        enough = len(potential) if every_node else evaluation.candidates_to_find
+        self._find_candidates(evaluation, state, pod, potential, enough)
+        best, rungs = climb(evaluation.candidates)
+        for rung in rungs:
+            self.handle.recorder.add(
+                PreemptionCriterionApplied(self.handle.cycle, rung.criterion, rung.values, rung.survivors, rung.fallen)
+            )
+        if best:
+            best.sort(key=lambda candidate: candidate.node)
+            evaluation.best_nodes = tuple(candidate.node for candidate in best)
+            evaluation.chosen = best[0]
+            nominated = self.handle.nominator.nominated_pods_for_node(best[0].node)
+            evaluation.cleared_nominations = tuple(
+                info.pod.key for info in nominated if info.pod.priority < pod.priority and info.pod.nominated_node_name
+            )
+        return evaluation
+
+    def candidates_to_find(self, potential_nodes: int) -> int:
+        return min(max(potential_nodes * self.percentage // 100, self.absolute), potential_nodes)
+
+    def _find_candidates(
+        self, evaluation: Evaluation, state: CycleState, pod: Pod, potential: list[NodeInfo], enough: int
+    ) -> None:
+        """Try node after node until there are ``enough``, one of them without PDB violation.
+
+        Only where not all nodes may be tried is it drawn with which one to begin.
+        """
+        framework = self.handle.framework
+        if framework is None:
+            raise PluginError("preemption needs the framework that runs it")
+        budgets = [budget_from(pdb) for pdb in self.handle.objects.list("PodDisruptionBudget")]
+        offset = self.handle.random.randrange(len(potential)) if enough < len(potential) else 0
+        harmless: list[Candidate] = []
+        violating: list[Candidate] = []
+        for node_info in potential[offset:] + potential[:offset]:
+            run = select_victims_on_node(framework, state.clone(), pod, node_info.clone(), budgets)
+            self._record(run)
+            if run.rejected is not None:
+                evaluation.rejected[run.node] = run.rejected
+                continue
+            candidate = Candidate(run.node, tuple(run.victims), run.pdb_violations)
+            (violating if candidate.pdb_violations else harmless).append(candidate)
+            if harmless and len(harmless) + len(violating) >= enough:
+                break
+        evaluation.candidates = harmless + violating[:enough]
+
+    def _record(self, run: DryRun) -> None:
+        recorder = self.handle.recorder
+        recorder.add(
+            PreemptionNodeTried(
+                self.handle.cycle,
+                run.node,
+                tuple(run.steps) if recorder.full else (),
+                run.violating,
+                tuple(victim.key for victim in run.victims),
+                run.pdb_violations,
+                run.rejected.message if run.rejected is not None else "",
+            )
+        )
+
+    def prepare_candidate(self, chosen: Candidate, cleared_nominations: Sequence[str], pod: Pod) -> Status | None:
+        """Delete the victims and withdraw lower nominations to the chosen node; an error status if that is refused."""
+        try:
+            for victim in chosen.victims:
+                if not victim.terminating and self._still_there(victim):
+                    self._preempt_pod(victim, chosen.node, pod)
+            for key in cleared_nominations:
+                if self.handle.objects.get("Pod", key) is not None:
+                    self.handle.api.patch("Pod", key, {"status": {"nominatedNodeName": None}})
+        except ApiError as refusal:
+            return error(str(refusal))
+        return None
+
+    def _still_there(self, victim: Pod) -> bool:
+        """The cluster may have moved on since the snapshot was taken."""
+        current = self.handle.objects.get("Pod", victim.key)
+        return current is not None and current.uid == victim.uid
+
+    def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> None:
+        message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
+        self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
+        text = f"Preempted by pod {pod.uid} on node {node}"
+        self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))
+
+
+def _terminating_by_preemption(pod: Pod) -> bool:
+    if not pod.terminating:
+        return False
+    disruption = next((item for item in pod.conditions if item.get("type") == "DisruptionTarget"), None)
+    return (
+        disruption is not None and disruption.get("status") == "True" and disruption.get("reason") == DISRUPTION_REASON
+    )

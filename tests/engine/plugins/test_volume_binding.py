@@ -1,0 +1,586 @@
+"""VolumeBinding: which node a pod's claims allow, what is reserved there, and how binding goes on."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.apiserver.errors import conflict
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import Hint, PluginError
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.status import Code, Status
+from scheduler_engine.plugins.volume_binding import VolumeBinding
+from scheduler_engine.plugins.volume_binding.binder import (
+    BIND_CONFLICT,
+    NODE_CONFLICT,
+    NOT_ENOUGH_SPACE,
+    SELECTED_NODE,
+    VOLUME_MISSING,
+)
+from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod
+from tests.engine.plugins.volumes import (
+    NO_PROVISIONER,
+    capacity,
+    claim,
+    csi_driver,
+    csi_node,
+    storage_class,
+    volume,
+)
+from tests.engine.plugins.world import World, events_of, hint_of, node_info, object_of, pod_of
+
+POD = make_pod("p").claim("c")
+TWO = make_pod("p").claim("c").claim("d")
+WAIT = storage_class("wait")
+LOCAL = storage_class("local", provisioner=NO_PROVISIONER)
+
+
+def nodes() -> list[NodeInfo]:
+    return [node_info(make_node(name).zone(name)) for name in ("a", "b")]
+
+
+class Cycle:
+    """One pod's cycle against a world whose API carries out patches."""
+
+    def __init__(self, pod: PodBuilder, *objects: KubeObject, timeout: int = 600) -> None:
+        infos = nodes()
+        self.world = World(*infos)
+        self.world.add(*objects, *(info.node for info in infos if info.node is not None))
+        self.pod = pod_of(pod)
+        self.world.add(self.pod)
+        self.plugin = VolumeBinding({"bindTimeoutSeconds": timeout}, self.world.handle)
+        self.infos: Sequence[NodeInfo] = infos
+        self.state = CycleState()
+
+    def pre_filter(self) -> Status | None:
+        return self.plugin.pre_filter(self.state, self.pod, self.infos)[1]
+
+    def filter(self) -> dict[str, tuple[str, ...]]:
+        """Node → reasons."""
+        assert self.pre_filter() is None
+        found = {info.name: self.plugin.filter(self.state, self.pod, info) for info in self.infos}
+        assert all(status is None or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE for status in found.values())
+        return {name: () if status is None else status.reasons for name, status in found.items()}
+
+    def chosen(self, node: str) -> tuple[list[tuple[str, str]], list[str]]:
+        """([(claim, volume)], [claims to be provisioned]) for a node that passed."""
+        held = self.state.read("VolumeBinding").pod_volumes[node]
+        return [(item.claim.name, item.volume.name) for item in held.static_bindings], [
+            item.name for item in held.provisions
+        ]
+
+    def reserve(self, node: str = "a") -> None:
+        self.filter()
+        assert self.plugin.reserve(self.state, self.pod, node) is None
+
+    def pre_bind(self, node: str = "a") -> Status | None:
+        return self.plugin.pre_bind(self.state, self.pod, node)
+
+    def apply_patches(self) -> None:
+        """Do what the plugin asked the API for, with a new resourceVersion."""
+        for _, kind, key, changes in self.world.calls:
+            stored = self.world.objects[kind, key]
+            version = str(int(stored.resource_version or 0) + 1)
+            self.world.add(stored.evolve(changes).evolve({"metadata": {"resourceVersion": version}}))
+        self.world.calls.clear()
+
+
+NO_HELP: dict[str, tuple[PodBuilder, list[KubeObject], str]] = {
+    "A claim that does not exist": (POD, [], 'persistentvolumeclaim "c" not found'),
+    "An ephemeral claim that is still to be made": (
+        make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]),
+        [],
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-s"',
+    ),
+    "An ephemeral claim of another pod": (
+        make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]),
+        [claim("p-s")],
+        "PVC default/p-s was not created for pod default/p (pod is not owner)",
+    ),
+    "A claim that lost its volume": (
+        POD,
+        [claim("c", bound_to="v", phase="Lost")],
+        'persistentvolumeclaim "c" bound to non-existent persistentvolume "v"',
+    ),
+    "A claim that is being deleted": (
+        POD,
+        [claim("c", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
+        'persistentvolumeclaim "c" is being deleted',
+    ),
+    "A claim of a class that binds at once": (
+        POD,
+        [claim("c", storage_class="now"), storage_class("now", "Immediate")],
+        "pod has unbound immediate PersistentVolumeClaims",
+    ),
+    "A claim whose class does not exist": (POD, [claim("c")], "pod has unbound immediate PersistentVolumeClaims"),
+    "A claim that names its volume but is not bound yet": (
+        POD,
+        [WAIT, claim("c", volumeName="v")],
+        "pod has unbound immediate PersistentVolumeClaims",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pod", "objects", "reason"), NO_HELP.values(), ids=NO_HELP)
+def test_prefilter_rejects(pod: PodBuilder, objects: list[KubeObject], reason: str) -> None:
+    assert Cycle(pod, *objects).pre_filter() == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (reason,))
+
+
+def test_a_class_without_a_binding_mode_is_an_error() -> None:
+    broken = WAIT.evolve({"volumeBindingMode": None})
+    with pytest.raises(PluginError, match=r'^VolumeBindingMode not set for StorageClass "wait"$'):
+        Cycle(POD, claim("c"), broken).pre_filter()
+
+
+def test_a_pod_without_claims_is_skipped_and_has_nothing_to_bind() -> None:
+    cycle = Cycle(make_pod("p"))
+    assert cycle.pre_filter() == Status(Code.SKIP)
+    assert cycle.plugin.reserve(cycle.state, cycle.pod, "a") is None
+    assert cycle.pre_bind() is None
+    assert cycle.plugin.pre_score(cycle.state, cycle.pod, cycle.infos) == Status(Code.SKIP)
+
+
+UID_C = {"namespace": "default", "name": "c", "uid": "uid-c"}
+FREE: tuple[str, ...] = ()
+STATIC: dict[str, tuple[list[KubeObject], dict[str, tuple[str, ...]], dict[str, str]]] = {
+    "A bound claim keeps the pod where its volume is": (
+        [claim("c", bound_to="v"), volume("v", zone="a")],
+        {"a": FREE, "b": (NODE_CONFLICT,)},
+        {"a": ""},
+    ),
+    "A bound claim whose volume is missing leaves no node": (
+        [claim("c", bound_to="v")],
+        {"a": (VOLUME_MISSING,), "b": (VOLUME_MISSING,)},
+        {},
+    ),
+    "A local volume is found on its node only": (
+        [LOCAL, claim("c", storage_class="local"), volume("v", zone="a", storage_class="local")],
+        {"a": FREE, "b": (BIND_CONFLICT,)},
+        {"a": "v"},
+    ),
+    "The smallest volume that is large enough is taken": (
+        [
+            LOCAL,
+            claim("c", storage_class="local", gib=2),
+            volume("large", gib=9, storage_class="local"),
+            volume("small", gib=1, storage_class="local"),
+            volume("middle", gib=3, storage_class="local"),
+        ],
+        {"a": FREE, "b": FREE},
+        {"a": "middle", "b": "middle"},
+    ),
+    "Among equals the first by name is taken": (
+        [
+            LOCAL,
+            claim("c", storage_class="local"),
+            volume("y", storage_class="local"),
+            volume("x", storage_class="local"),
+        ],
+        {"a": FREE, "b": FREE},
+        {"a": "x", "b": "x"},
+    ),
+    "A volume of another class that is set aside for the claim is not looked at": (
+        [
+            LOCAL,
+            claim("c", storage_class="local"),
+            volume("small", storage_class="local"),
+            volume("mine", gib=9, storage_class="other", claimRef=UID_C),
+        ],
+        {"a": FREE, "b": FREE},
+        {"a": "small", "b": "small"},
+    ),
+    "A volume of the class that is set aside for the claim is taken first": (
+        [
+            LOCAL,
+            claim("c", storage_class="local"),
+            volume("small", storage_class="local"),
+            volume("mine", gib=9, storage_class="local", claimRef=UID_C),
+        ],
+        {"a": FREE, "b": FREE},
+        {"a": "mine", "b": "mine"},
+    ),
+    "Where the node cannot reach the volume set aside no other will do": (
+        [
+            LOCAL,
+            claim("c", storage_class="local"),
+            volume("mine", zone="b", storage_class="local", claimRef=UID_C),
+            volume("other", storage_class="local"),
+        ],
+        {"a": (BIND_CONFLICT,), "b": FREE},
+        {"b": "mine"},
+    ),
+}
+UNSUITABLE: dict[str, KubeObject] = {
+    "A volume of another claim": volume("v", storage_class="local", claimRef={**UID_C, "name": "d"}),
+    "A volume of an older claim of that name": volume("v", storage_class="local", claimRef={**UID_C, "uid": "old"}),
+    "A volume that is too small": volume("v", gib=1, storage_class="local"),
+    "A volume of another class": volume("v", gib=2, storage_class="wait"),
+    "A volume that is not available": volume("v", gib=2, storage_class="local", phase="Released"),
+    "A volume that lacks the access mode": volume("v", gib=2, storage_class="local", accessModes=["ReadOnlyMany"]),
+    "A raw block volume": volume("v", gib=2, storage_class="local", volumeMode="Block"),
+    "A volume of another attributes class": volume("v", gib=2, storage_class="local", volumeAttributesClassName="g"),
+    "A volume that the selector does not find": volume("v", gib=2, storage_class="local", labels={"tier": "slow"}),
+    "A volume that is being deleted": volume(
+        "v", gib=2, storage_class="local", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "reasons", "taken"), STATIC.values(), ids=STATIC)
+def test_existing_volumes(
+    objects: list[KubeObject], reasons: dict[str, tuple[str, ...]], taken: dict[str, str]
+) -> None:
+    cycle = Cycle(POD, *objects)
+    assert cycle.filter() == reasons
+    for node, name in taken.items():
+        assert cycle.chosen(node) == ([("c", name)] if name else [], [])
+
+
+@pytest.mark.parametrize("unsuitable", UNSUITABLE.values(), ids=UNSUITABLE)
+def test_a_volume_that_does_not_suit_is_left_alone(unsuitable: KubeObject) -> None:
+    selector = {"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]}
+    wanted = claim("c", storage_class="local", gib=2, selector=selector)
+    assert Cycle(POD, LOCAL, wanted, unsuitable).filter() == {"a": (BIND_CONFLICT,), "b": (BIND_CONFLICT,)}
+    suitable = volume("v", gib=2, storage_class="local")
+    assert Cycle(POD, LOCAL, wanted, suitable).filter() == {"a": (), "b": ()}
+
+
+def test_two_claims_take_two_volumes_and_the_smaller_chooses_first() -> None:
+    claims = [claim("c", storage_class="local", gib=5), claim("d", storage_class="local", gib=1)]
+    volumes = [volume("v5", gib=5, storage_class="local"), volume("v6", gib=6, storage_class="local")]
+    cycle = Cycle(TWO, LOCAL, *claims, *volumes)
+    cycle.filter()
+    assert cycle.chosen("a") == ([("d", "v5"), ("c", "v6")], [])
+
+
+def test_what_cannot_be_matched_is_provisioned() -> None:
+    cycle = Cycle(TWO, WAIT, claim("c"), claim("d", gib=9), volume("v", zone="a"))
+    assert cycle.filter() == {"a": (), "b": ()}
+    assert cycle.chosen("a") == ([("c", "v")], ["d"])
+    assert cycle.chosen("b") == ([], ["c", "d"])
+
+
+ZONE_A = [{"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["a"]}]}]
+PROVISIONING: dict[str, tuple[list[KubeObject], dict[str, tuple[str, ...]]]] = {
+    "A class without a provisioner cannot make a volume": (
+        [storage_class("wait", provisioner=NO_PROVISIONER), claim("c")],
+        {"a": (BIND_CONFLICT,), "b": (BIND_CONFLICT,)},
+    ),
+    "Volumes are made in the class's topologies only": (
+        [storage_class("wait", allowedTopologies=ZONE_A), claim("c")],
+        {"a": FREE, "b": (BIND_CONFLICT,)},
+    ),
+    "A topology term without expressions allows nothing": (
+        [storage_class("wait", allowedTopologies=[{"matchLabelExpressions": []}]), claim("c")],
+        {"a": (BIND_CONFLICT,), "b": (BIND_CONFLICT,)},
+    ),
+    "A driver that tells its capacity needs enough of it within reach": (
+        [WAIT, claim("c", gib=5), csi_driver(True), capacity("x", "a", 5), capacity("y", "b", 4)],
+        {"a": FREE, "b": (NOT_ENOUGH_SPACE,)},
+    ),
+    "The largest possible volume counts more than what is free": (
+        [WAIT, claim("c", gib=5), csi_driver(True), capacity("x", "a", 50, maximumVolumeSize="4Gi")],
+        {"a": (NOT_ENOUGH_SPACE,), "b": (NOT_ENOUGH_SPACE,)},
+    ),
+    "Capacity of another class does not count": (
+        [WAIT, claim("c"), csi_driver(True), capacity("x", "a", 50, storage_class="other")],
+        {"a": (NOT_ENOUGH_SPACE,), "b": (NOT_ENOUGH_SPACE,)},
+    ),
+    "A driver that does not tell its capacity is trusted": (
+        [WAIT, claim("c", gib=5), csi_driver(False), capacity("x", "a", 1)],
+        {"a": FREE, "b": FREE},
+    ),
+    "A claim without a size is not checked": (
+        [WAIT, claim("c", resources={}), csi_driver(True)],
+        {"a": FREE, "b": FREE},
+    ),
+    "A claim already being provisioned for a node ties the pod to it": (
+        [WAIT, claim("c", annotations={SELECTED_NODE: "b"})],
+        {"a": (BIND_CONFLICT,), "b": FREE},
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "reasons"), PROVISIONING.values(), ids=PROVISIONING)
+def test_provisioning(objects: list[KubeObject], reasons: dict[str, tuple[str, ...]]) -> None:
+    assert Cycle(POD, *objects).filter() == reasons
+
+
+def test_reasons_of_bound_and_unbound_claims_add_up() -> None:
+    objects = [LOCAL, claim("c", bound_to="v"), volume("v", zone="z"), claim("d", storage_class="local")]
+    assert Cycle(TWO, *objects).filter()["a"] == (NODE_CONFLICT, BIND_CONFLICT)
+
+
+# --- Reserve ---
+
+STATIC_OBJECTS = (LOCAL, claim("c", storage_class="local"), volume("v", storage_class="local"))
+
+
+def second_pod(cycle: Cycle) -> dict[str, tuple[str, ...]]:
+    """What Filter says of another pod whose claim wants the same volume."""
+    cycle.world.add(claim("d", storage_class="local"))
+    state, pod = CycleState(), pod_of(make_pod("q").claim("d"))
+    cycle.plugin.pre_filter(state, pod, cycle.infos)
+    found = {info.name: cycle.plugin.filter(state, pod, info) for info in cycle.infos}
+    return {name: () if status is None else status.reasons for name, status in found.items()}
+
+
+def test_a_reserved_volume_is_taken_for_later_pods_until_unreserved() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    assert second_pod(cycle)["a"] == (BIND_CONFLICT,)
+    cycle.plugin.unreserve(cycle.state, cycle.pod, "a")
+    assert second_pod(cycle)["a"] == ()
+
+
+def test_a_reserved_provisioning_ties_the_claim_to_the_node() -> None:
+    cycle = Cycle(POD, WAIT, claim("c"))
+    cycle.reserve("b")
+    assert cycle.filter() == {"a": (BIND_CONFLICT,), "b": ()}
+    assert cycle.world.calls == []
+
+
+def test_what_is_assumed_ends_when_the_api_server_has_something_newer() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    newer = volume("v", storage_class="local", labels={"k": "v"}, metadata={"resourceVersion": "7"})
+    cycle.world.add(newer)
+    assert second_pod(cycle)["a"] == ()
+
+
+def test_reserve_fails_when_the_volume_changed_meanwhile_and_assumes_nothing() -> None:
+    cycle = Cycle(TWO, *STATIC_OBJECTS, claim("d", storage_class="local"), volume("w", storage_class="local"))
+    cycle.filter()
+    cycle.world.add(volume("w", storage_class="local", metadata={"resourceVersion": "7"}))
+    with pytest.raises(PluginError, match=r'^v1.PersistentVolume "w" is out of sync \(stored: 7, assume: 0\)$'):
+        cycle.plugin.reserve(cycle.state, cycle.pod, "a")
+    assert cycle.plugin.binder.volumes.assumed == {}
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))], ids=["by deepcopy", "by pickle"]
+)
+def test_a_reserved_cycle_can_be_copied(copied: Any) -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    twin: Cycle = copied(cycle)
+    twin.plugin.unreserve(twin.state, twin.pod, "a")
+    assert second_pod(twin)["a"] == ()
+    assert second_pod(cycle)["a"] == (BIND_CONFLICT,)
+
+
+# --- PreBind ---
+
+WAITING = Code.WAIT
+
+
+def test_prebind_writes_the_volume_and_waits_for_the_controller() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    first = cycle.pre_bind()
+    assert first is not None
+    assert first.code is WAITING
+    reference = {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "resourceVersion": "", **UID_C}
+    annotations = {"pv.kubernetes.io/bound-by-controller": "yes"}
+    changes: Mapping[str, Any] = {"metadata": {"annotations": annotations}, "spec": {"claimRef": reference}}
+    assert cycle.world.calls == [("patch", "PersistentVolume", "v", changes)]
+    cycle.apply_patches()
+    again = cycle.pre_bind()
+    assert again is not None
+    assert again.code is WAITING
+    assert cycle.world.calls == []
+    cycle.world.add(claim("c", bound_to="v", storage_class="local"))
+    assert cycle.pre_bind() is None
+
+
+def test_prebind_asks_for_a_volume_on_the_chosen_node() -> None:
+    cycle = Cycle(POD, WAIT, claim("c"))
+    cycle.reserve("b")
+    cycle.pre_bind("b")
+    changes = {"metadata": {"annotations": {SELECTED_NODE: "b"}}}
+    assert cycle.world.calls == [("patch", "PersistentVolumeClaim", "default/c", changes)]
+    cycle.apply_patches()
+    cycle.world.add(claim("c", bound_to="new", annotations={SELECTED_NODE: "b"}))
+    waiting = cycle.pre_bind("b")
+    assert waiting is not None
+    assert waiting.code is WAITING
+    cycle.world.add(volume("new", zone="b"))
+    assert cycle.pre_bind("b") is None
+
+
+def test_prebind_gives_up_after_the_timeout() -> None:
+    cycle = Cycle(POD, WAIT, claim("c"), timeout=30)
+    cycle.reserve()
+    cycle.pre_bind()
+    cycle.apply_patches()
+    cycle.world.recorder.now_us = 29_999_999
+    assert cycle.pre_bind() is not None
+    cycle.world.recorder.now_us = 30_000_000
+    with pytest.raises(PluginError, match=r"^binding volumes: context deadline exceeded$"):
+        cycle.pre_bind()
+
+
+def without(kind: str, key: str) -> Any:
+    def change(cycle: Cycle) -> None:
+        del cycle.world.objects[kind, key]
+
+    return change
+
+
+def with_object(item: KubeObject) -> Any:
+    def change(cycle: Cycle) -> None:
+        cycle.world.add(item)
+
+    return change
+
+
+FAILURES: dict[str, tuple[tuple[KubeObject, ...], Any, str]] = {
+    "The node is gone": ((WAIT, claim("c")), without("Node", "a"), 'failed to get node "a": node "a" not found'),
+    "The pod is gone": (
+        (WAIT, claim("c")),
+        without("Pod", "default/p"),
+        'pod does not exist any more: pod "p" not found',
+    ),
+    "The claim is gone": (
+        (WAIT, claim("c")),
+        without("PersistentVolumeClaim", "default/c"),
+        'failed to check provisioning pvc: persistentvolumeclaim "c" not found',
+    ),
+    "The provisioner gives the claim back": (
+        (WAIT, claim("c")),
+        with_object(claim("c", annotations={"k": "v"})),
+        'provisioning failed for PVC "c"',
+    ),
+    "All annotations of the claim are gone": (
+        (WAIT, claim("c")),
+        with_object(claim("c")),
+        'selectedNode annotation reset for PVC "c"',
+    ),
+    "The new volume is out of the node's reach": (
+        (WAIT, claim("c"), volume("far", zone="b")),
+        with_object(claim("c", bound_to="far", annotations={SELECTED_NODE: "a"})),
+        'pv "far" node affinity doesn\'t match node "a": no matching NodeSelectorTerms',
+    ),
+    "The volume is gone": (
+        STATIC_OBJECTS,
+        without("PersistentVolume", "v"),
+        'failed to check binding: could not find v1.PersistentVolume "v"',
+    ),
+    "The volume lost its claim": (
+        STATIC_OBJECTS,
+        with_object(volume("v", storage_class="local")),
+        'ClaimRef got reset for pv "v"',
+    ),
+    "The claim of an existing volume is gone": (
+        STATIC_OBJECTS,
+        without("PersistentVolumeClaim", "default/c"),
+        'failed to check binding: could not find v1.PersistentVolumeClaim "default/c"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "change", "message"), FAILURES.values(), ids=FAILURES)
+def test_binding_fails_for_good(objects: tuple[KubeObject, ...], change: Any, message: str) -> None:
+    cycle = Cycle(POD, *objects)
+    cycle.reserve()
+    cycle.pre_bind()
+    cycle.apply_patches()
+    change(cycle)
+    with pytest.raises(PluginError) as raised:
+        cycle.pre_bind()
+    assert str(raised.value) == f"binding volumes: {message}"
+
+
+def test_a_refused_write_forgets_what_was_assumed() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    cycle.world.refusal = conflict("persistentvolumes", "v", "no")
+    with pytest.raises(PluginError, match=r'^Operation cannot be fulfilled on persistentvolumes "v": no$'):
+        cycle.pre_bind()
+    cycle.world.refusal = None
+    assert second_pod(cycle)["a"] == ()
+
+
+def test_a_volume_that_changed_since_reserve_is_not_overwritten() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.reserve()
+    cycle.world.add(volume("v", storage_class="local", metadata={"resourceVersion": "7"}))
+    with pytest.raises(PluginError, match=r"the object has been modified; please apply your changes"):
+        cycle.pre_bind()
+    assert cycle.world.calls == []
+
+
+# --- events ---
+
+
+def test_events() -> None:
+    assert events_of(VolumeBinding({}, World().handle)) == {
+        "storage.k8s.io/StorageClass/ADD, UPDATE": True,
+        "PersistentVolumeClaim/ADD, UPDATE": True,
+        "PersistentVolume/ADD, UPDATE": False,
+        "Node/ADD, UPDATE_NODE_LABEL": False,
+        "storage.k8s.io/CSINode/ADD, UPDATE": True,
+        "storage.k8s.io/CSIDriver/UPDATE": True,
+        "storage.k8s.io/CSIStorageCapacity/ADD, UPDATE": True,
+    }
+
+
+CLASS, CLAIM, CSI_NODE = "storage.k8s.io/StorageClass", "PersistentVolumeClaim", "storage.k8s.io/CSINode"
+DRIVER, CAPACITY = "storage.k8s.io/CSIDriver", "storage.k8s.io/CSIStorageCapacity"
+INLINE = make_pod("p").spec(volumes=[{"name": "i", "csi": {"driver": "csi.example.com"}}])
+UNKNOWN = object_of({**capacity("x", "a", 1).manifest, "capacity": None})
+
+HINTS: dict[str, tuple[PodBuilder, str, KubeObject | None, KubeObject, Hint]] = {
+    "A class is created": (POD, CLASS, None, WAIT, Hint.QUEUE),
+    "A class changes its topologies": (POD, CLASS, WAIT, storage_class("wait", allowedTopologies=ZONE_A), Hint.QUEUE),
+    "A class changes something else": (POD, CLASS, WAIT, storage_class("wait", reclaimPolicy="Retain"), Hint.SKIP),
+    "The pod's claim is created": (POD, CLAIM, None, claim("c"), Hint.QUEUE),
+    "The pod's ephemeral claim is created": (
+        make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]),
+        CLAIM,
+        None,
+        claim("p-s"),
+        Hint.QUEUE,
+    ),
+    "Another claim is created": (POD, CLAIM, None, claim("d"), Hint.SKIP),
+    "A claim of that name elsewhere is created": (POD, CLAIM, None, claim("c", namespace="team-a"), Hint.SKIP),
+    "A CSINode is created": (POD, CSI_NODE, None, csi_node("a", {}), Hint.QUEUE),
+    "A CSINode's migrated plugins change": (POD, CSI_NODE, csi_node("a", {}), csi_node("a", {}, "x"), Hint.QUEUE),
+    "A CSINode changes something else": (POD, CSI_NODE, csi_node("a", {}), csi_node("a", {"d": 1}), Hint.SKIP),
+    "The pod's driver stops telling its capacity": (INLINE, DRIVER, csi_driver(True), csi_driver(False), Hint.QUEUE),
+    "The pod's driver starts telling its capacity": (INLINE, DRIVER, csi_driver(False), csi_driver(True), Hint.SKIP),
+    "Another driver stops telling its capacity": (
+        INLINE,
+        DRIVER,
+        csi_driver(True, "x"),
+        csi_driver(False, "x"),
+        Hint.SKIP,
+    ),
+    "A capacity is announced": (POD, CAPACITY, None, capacity("x", "a", 1), Hint.QUEUE),
+    "A capacity grows": (POD, CAPACITY, capacity("x", "a", 1), capacity("x", "a", 2), Hint.QUEUE),
+    "A capacity becomes known": (POD, CAPACITY, UNKNOWN, capacity("x", "a", 1), Hint.QUEUE),
+    "A capacity shrinks": (POD, CAPACITY, capacity("x", "a", 2), capacity("x", "a", 1), Hint.SKIP),
+    "A capacity is no longer known": (POD, CAPACITY, capacity("x", "a", 1), UNKNOWN, Hint.SKIP),
+}
+
+
+@pytest.mark.parametrize(("pod", "resource", "old", "new", "expected"), HINTS.values(), ids=HINTS)
+def test_hints(pod: PodBuilder, resource: str, old: KubeObject | None, new: KubeObject, expected: Hint) -> None:
+    assert hint_of(VolumeBinding({}, World().handle), resource, pod_of(pod), old, new) is expected
+
+
+def test_an_ephemeral_claim_made_for_the_pod_is_provisioned() -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
+    made = object_of(
+        Builder("v1", "PersistentVolumeClaim", "p-s", "default")
+        .metadata(ownerReferences=[owner])
+        .spec(storageClassName="wait", resources={"requests": {"storage": "1Gi"}})
+    )
+    cycle = Cycle(make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]), WAIT, made)
+    assert cycle.filter() == {"a": (), "b": ()}

@@ -1,0 +1,1 @@
+"""The scheduler cache: NodeInfos, recency list, nodeTree and snapshot."""

@@ -1,0 +1,100 @@
+"""The order in which nodes are visited: zones in order of first arrival, one node of each zone in turn.
+
+Source: seed 001 (nodeTree) and 002 §2; upstream ``backend/cache/node_tree.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from scheduler_engine.api.objects import Node
+
+ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+"""Labels that name a place, the first one present counts."""
+
+EXHAUSTED = "all zones exhausted before reaching count of nodes expected"
+
+
+class NodeTreeError(Exception):
+    """A node is not where it should be; the text is Kubernetes'."""
+
+
+def zone_key(node: Node) -> str:
+    """``region:\\0:zone``; "" when the node names neither (upstream ``GetZoneKey``)."""
+    region, zone = _first_label(node, REGION_LABELS), _first_label(node, ZONE_LABELS)
+    return f"{region}:\0:{zone}" if region or zone else ""
+
+
+def _first_label(node: Node, names: tuple[str, ...]) -> str:
+    return next((node.labels[name] for name in names if name in node.labels), "")
+
+
+class NodeTree:
+    """``tree``: zone key → names of its nodes, both in order of arrival. An emptied zone is dropped, to come last.
+
+    ``num_nodes`` is counted apart from the names, as upstream does.
+    """
+
+    __slots__ = ("num_nodes", "tree")
+
+    def __init__(self) -> None:
+        self.tree: dict[str, dict[str, None]] = {}
+        self.num_nodes = 0
+
+    def add_node(self, node: Node) -> bool:
+        """Append ``node`` to its zone; False when it is there already."""
+        names = self.tree.setdefault(zone_key(node), {})
+        if node.name in names:
+            return False
+        names[node.name] = None
+        self.num_nodes += 1
+        return True
+
+    def remove_node(self, node: Node) -> None:
+        """Take ``node`` out of the zone that its labels name. Raises NodeTreeError when it is not in there."""
+        zone = zone_key(node)
+        names = self.tree.get(zone, {})
+        if node.name not in names:
+            quoted = zone.replace("\0", "\\x00")
+            raise NodeTreeError(f'node "{node.name}" in group "{quoted}" was not found')
+        del names[node.name]
+        if not names:
+            del self.tree[zone]
+        self.num_nodes -= 1
+
+    def update_node(self, old: Node | None, new: Node) -> bool:
+        """Move the node when its zone has changed; whether it has. A node missing from its old zone is just added."""
+        old_zone = zone_key(old) if old is not None else ""
+        if old_zone == zone_key(new):
+            return False
+        if old is not None and old.name in self.tree.get(old_zone, {}):
+            self.remove_node(old)
+        self.add_node(new)
+        return True
+
+    def list(self) -> Sequence[str]:
+        """Names in visiting order. Fewer than ``num_nodes`` when the tree is damaged (``list_error`` says so)."""
+        names: list[str] = []
+        for turn in zip_longest(*self.tree.values()):
+            if len(names) >= self.num_nodes:
+                break
+            names.extend(name for name in turn if name is not None)
+        return names
+
+    @property
+    def list_error(self) -> str:
+        """Kubernetes' text when there are fewer names than nodes counted, else ""."""
+        return EXHAUSTED if self.tree and len(self.list()) < self.num_nodes else ""
+
+    def zones(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """((zone key, (node, …)), …) in zone order."""
+        return tuple((zone, tuple(names)) for zone, names in self.tree.items())
+
+    def check(self) -> None:
+        """Raise AssertionError when names and count are at odds."""
+        names = [name for zone in self.tree.values() for name in zone]
+        assert len(names) == len(set(names)) == self.num_nodes, self.tree
+        assert all(self.tree.values()), "an empty zone was kept"
+        assert sorted(self.list()) == sorted(names)

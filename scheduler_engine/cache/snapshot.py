@@ -1,0 +1,120 @@
+"""The cluster as one scheduling cycle sees it: copies of the cache's NodeInfos, in visiting order.
+
+Source: seed 001 (Snapshot); upstream ``backend/cache/snapshot.go``. ``Cache.update_snapshot`` brings it up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scheduler_engine.framework.node_info import NodeInfo
+
+NODE_INFO_LIST = "nodeInfoList"
+REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAntiAffinityNodeInfoList", "usedPVCSet")
+"""Names of the derived lists, as the trace gives them; whenever one must be rebuilt, all three are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a walk down the recency list brought.
+
+    ``names`` were copied; ``stopped_at`` is the first unchanged one ("" = none); ``new_node``: one was not in the
+    snapshot before; ``derived``: the affinity lists or the set of used claims change.
+    """
+
+    names: tuple[str, ...]
+    stopped_at: str
+    new_node: bool
+    derived: bool
+
+
+class Snapshot:
+    """Implements ``NodeInfoLister``.
+
+    ``node_info_map``: node name → copy; a copy is refreshed in place, so that the lists go on holding the same objects.
+    ``generation``: that of the newest NodeInfo copied so far.
+    """
+
+    __slots__ = (
+        "generation",
+        "node_info_list",
+        "node_info_map",
+        "nodes_with_affinity",
+        "nodes_with_required_anti_affinity",
+        "used_pvc_set",
+    )
+
+    def __init__(self) -> None:
+        self.node_info_map: dict[str, NodeInfo] = {}
+        self.node_info_list: list[NodeInfo] = []
+        self.nodes_with_affinity: list[NodeInfo] = []
+        self.nodes_with_required_anti_affinity: list[NodeInfo] = []
+        self.used_pvc_set: dict[str, None] = {}
+        self.generation = 0
+
+    def list(self) -> Sequence[NodeInfo]:
+        return self.node_info_list
+
+    def have_pods_with_affinity(self) -> Sequence[NodeInfo]:
+        return self.nodes_with_affinity
+
+    def have_pods_with_required_anti_affinity(self) -> Sequence[NodeInfo]:
+        return self.nodes_with_required_anti_affinity
+
+    def get(self, node_name: str) -> NodeInfo | None:
+        return self.node_info_map.get(node_name)
+
+    def is_pvc_used_by_pods(self, key: str) -> bool:
+        """``key``: ``namespace/name`` of the claim."""
+        return key in self.used_pvc_set
+
+    def copy_changed(self, nodes: Mapping[str, NodeInfo]) -> Copied:
+        """Copy from ``nodes``, the cache's recency list, what is newer than this snapshot; ghosts are passed over."""
+        names: list[str] = []
+        stopped_at, new_node, derived = "", False, False
+        for name, info in nodes.items():
+            if info.generation <= self.generation:
+                stopped_at = name
+                break
+            if info.node is None:
+                continue
+            existing = self.node_info_map.get(name)
+            if existing is None:
+                new_node = True
+                existing = self.node_info_map[name] = NodeInfo()
+            clone = info.clone()
+            derived = derived or _derived_lists_differ(existing, clone)
+            existing.become(clone)
+            names.append(name)
+        if nodes:
+            self.generation = next(iter(nodes.values())).generation
+        return Copied(tuple(names), stopped_at, new_node, derived)
+
+    def drop_deleted(self, nodes: Mapping[str, NodeInfo], surplus: int) -> None:
+        """Drop copies of nodes that are gone or ghosts by now, at most ``surplus`` of them."""
+        gone = [name for name in self.node_info_map if name not in nodes or nodes[name].node is None]
+        for name in gone[:surplus]:
+            del self.node_info_map[name]
+
+    def rebuild_lists(self, order: Iterable[str] | None) -> None:
+        """Derive the lists anew; ``order`` (node names) rebuilds nodeInfoList too, None keeps it as it is.
+
+        A name without a NodeInfo is left out: ``update_snapshot`` notices that the lengths differ.
+        """
+        if order is not None:
+            self.node_info_list = [self.node_info_map[name] for name in order if name in self.node_info_map]
+        self.nodes_with_affinity = [info for info in self.node_info_list if info.pods_with_affinity]
+        self.nodes_with_required_anti_affinity = [
+            info for info in self.node_info_list if info.pods_with_required_anti_affinity
+        ]
+        self.used_pvc_set = {key: None for info in self.node_info_list for key in info.pvc_ref_counts}
+
+
+def _derived_lists_differ(old: NodeInfo, new: NodeInfo) -> bool:
+    """For the set of used claims it matters which claims a node's pods use, not how many pods use one."""
+    return (
+        bool(old.pods_with_affinity) != bool(new.pods_with_affinity)
+        or bool(old.pods_with_required_anti_affinity) != bool(new.pods_with_required_anti_affinity)
+        or old.pvc_ref_counts.keys() != new.pvc_ref_counts.keys()
+    )

@@ -1,0 +1,93 @@
+"""Pods that wait out their backoff: one heap for those rejected by plugins, one for those that failed by an error.
+
+Source: seed 000 (backoff queue); upstream ``backend/queue/backoff_queue.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.queue.heap import Heap, Less
+from scheduler_engine.trace.events import Recorder
+
+SECOND_US = 1_000_000
+ORDERING_WINDOW_US = SECOND_US
+"""Within one window backoffQ is ordered as activeQ is; whole windows are flushed at a time."""
+
+
+class BackoffQueue:
+    """``backoff_q`` is ordered by window of expiry, then as activeQ; ``error_backoff_q`` by expiry alone.
+
+    Times are simulated microseconds; ``clock.now_us`` is now. A maximum of 0 turns backoff off.
+    """
+
+    def __init__(self, clock: Recorder, less: Less, initial_us: int, max_us: int) -> None:
+        self.clock = clock
+        self.active_less = less
+        self.initial_us = initial_us
+        self.max_us = max_us
+        self.backoff_q = Heap(self.expires_first_then_active)
+        self.error_backoff_q = Heap(self.expires_first)
+
+    def __len__(self) -> int:
+        return len(self.backoff_q) + len(self.error_backoff_q)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.backoff_q or key in self.error_backoff_q
+
+    def get(self, key: str) -> QueuedPodInfo | None:
+        return self.backoff_q.get(key) or self.error_backoff_q.get(key)
+
+    def add(self, info: QueuedPodInfo) -> bool:
+        """Put ``info`` into the heap it belongs to; False when it had to leave the other one for it."""
+        target, other = self.heaps_for(info)
+        target.add_or_update(info)
+        return other.delete(info.pod.key) is None
+
+    def heaps_for(self, info: QueuedPodInfo) -> tuple[Heap, Heap]:
+        """(where the pod belongs, the other one): no plugin rejected it means that an error did."""
+        if info.unschedulable_plugins or info.pending_plugins:
+            return self.backoff_q, self.error_backoff_q
+        return self.error_backoff_q, self.backoff_q
+
+    def delete(self, key: str) -> QueuedPodInfo | None:
+        return self.backoff_q.delete(key) or self.error_backoff_q.delete(key)
+
+    def pop_all_completed(self) -> list[QueuedPodInfo]:
+        """Take out every pod whose backoff is over, in order, first from backoffQ."""
+        return [*self._pop_completed(self.backoff_q), *self._pop_completed(self.error_backoff_q)]
+
+    def _pop_completed(self, heap: Heap) -> list[QueuedPodInfo]:
+        popped = []
+        while (first := heap.peek()) is not None and not self.is_backing_off(first):
+            heap.pop()
+            popped.append(first)
+        return popped
+
+    def is_backing_off(self, info: QueuedPodInfo) -> bool:
+        """Still so in the very window in which the backoff ends."""
+        expiration = self.expiration_us(info)
+        return expiration is not None and expiration >= self.align(self.clock.now_us)
+
+    def expiration_us(self, info: QueuedPodInfo) -> int | None:
+        """When the backoff ends, None without one; kept in ``info`` until the next failure."""
+        count = info.consecutive_errors_count or info.unschedulable_count
+        if count == 0 or self.max_us == 0:
+            return None
+        if info.backoff_expiration_us is None:
+            info.backoff_expiration_us = self.align(info.timestamp_us + self.duration_us(count))
+        return info.backoff_expiration_us
+
+    def duration_us(self, count: int) -> int:
+        """initial × 2^(count − 1), at most the maximum; ``count`` ≥ 1."""
+        return min(self.initial_us << (count - 1), self.max_us)
+
+    def align(self, time_us: int) -> int:
+        """The start of the window that ``time_us`` is in."""
+        return time_us - time_us % ORDERING_WINDOW_US
+
+    def expires_first(self, left: QueuedPodInfo, right: QueuedPodInfo) -> bool:
+        return (self.expiration_us(left) or 0) < (self.expiration_us(right) or 0)
+
+    def expires_first_then_active(self, left: QueuedPodInfo, right: QueuedPodInfo) -> bool:
+        ends, other_ends = self.expiration_us(left) or 0, self.expiration_us(right) or 0
+        return ends < other_ends if ends != other_ends else self.active_less(left, right)

@@ -1,0 +1,124 @@
+"""Who is nominated to run where: pods that wait for others to leave their node.
+
+Source: seed 002 §7 (preemption); upstream ``backend/queue/nominator.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.interface import ObjectReader, QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.trace.events import NominationChanged, Recorder
+
+
+class Lane(Protocol):
+    """A place where queued pods are looked up by key."""
+
+    def get(self, key: str) -> QueuedPodInfo | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PodRef:
+    name: str
+    namespace: str
+    uid: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+class Nominator:
+    """Implements ``NominatorView``.
+
+    ``nominated_pods``: node name → pods in order of nomination; ``nodes``: pod uid → node. ``lanes`` are asked in order
+    for the pods themselves. ``objects`` tells whether a pod still exists unscheduled; without it (None) every pod does.
+    """
+
+    def __init__(self, recorder: Recorder, objects: ObjectReader | None, lanes: Sequence[Lane]) -> None:
+        self.recorder = recorder
+        self.objects = objects
+        self.lanes = tuple(lanes)
+        self.nominated_pods: dict[str, list[PodRef]] = {}
+        self.nodes: dict[str, str] = {}
+
+    def add_nominated_pod(self, pod: Pod, node_name: str | None = None) -> None:
+        """Nominate ``pod`` for ``node_name`` ("" clears); None leaves it to the pod's ``status.nominatedNodeName``.
+
+        A pod that is gone or has a node by now is only taken off.
+        """
+        before = self.nodes.get(pod.uid, "")
+        self._add(pod, node_name)
+        self._tell(pod, before)
+
+    def update_nominated_pod(self, old: Pod, new: Pod) -> None:
+        """Replace ``old`` by ``new``; a nomination that only the scheduler knows of yet is kept."""
+        before = self.nodes.get(old.uid, "")
+        kept = None
+        if not old.nominated_node_name and not new.nominated_node_name:
+            kept = self.nodes.get(old.uid)
+        self._delete(old.uid)
+        self._add(new, kept)
+        self._tell(new, before)
+
+    def delete_nominated_pod_if_exists(self, pod: Pod) -> None:
+        before = self.nodes.get(pod.uid, "")
+        self._delete(pod.uid)
+        self._tell(pod, before)
+
+    def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
+        """In order of nomination. One that is in no queue (it is in flight) comes without its spec, as upstream."""
+        refs = self.nominated_pods.get(node_name)
+        if not refs:
+            return ()
+        return [self._pod_info(ref) for ref in refs]
+
+    def _pod_info(self, ref: PodRef) -> PodInfo:
+        for lane in self.lanes:
+            info = lane.get(ref.key)
+            if info is not None:
+                return info.pod_info
+        return PodInfo(Pod({"metadata": {"name": ref.name, "namespace": ref.namespace, "uid": ref.uid}}))
+
+    def _add(self, pod: Pod, node_name: str | None) -> None:
+        self._delete(pod.uid)
+        if node_name is None:
+            node_name = pod.nominated_node_name
+            if not node_name:
+                return
+        if not self._waits(pod):
+            return
+        self.nodes[pod.uid] = node_name
+        self.nominated_pods.setdefault(node_name, []).append(PodRef(pod.name, pod.namespace, pod.uid))
+
+    def _waits(self, pod: Pod) -> bool:
+        if self.objects is None:
+            return True
+        stored = self.objects.get("Pod", pod.key)
+        return isinstance(stored, Pod) and not stored.node_name
+
+    def _delete(self, uid: str) -> None:
+        node_name = self.nodes.pop(uid, None)
+        if node_name is None:
+            return
+        left = [ref for ref in self.nominated_pods[node_name] if ref.uid != uid]
+        if left:
+            self.nominated_pods[node_name] = left
+        else:
+            del self.nominated_pods[node_name]
+
+    def _tell(self, pod: Pod, before: str) -> None:
+        now = self.nodes.get(pod.uid, "")
+        if now != before:
+            self.recorder.add(NominationChanged(pod.key, now))
+
+    def check(self) -> None:
+        """Raise AssertionError when the two sides of the book disagree."""
+        listed = {ref.uid: node for node, refs in self.nominated_pods.items() for ref in refs}
+        assert listed == self.nodes
+        assert sum(len(refs) for refs in self.nominated_pods.values()) == len(self.nodes)
+        assert all(self.nominated_pods.values())

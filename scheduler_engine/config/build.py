@@ -1,0 +1,132 @@
+"""From a valid configuration to profiles: multiPoint expanded, effective running order, weights.
+
+Source: seed 004 and 002 §6; upstream ``framework/runtime/framework.go`` (NewFramework) and ``profile/profile.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.config.types import Profile
+from scheduler_engine.config.validation_pluginargs import node_resources_fit
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.plugins.registry import REGISTRY
+
+BUILD_ERROR = "BuildError"
+"""Kind of the error of a valid configuration from which no scheduler can be built."""
+
+POINTS = (
+    *("preFilter", "filter", "postFilter", "reserve", "preScore", "score", "preBind", "bind", "postBind", "permit"),
+    *("preEnqueue", "queueSort"),
+)
+"""In the order in which Kubernetes checks them, which decides the error that is reported."""
+
+Registry = Mapping[str, type[Plugin]]
+
+
+class _CannotBuild(Exception):
+    """One profile cannot be built; the text is Kubernetes'."""
+
+
+def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tuple[Profile, ...]:
+    """The profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
+    profiles: list[Profile] = []
+    for manifest in config["profiles"]:
+        name = manifest["schedulerName"]
+        try:
+            profiles.append(_build(manifest, registry))
+        except _CannotBuild as problem:
+            text = f"initializing profiles: creating profile for scheduler name {name}: {problem}"
+            raise Rejected([FieldError("", BUILD_ERROR, text)]) from problem
+    return tuple(profiles)
+
+
+def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
+    sets: dict[str, Any] = manifest["plugins"]
+    args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]}
+    needed = {item["name"] for plugin_set in sets.values() for item in plugin_set.get("enabled", ())}
+    if "NodeResourcesFit" in needed and "NodeResourcesFit" in registry:
+        errors = node_resources_fit("", args["NodeResourcesFit"])
+        if errors:
+            raise _CannotBuild(f'initializing plugin "NodeResourcesFit": {_combined(errors)}')
+    for point in POINTS:
+        _check_specific(point, sets[point], registry)
+    order = {point: _effective(point, sets[point], sets["multiPoint"], registry) for point in POINTS}
+    name = manifest["schedulerName"]
+    if len(order["queueSort"]) != 1:
+        raise _CannotBuild(
+            f'only one queue sort plugin required for profile with scheduler name "{name}", '
+            f"but got {len(order['queueSort'])}"
+        )
+    if not order["bind"]:
+        raise _CannotBuild(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
+    weights = _weights(sets)
+    plugins = {
+        point: tuple((plugin, weights[plugin] if point == "score" else 0) for plugin in order[point])
+        for point in EXTENSION_POINTS
+    }
+    return Profile(name, plugins, args, manifest.get("percentageOfNodesToScore"))
+
+
+def _combined(errors: list[FieldError]) -> str:
+    """All texts as one, each once, in brackets when there are several."""
+    texts = list(dict.fromkeys(str(error) for error in errors))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _interface(point: str) -> str:
+    """Kubernetes' name of the interface, as its errors show it."""
+    return f"{point[0].upper()}{point[1:]}Plugin"
+
+
+def _takes_part(plugin: type[Plugin], point: str) -> bool:
+    return hasattr(plugin, EXTENSION_POINTS[point])
+
+
+def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) -> None:
+    """What is named at an extension point must exist, have its method, and be named once."""
+    seen: dict[str, None] = {}
+    for item in plugin_set.get("enabled", ()):
+        name = item["name"]
+        if name not in registry:
+            raise _CannotBuild(f'{_interface(point)} "{name}" does not exist')
+        if not _takes_part(registry[name], point):
+            raise _CannotBuild(f'plugin "{name}" does not extend {_interface(point)} plugin')
+        if name in seen:
+            raise _CannotBuild(f'plugin "{name}" already registered as "{_interface(point)}"')
+        seen[name] = None
+
+
+def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, Any], registry: Registry) -> list[str]:
+    """First those that multiPoint names as well, then the rest of multiPoint, then the rest of this point."""
+    specific = [item["name"] for item in plugin_set.get("enabled", ())]
+    disabled = {item["name"] for item in plugin_set.get("disabled", ())}
+    if "*" in disabled:
+        return specific
+    expanded: list[str] = []
+    overriding: set[str] = set()
+    for item in multi_point.get("enabled", ()):
+        name = item["name"]
+        if name not in registry:
+            raise _CannotBuild(f'{_interface(point)} "{name}" does not exist')
+        if not _takes_part(registry[name], point) or name in disabled:
+            continue
+        if name in specific:
+            overriding.add(name)
+        elif name in expanded:
+            raise _CannotBuild(f'plugin "{name}" already registered as "{_interface(point)}"')
+        else:
+            expanded.append(name)
+    first = [name for name in specific if name in overriding]
+    return first + expanded + [name for name in specific if name not in overriding]
+
+
+def _weights(sets: dict[str, Any]) -> dict[str, int]:
+    """The weight given at ``score`` wins over that of multiPoint; 0 counts as 1."""
+    weights: dict[str, int] = {}
+    for item in (*sets["score"].get("enabled", ()), *sets["multiPoint"].get("enabled", ())):
+        weights.setdefault(item["name"], item["weight"] or 1)
+    return weights

@@ -1,0 +1,59 @@
+"""From a KubeSchedulerConfiguration to what the scheduler runs with. Source: seed 004."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.config.build import build_profiles
+from scheduler_engine.config.decode import DECODE_ERROR, decode
+from scheduler_engine.config.defaults import set_defaults
+from scheduler_engine.config.schema import API_VERSION, CONFIGURATION, KIND, written
+from scheduler_engine.config.types import Configuration
+from scheduler_engine.config.validation import validate
+from scheduler_engine.errors import FieldError, Rejected
+
+
+def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
+    """The configuration in ``source``: a manifest, a YAML or JSON text, or None for the default profile.
+
+    Raises Rejected with everything that is wrong (lines and columns when ``source`` is a text); nothing is lenient.
+    """
+    if source is None:
+        source = {"apiVersion": API_VERSION, "kind": KIND}
+    return _load_text(source) if isinstance(source, str) else _load(source)
+
+
+def _load(manifest: Any) -> Configuration:
+    defaulted = set_defaults(decode(manifest))
+    errors = validate(defaulted)
+    if errors:
+        raise Rejected(errors)
+    return Configuration(
+        build_profiles(defaulted),
+        defaulted["percentageOfNodesToScore"],
+        defaulted["podInitialBackoffSeconds"],
+        defaulted["podMaxBackoffSeconds"],
+        defaulted["parallelism"],
+        written(defaulted, CONFIGURATION),
+    )
+
+
+def _load_text(text: str) -> Configuration:
+    documents = [document for document in read_documents(text) if document.data is not None]
+    if len(documents) != 1:
+        problem = "the text is empty" if not documents else f"the text holds {len(documents)} documents, not one"
+        raise Rejected([FieldError("", DECODE_ERROR, problem)])
+    document = documents[0]
+    if document.duplicates:
+        raise Rejected(document.duplicates)
+    try:
+        return _load(document.data)
+    except Rejected as rejected:
+        errors = []
+        for error in rejected.errors:
+            place = document.place.find(error.path)
+            errors.append(replace(error, line=place.line, column=place.column))
+        raise Rejected(errors) from rejected

@@ -1,0 +1,256 @@
+"""The fields of KubeSchedulerConfiguration v1 and of the plugins' arguments, as data.
+
+Reading a manifest with this table gives plain mappings without nulls; writing gives the v1 form that Kubernetes would
+encode. Source: upstream ``k8s.io/kube-scheduler/config/v1/types*.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+GROUP = "kubescheduler.config.k8s.io"
+API_VERSION = f"{GROUP}/v1"
+KIND = "KubeSchedulerConfiguration"
+
+OMITTED: Any = object()
+"""Default of a field that is left out of the written form while it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``type`` is a scalar's Go name, a Struct, ListOf, MapOf or RAW.
+
+    ``default`` is written when the field is absent; ``pointer`` keeps an explicit zero apart from absence.
+    """
+
+    type: Any
+    default: Any = OMITTED
+    pointer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """``name`` is the Go type's, as errors show it."""
+
+    name: str
+    fields: Mapping[str, Field] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Any
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    item: Any
+
+
+RAW = "raw"
+"""Anything at all; kept as it is."""
+
+STRING = Field("string")
+NAME = Field("string", "")
+BOOL = Field("bool")
+STRINGS = Field(ListOf("string"))
+DURATION = Field("duration")
+
+TYPE_META = {"apiVersion": STRING, "kind": STRING}
+
+PLUGIN = Struct("Plugin", {"name": NAME, "weight": Field("int32", 0)})
+PLUGIN_SET = Struct("PluginSet", {"enabled": Field(ListOf(PLUGIN)), "disabled": Field(ListOf(PLUGIN))})
+PLUGIN_SETS = (
+    *("preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit"),
+    *("preBind", "bind", "postBind", "multiPoint"),
+)
+PLUGINS = Struct("Plugins", {name: Field(PLUGIN_SET, {}) for name in PLUGIN_SETS})
+PLUGIN_CONFIG = Struct("PluginConfig", {"name": NAME, "args": Field(RAW, None)})
+PROFILE = Struct(
+    "KubeSchedulerProfile",
+    {
+        "schedulerName": NAME,
+        "percentageOfNodesToScore": Field("int32", pointer=True),
+        "plugins": Field(PLUGINS),
+        "pluginConfig": Field(ListOf(PLUGIN_CONFIG)),
+    },
+)
+
+LEADER_ELECTION = Struct(
+    "LeaderElectionConfiguration",
+    {
+        "leaderElect": Field("bool", pointer=True),
+        "leaseDuration": DURATION,
+        "renewDeadline": DURATION,
+        "retryPeriod": DURATION,
+        "resourceLock": NAME,
+        "resourceName": NAME,
+        "resourceNamespace": NAME,
+    },
+)
+CLIENT_CONNECTION = Struct(
+    "ClientConnectionConfiguration",
+    {
+        "kubeconfig": NAME,
+        "acceptContentTypes": NAME,
+        "contentType": NAME,
+        "qps": Field("float32", 0),
+        "burst": Field("int32", 0),
+    },
+)
+TLS_CONFIG = Struct(
+    "ExtenderTLSConfig",
+    {
+        "insecure": BOOL,
+        **dict.fromkeys(("serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"), STRING),
+    },
+)
+MANAGED_RESOURCE = Struct("ExtenderManagedResource", {"name": NAME, "ignoredByScheduler": BOOL})
+EXTENDER = Struct(
+    "Extender",
+    {
+        "urlPrefix": NAME,
+        **dict.fromkeys(("filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb"), STRING),
+        "weight": Field("int64"),
+        "enableHTTPS": BOOL,
+        "tlsConfig": Field(TLS_CONFIG),
+        "httpTimeout": Field("duration", "0s"),
+        "nodeCacheCapable": BOOL,
+        "managedResources": Field(ListOf(MANAGED_RESOURCE)),
+        "ignorable": BOOL,
+    },
+)
+CONFIGURATION = Struct(
+    KIND,
+    {
+        **TYPE_META,
+        "parallelism": Field("int32", pointer=True),
+        "leaderElection": Field(LEADER_ELECTION, {}),
+        "clientConnection": Field(CLIENT_CONNECTION, {}),
+        "enableProfiling": Field("bool", pointer=True),
+        "enableContentionProfiling": Field("bool", pointer=True),
+        "percentageOfNodesToScore": Field("int32", pointer=True),
+        "podInitialBackoffSeconds": Field("int64", pointer=True),
+        "podMaxBackoffSeconds": Field("int64", pointer=True),
+        "profiles": Field(ListOf(PROFILE)),
+        "extenders": Field(ListOf(EXTENDER)),
+        "delayCacheUntilActive": BOOL,
+    },
+)
+
+NODE_REQUIREMENT = Struct("NodeSelectorRequirement", {"key": NAME, "operator": NAME, "values": STRINGS})
+NODE_TERM = Struct(
+    "NodeSelectorTerm",
+    {"matchExpressions": Field(ListOf(NODE_REQUIREMENT)), "matchFields": Field(ListOf(NODE_REQUIREMENT))},
+)
+NODE_SELECTOR = Struct("NodeSelector", {"nodeSelectorTerms": Field(ListOf(NODE_TERM), None)})
+PREFERRED_TERM = Struct("PreferredSchedulingTerm", {"weight": Field("int32", 0), "preference": Field(NODE_TERM, {})})
+NODE_AFFINITY = Struct(
+    "NodeAffinity",
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": Field(NODE_SELECTOR),
+        "preferredDuringSchedulingIgnoredDuringExecution": Field(ListOf(PREFERRED_TERM)),
+    },
+)
+LABEL_SELECTOR = Struct(
+    "LabelSelector",
+    {
+        "matchLabels": Field(MapOf("string")),
+        "matchExpressions": Field(
+            ListOf(Struct("LabelSelectorRequirement", {"key": NAME, "operator": NAME, "values": STRINGS}))
+        ),
+    },
+)
+SPREAD_CONSTRAINT = Struct(
+    "TopologySpreadConstraint",
+    {
+        "maxSkew": Field("int32", 0),
+        "topologyKey": NAME,
+        "whenUnsatisfiable": NAME,
+        "labelSelector": Field(LABEL_SELECTOR),
+        "minDomains": Field("int32", pointer=True),
+        "nodeAffinityPolicy": Field("string", pointer=True),
+        "nodeTaintsPolicy": Field("string", pointer=True),
+        "matchLabelKeys": STRINGS,
+    },
+)
+SHAPE = ListOf(Struct("UtilizationShapePoint", {"utilization": Field("int32", 0), "score": Field("int32", 0)}))
+RESOURCES = ListOf(Struct("ResourceSpec", {"name": NAME, "weight": Field("int64")}))
+SCORING_STRATEGY = Struct(
+    "ScoringStrategy",
+    {
+        "type": STRING,
+        "resources": Field(RESOURCES),
+        "requestedToCapacityRatio": Field(Struct("RequestedToCapacityRatioParam", {"shape": Field(SHAPE)})),
+    },
+)
+
+
+def _args(plugin: str, **fields: Field) -> Struct:
+    return Struct(f"{plugin}Args", {**TYPE_META, **fields})
+
+
+PLUGIN_ARGS: dict[str, Struct] = {
+    "DefaultPreemption": _args(
+        "DefaultPreemption",
+        minCandidateNodesPercentage=Field("int32", pointer=True),
+        minCandidateNodesAbsolute=Field("int32", pointer=True),
+    ),
+    "DynamicResources": _args("DynamicResources", filterTimeout=Field("duration", pointer=True)),
+    "InterPodAffinity": _args(
+        "InterPodAffinity",
+        hardPodAffinityWeight=Field("int32", pointer=True),
+        ignorePreferredTermsOfExistingPods=Field("bool", False),
+    ),
+    "NodeAffinity": _args("NodeAffinity", addedAffinity=Field(NODE_AFFINITY)),
+    "NodeResourcesBalancedAllocation": _args("NodeResourcesBalancedAllocation", resources=Field(RESOURCES)),
+    "NodeResourcesFit": _args(
+        "NodeResourcesFit",
+        ignoredResources=STRINGS,
+        ignoredResourceGroups=STRINGS,
+        scoringStrategy=Field(SCORING_STRATEGY),
+    ),
+    "PodTopologySpread": _args(
+        "PodTopologySpread", defaultConstraints=Field(ListOf(SPREAD_CONSTRAINT)), defaultingType=STRING
+    ),
+    "VolumeBinding": _args("VolumeBinding", bindTimeoutSeconds=Field("int64", pointer=True), shape=Field(SHAPE)),
+}
+"""Arguments of the plugins that have any; those of other plugins are not looked at."""
+
+
+def completed(value: Any, kind: Any) -> Any:
+    """``value`` (as read) with every field that has a default; nothing is left out."""
+    if isinstance(kind, ListOf):
+        return [completed(item, kind.item) for item in value]
+    if not isinstance(kind, Struct):
+        return value
+    filled = {name: spec.default for name, spec in kind.fields.items() if spec.default is not OMITTED}
+    return {
+        name: item if item is None else completed(item, kind.fields[name].type)
+        for name, item in (filled | value).items()
+    }
+
+
+def written(value: Any, kind: Any) -> Any:
+    """``value`` (completed) as Kubernetes would encode it: without empty fields, except those that are always there."""
+    if value is None:
+        return None
+    if isinstance(kind, ListOf):
+        return [written(item, kind.item) for item in value]
+    if not isinstance(kind, Struct):
+        return value
+    result = {
+        name: written(item, kind.fields[name].type)
+        for name, item in value.items()
+        if not _left_out(item, kind.fields[name])
+    }
+    if kind is PLUGIN_CONFIG and result["name"] in PLUGIN_ARGS:
+        result["args"] = written(result["args"], PLUGIN_ARGS[result["name"]])
+    return result
+
+
+def _left_out(value: Any, spec: Field) -> bool:
+    if spec.pointer or spec.default is not OMITTED or isinstance(spec.type, Struct) or spec.type == RAW:
+        return False
+    return not value

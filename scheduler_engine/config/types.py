@@ -1,0 +1,39 @@
+"""What the scheduler runs with, once a configuration is decoded, defaulted, validated and built.
+
+Source: seed 004; upstream ``pkg/scheduler/apis/config/types.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One scheduler name with its plugins.
+
+    ``plugins``: extension point → ((plugin, weight), …) in running order; the weight is 0 everywhere but at ``score``.
+    ``args``: plugin → its defaulted arguments in v1 form. ``percentage_of_nodes_to_score``: None = the global one.
+    """
+
+    scheduler_name: str
+    plugins: dict[str, tuple[tuple[str, int], ...]]
+    args: dict[str, dict[str, Any]]
+    percentage_of_nodes_to_score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A whole configuration. ``defaulted`` is its v1 form with every default filled in. Backoffs are in seconds."""
+
+    profiles: tuple[Profile, ...]
+    percentage_of_nodes_to_score: int | None
+    pod_initial_backoff_seconds: int
+    pod_max_backoff_seconds: int
+    parallelism: int
+    defaulted: dict[str, Any]
+
+    def profile(self, scheduler_name: str) -> Profile | None:
+        """The profile that serves ``scheduler_name``, None when none does."""
+        return next((profile for profile in self.profiles if profile.scheduler_name == scheduler_name), None)

@@ -1,0 +1,237 @@
+"""Validation of the plugins' arguments.
+
+Source: seed 004; upstream ``apis/config/validation/validation_pluginargs.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scheduler_engine.api.labels import parse_int64
+from scheduler_engine.api.validation.names import label_value, qualified_name
+from scheduler_engine.api.validation.problems import duplicate, forbidden, invalid, not_supported, required
+from scheduler_engine.config.duration import parse_duration
+from scheduler_engine.errors import FieldError
+
+Args = dict[str, Any]
+
+SCORING_STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+NODE_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+MAX_SHAPE_SCORE = 10
+
+
+def default_preemption(path: str, args: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    percentage, absolute = args["minCandidateNodesPercentage"], args["minCandidateNodesAbsolute"]
+    percentage_path, absolute_path = f"{path}.minCandidateNodesPercentage", f"{path}.minCandidateNodesAbsolute"
+    if not 0 <= percentage <= 100:
+        errors.append(invalid(percentage_path, percentage, "not in valid range [0, 100]"))
+    if absolute < 0:
+        errors.append(invalid(absolute_path, absolute, "not in valid range [0, inf)"))
+    if percentage == absolute == 0:
+        same = "cannot be zero at the same time as"
+        errors.append(invalid(percentage_path, 0, f"{same} minCandidateNodesAbsolute"))
+        errors.append(invalid(absolute_path, 0, f"{same} minCandidateNodesPercentage"))
+    return errors
+
+
+def dynamic_resources(path: str, args: Args) -> list[FieldError]:
+    timeout = args["filterTimeout"]
+    if parse_duration(timeout) < 0:
+        return [invalid(f"{path}.filterTimeout", timeout, "must be zero or positive")]
+    return []
+
+
+def inter_pod_affinity(path: str, args: Args) -> list[FieldError]:
+    weight = args["hardPodAffinityWeight"]
+    if 0 <= weight <= 100:
+        return []
+    return [invalid(f"{path}.hardPodAffinityWeight", weight, "not in valid range [0, 100]")]
+
+
+def balanced_allocation(path: str, args: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    seen: dict[str, None] = {}
+    for index, resource in enumerate(args["resources"]):
+        place = f"{path}.resources[{index}]"
+        if resource["name"] in seen:
+            errors.append(duplicate(f"{place}.name", resource["name"]))
+        seen[resource["name"]] = None
+        if resource["weight"] != 1:
+            errors.append(invalid(f"{place}.weight", resource["weight"], "must be 1"))
+    return errors
+
+
+def volume_binding(path: str, args: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    timeout = args["bindTimeoutSeconds"]
+    if timeout < 0:
+        detail = "invalid BindTimeoutSeconds, should not be a negative value"
+        errors.append(invalid(f"{path}.bindTimeoutSeconds", timeout, detail))
+    if "shape" in args:
+        points = [{"Utilization": point["utilization"], "Score": point["score"]} for point in args["shape"]]
+        detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+        errors.append(invalid(f"{path}.shape", points, detail))
+    return errors
+
+
+def pod_topology_spread(path: str, args: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    defaulting, constraints = args["defaultingType"], args.get("defaultConstraints", [])
+    if defaulting not in ("System", "List"):
+        errors.append(not_supported(f"{path}.defaultingType", defaulting, ("System", "List")))
+    elif defaulting == "System" and constraints:
+        errors.append(invalid(f"{path}.defaultingType", defaulting, "when .defaultConstraints are not empty"))
+    seen: dict[tuple[str, str], None] = {}
+    for index, constraint in enumerate(constraints):
+        place = f"{path}.defaultConstraints[{index}]"
+        errors += _spread_constraint(place, constraint)
+        pair = (constraint["topologyKey"], constraint["whenUnsatisfiable"])
+        if pair in seen:
+            errors.append(duplicate(place, f"{{{pair[0]}, {pair[1]}}}"))
+        seen[pair] = None
+    return errors
+
+
+def _spread_constraint(path: str, constraint: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    key, action = constraint["topologyKey"], constraint["whenUnsatisfiable"]
+    if constraint["maxSkew"] <= 0:
+        errors.append(invalid(f"{path}.maxSkew", constraint["maxSkew"], "not in valid range (0, inf)"))
+    if key:
+        errors += [invalid(f"{path}.topologyKey", key, problem) for problem in qualified_name(key)]
+    else:
+        errors.append(required(f"{path}.topologyKey", "can not be empty"))
+    if not action:
+        errors.append(required(f"{path}.whenUnsatisfiable", "can not be empty"))
+    elif action not in ("DoNotSchedule", "ScheduleAnyway"):
+        errors.append(not_supported(f"{path}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")))
+    if "labelSelector" in constraint:
+        detail = "constraint must not define a selector, as they deduced for each pod"
+        errors.append(forbidden(f"{path}.labelSelector", detail))
+    return errors
+
+
+def node_affinity(path: str, args: Args) -> list[FieldError]:
+    affinity = args.get("addedAffinity", {})
+    errors: list[FieldError] = []
+    place = f"{path}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+    selector = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    for index, term in enumerate(selector.get("nodeSelectorTerms") or ()):
+        errors += _node_selector_term(f"{place}[{index}]", term)
+    place = f"{path}.addedAffinity.preferredDuringSchedulingIgnoredDuringExecution"
+    for index, preferred in enumerate(affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ())):
+        if preferred["weight"] != 0:
+            errors += _node_selector_term(f"{place}[{index}]", preferred["preference"])
+    return errors
+
+
+def _node_selector_term(path: str, term: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for index, expression in enumerate(term.get("matchExpressions", ())):
+        errors += _label_requirement(f"{path}.matchExpressions[{index}]", expression)
+    for index, expression in enumerate(term.get("matchFields", ())):
+        place, values = f"{path}.matchFields[{index}]", expression.get("values")
+        if expression["operator"] not in ("In", "NotIn"):
+            errors.append(not_supported(f"{place}.operator", expression["operator"], ("In", "NotIn")))
+        elif values is None or len(values) != 1:
+            errors.append(invalid(f"{place}.values", values, "must have one element"))
+    return errors
+
+
+def _label_requirement(path: str, requirement: Args) -> list[FieldError]:
+    key, operator, values = requirement["key"], requirement["operator"], requirement.get("values")
+    if operator not in NODE_OPERATORS:
+        return [not_supported(f"{path}.operator", operator, NODE_OPERATORS)]
+    errors: list[FieldError] = []
+    problems = qualified_name(key)
+    if problems:
+        errors.append(invalid(f"{path}.key", key, "; ".join(problems)))
+    if operator in ("In", "NotIn") and not values:
+        errors.append(invalid(f"{path}.values", values, "for 'in', 'notin' operators, values set can't be empty"))
+    if operator in ("Exists", "DoesNotExist") and values:
+        errors.append(invalid(f"{path}.values", values, "values set must be empty for exists and does not exist"))
+    if operator in ("Gt", "Lt"):
+        if values is None or len(values) != 1:
+            errors.append(invalid(f"{path}.values", values, "for 'Gt', 'Lt' operators, exactly one value is required"))
+        for index, value in enumerate(values or ()):
+            if not _is_int64(value):
+                detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+                errors.append(invalid(f"{path}.values[{index}]", value, detail))
+    for index, value in enumerate(values or ()):
+        problems = label_value(value)
+        if problems:
+            errors.append(invalid(f"{path}.values[{index}][{key}]", value, "; ".join(problems)))
+    return errors
+
+
+def _is_int64(text: str) -> bool:
+    try:
+        parse_int64(text)
+    except ValueError:
+        return False
+    return True
+
+
+def node_resources_fit(path: str, args: Args) -> list[FieldError]:
+    """Judged only when a profile is built; ``path`` is then empty."""
+    errors: list[FieldError] = []
+    prefix = f"{path}." if path else ""
+    for index, name in enumerate(args.get("ignoredResources", ())):
+        place = f"{prefix}ignoredResources[{index}]"
+        errors += [invalid(place, name, problem) for problem in qualified_name(name)]
+    for index, group in enumerate(args.get("ignoredResourceGroups", ())):
+        place = f"{prefix}ignoredResourceGroups[{index}]"
+        if "/" in group:
+            errors.append(invalid(place, group, "resource group name can't contain '/'"))
+        errors += [invalid(place, group, problem) for problem in qualified_name(group)]
+    return errors + _scoring_strategy(f"{prefix}scoringStrategy", args["scoringStrategy"])
+
+
+def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
+    errors: list[FieldError] = []
+    kind = strategy.get("type", "")
+    if kind not in SCORING_STRATEGIES:
+        errors.append(not_supported(f"{path}.type", kind, SCORING_STRATEGIES))
+    for index, resource in enumerate(strategy["resources"]):
+        if not 0 < resource["weight"] <= 100:
+            detail = f"resource weight of {resource['name']} not in valid range (0, 100]"
+            errors.append(invalid(f"{path}.resources[{index}].weight", resource["weight"], detail))
+    ratio = strategy.get("requestedToCapacityRatio")
+    if ratio is not None:
+        errors += _shape(f"{path}.shape", ratio.get("shape", []))
+    elif kind == "RequestedToCapacityRatio":
+        detail = "the strategy RequestedToCapacityRatio needs a shape; the real scheduler crashes without one"
+        errors.append(required(f"{path}.requestedToCapacityRatio", detail))
+    return errors
+
+
+def _shape(path: str, points: list[Args]) -> list[FieldError]:
+    if not points:
+        return [required(path, "at least one point must be specified")]
+    errors: list[FieldError] = []
+    for index in range(1, len(points)):
+        utilization = points[index]["utilization"]
+        if points[index - 1]["utilization"] >= utilization:
+            detail = "values must be sorted in increasing order"
+            errors.append(invalid(f"{path}[{index}].utilization", utilization, detail))
+            break
+    for index, point in enumerate(points):
+        for name, most in (("utilization", 100), ("score", MAX_SHAPE_SCORE)):
+            if not 0 <= point[name] <= most:
+                detail = f"not in valid range [0, {most}]"
+                errors.append(invalid(f"{path}[{index}].{name}", point[name], detail))
+    return errors
+
+
+VALIDATORS: dict[str, Callable[[str, Args], list[FieldError]]] = {
+    "DefaultPreemption": default_preemption,
+    "DynamicResources": dynamic_resources,
+    "InterPodAffinity": inter_pod_affinity,
+    "NodeAffinity": node_affinity,
+    "NodeResourcesBalancedAllocation": balanced_allocation,
+    "PodTopologySpread": pod_topology_spread,
+    "VolumeBinding": volume_binding,
+}
+"""Plugin → check of its defaulted arguments; NodeResourcesFit's wait until the profile is built."""

@@ -1,0 +1,188 @@
+"""Admission: what the API server changes in a new object, or why it refuses it.
+
+Source: seed 002 §3 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass}`` and the pod strategy's handling of
+``matchLabelKeys``. Each step is one row of ``STEPS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from scheduler_engine.api.objects import KubeObject, merge
+from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.apiserver.errors import forbidden
+
+Manifest = dict[str, Any]
+
+SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+
+
+class Reader(Protocol):
+    def list(self, kind: str, namespace: str | None = None) -> Any: ...
+
+    def get(self, kind: str, key: str) -> KubeObject | None: ...
+
+
+def admit(manifest: Manifest, objects: Reader) -> Manifest:
+    """The manifest as it will be stored. Raises ApiError when a step refuses it."""
+    for kind, step in STEPS:
+        if manifest.get("kind") == kind:
+            manifest = step(manifest, objects)
+    return manifest
+
+
+def _name(manifest: Manifest) -> str:
+    return str((manifest.get("metadata") or {}).get("name", ""))
+
+
+def pod_priority(manifest: Manifest, objects: Reader) -> Manifest:
+    """``spec.priority`` and ``spec.preemptionPolicy`` from the named class, else from the default class, else 0.
+
+    A priority given as a number without a class is kept: a convenience of the sandbox that a cluster does not have.
+    """
+    spec = manifest.get("spec") or {}
+    class_name = spec.get("priorityClassName") or ""
+    given = spec.get("priority")
+    if class_name:
+        value, policy = _class_of(class_name, manifest, objects)
+    elif given is not None:
+        return manifest
+    else:
+        default = next((item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault")), None)
+        if default is None:
+            return merge(manifest, {"spec": {"priority": 0}})
+        class_name = default.name
+        value, policy = default.manifest.get("value", 0), default.manifest.get("preemptionPolicy")
+    if given is not None and given != value:
+        raise forbidden(
+            "pods",
+            _name(manifest),
+            f"the integer value of priority ({given}) must not be provided in pod spec; "
+            f"priority admission controller computed {value} from the given PriorityClass name",
+        )
+    changes: Manifest = {"priority": value, "priorityClassName": class_name}
+    if policy:
+        given_policy = spec.get("preemptionPolicy")
+        if given_policy is not None and given_policy != policy:
+            raise forbidden(
+                "pods",
+                _name(manifest),
+                f"the string value of PreemptionPolicy ({given_policy}) must not be provided in pod spec; "
+                f"priority admission controller computed {policy} from the given PriorityClass name",
+            )
+        changes["preemptionPolicy"] = policy
+    return merge(manifest, {"spec": changes})
+
+
+def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[int, str | None]:
+    if name in SYSTEM_PRIORITY_CLASSES:
+        return SYSTEM_PRIORITY_CLASSES[name], None
+    found = objects.get("PriorityClass", name)
+    if found is None:
+        raise forbidden("pods", _name(manifest), f"no PriorityClass with name {name} was found")
+    return found.manifest.get("value", 0), found.manifest.get("preemptionPolicy")
+
+
+def single_default_class(manifest: Manifest, objects: Reader) -> Manifest:
+    """Only one PriorityClass may be the global default."""
+    if manifest.get("globalDefault"):
+        for other in objects.list("PriorityClass"):
+            if other.manifest.get("globalDefault") and other.name != _name(manifest):
+                raise forbidden(
+                    "priorityclasses.scheduling.k8s.io",
+                    _name(manifest),
+                    f"PriorityClass {other.name} is already marked as default. Only one default can exist",
+                )
+    return manifest
+
+
+def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
+    """``spec.overhead``, node selector and tolerations of the pod's RuntimeClass."""
+    spec = manifest.get("spec") or {}
+    name = spec.get("runtimeClassName")
+    if not name:
+        if spec.get("overhead"):
+            raise forbidden(
+                "pods",
+                _name(manifest),
+                "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+            )
+        return manifest
+    found = objects.get("RuntimeClass", name)
+    if found is None:
+        raise forbidden("pods", _name(manifest), f'pod rejected: RuntimeClass "{name}" not found')
+    fixed = (found.manifest.get("overhead") or {}).get("podFixed")
+    given = spec.get("overhead")
+    if given is not None and (fixed is None or not _same_amounts(given, fixed)):
+        reason = (
+            "Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            if fixed is None
+            else "Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+        )
+        raise forbidden("pods", _name(manifest), f"pod rejected: {reason}")
+    changes: Manifest = {"overhead": dict(fixed)} if fixed else {}
+    scheduling = found.manifest.get("scheduling") or {}
+    if scheduling.get("nodeSelector"):
+        changes["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **scheduling["nodeSelector"]}
+    if scheduling.get("tolerations"):
+        held = spec.get("tolerations") or []
+        changes["tolerations"] = [*held, *(item for item in scheduling["tolerations"] if item not in held)]
+    return merge(manifest, {"spec": changes}) if changes else manifest
+
+
+def _same_amounts(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+    return {name: parse_quantity(value).nano for name, value in left.items()} == {
+        name: parse_quantity(value).nano for name, value in right.items()
+    }
+
+
+AFFINITY_LISTS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
+
+
+def match_label_keys(manifest: Manifest, objects: Reader) -> Manifest:
+    """Merge ``matchLabelKeys`` and ``mismatchLabelKeys`` into the selectors of affinity terms and spread
+    constraints.
+    """
+    spec = manifest.get("spec") or {}
+    labels = (manifest.get("metadata") or {}).get("labels") or {}
+    changes: Manifest = {}
+    affinity = spec.get("affinity") or {}
+    for side in ("podAffinity", "podAntiAffinity"):
+        for listed in AFFINITY_LISTS:
+            terms = (affinity.get(side) or {}).get(listed)
+            if terms:
+                merged = [_merged_item(item, labels) for item in terms]
+                changes.setdefault("affinity", {}).setdefault(side, {})[listed] = merged
+    if spec.get("topologySpreadConstraints"):
+        constraints = spec["topologySpreadConstraints"]
+        changes["topologySpreadConstraints"] = [_merged_selector(item, labels) for item in constraints]
+    return merge(manifest, {"spec": changes}) if changes else manifest
+
+
+def _merged_item(item: Manifest, labels: Mapping[str, str]) -> Manifest:
+    if "podAffinityTerm" in item:
+        return {**item, "podAffinityTerm": _merged_selector(item["podAffinityTerm"], labels)}
+    return _merged_selector(item, labels)
+
+
+def _merged_selector(term: Manifest, labels: Mapping[str, str]) -> Manifest:
+    added = [
+        {"key": key, "operator": operator, "values": [labels[key]]}
+        for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        for key in term.get(field) or ()
+        if key in labels
+    ]
+    selector = term.get("labelSelector")
+    if not added or selector is None:
+        return term
+    expressions = [*(selector.get("matchExpressions") or ()), *added]
+    return {**term, "labelSelector": {**selector, "matchExpressions": expressions}}
+
+
+STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest]], ...] = (
+    ("PriorityClass", single_default_class),
+    ("Pod", pod_priority),
+    ("Pod", runtime_class_overhead),
+    ("Pod", match_label_keys),
+)

@@ -1,0 +1,33 @@
+"""Refusals of the API server, in Kubernetes' words. Source: upstream ``apimachinery/pkg/api/errors``."""
+
+from __future__ import annotations
+
+
+class ApiError(Exception):
+    """``code`` is the HTTP status, ``reason`` Kubernetes' StatusReason, the text its message."""
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+
+
+def not_found(resource: str, name: str) -> ApiError:
+    return ApiError(404, "NotFound", f'{resource} "{name}" not found')
+
+
+def already_exists(resource: str, name: str) -> ApiError:
+    return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists')
+
+
+def conflict(resource: str, name: str, message: str) -> ApiError:
+    return ApiError(409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": {message}')
+
+
+def forbidden(resource: str, name: str, message: str) -> ApiError:
+    return ApiError(403, "Forbidden", f'{resource} "{name}" is forbidden: {message}')
+
+
+def invalid(kind: str, name: str, message: str) -> ApiError:
+    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {message}')

@@ -1,0 +1,248 @@
+"""The in-memory API server: objects, resourceVersion, watch, bind, delete.
+
+The scheduler and everything around it meet only here. Changes are queued as watch events; each watcher reads them at
+its own pace. Source: seed 001 §1 and 002 §1; upstream ``apiserver`` registry semantics as far as the scheduler sees
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
+
+DEFAULT_GRACE_SECONDS = 30
+KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """``old`` is None for a new object, ``new`` None for a deleted one."""
+
+    kind: str
+    old: KubeObject | None
+    new: KubeObject | None
+
+
+@dataclass(slots=True)
+class Watch:
+    """One watcher's place in the stream of events."""
+
+    position: int = 0
+
+
+@dataclass(slots=True)
+class ApiServer:
+    """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay."""
+
+    recorder: Recorder
+    objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
+    resource_version: int = 0
+    uid_count: int = 0
+    events: list[WatchEvent] = field(default_factory=list)
+    events_before: int = 0
+    watches: list[Watch] = field(default_factory=list)
+
+    # --- reading
+    # -------------------------------------------------------------------------------------------------------
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
+        """Objects of a kind in order of creation."""
+        found = self.objects.get(kind, {}).values()
+        return iter([item for item in found if namespace is None or item.namespace == namespace])
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        return self.objects.get(kind, {}).get(key)
+
+    def pod(self, key: str) -> Pod | None:
+        found = self.get("Pod", key)
+        return found if isinstance(found, Pod) else None
+
+    def watch(self) -> Watch:
+        """A new watcher; it sees every change from now on."""
+        watch = Watch(self.events_before + len(self.events))
+        self.watches.append(watch)
+        return watch
+
+    def next_event(self, watch: Watch) -> WatchEvent | None:
+        """The next change this watcher has not seen."""
+        index = watch.position - self.events_before
+        if index >= len(self.events):
+            return None
+        watch.position += 1
+        event = self.events[index]
+        self._forget_seen()
+        return event
+
+    def _forget_seen(self) -> None:
+        seen = min(watch.position for watch in self.watches) - self.events_before
+        if seen > 256:
+            del self.events[:seen]
+            self.events_before += seen
+
+    # --- writing
+    # -------------------------------------------------------------------------------------------------------
+
+    def create(self, manifest: Mapping[str, Any]) -> KubeObject:
+        """Store a new object; ``manifest`` has its defaults. Raises ApiError when it exists or admission refuses it."""
+        kind, key = identity(manifest)
+        if self.get(kind, key) is not None:
+            raise already_exists(resource_of(kind), key.rpartition("/")[2])
+        self._check_namespace(kind, key)
+        admitted = admit(dict(manifest), self)
+        self.uid_count += 1
+        metadata = {
+            "uid": (admitted.get("metadata") or {}).get("uid") or f"00000000-0000-4000-8000-{self.uid_count:012x}",
+            "creationTimestamp": timestamp(self.recorder.now_us),
+        }
+        if kind == "Pod":
+            status = {"phase": "Pending", **(admitted.get("status") or {})}
+            admitted = merge(admitted, {"status": status})
+        return self._store(kind, key, None, merge(admitted, {"metadata": metadata}))
+
+    def put(self, manifest: Mapping[str, Any]) -> KubeObject:
+        """Store a manifest just as it is, new or in place of an old one: no admission, nothing kept."""
+        kind, key = identity(manifest)
+        return self._store(kind, key, self.get(kind, key), dict(manifest))
+
+    def _check_namespace(self, kind: str, key: str) -> None:
+        namespace = key.rpartition("/")[0]
+        if namespace and self.get("Namespace", namespace) is None:
+            raise not_found("namespaces", namespace)
+
+    def update(self, manifest: Mapping[str, Any]) -> KubeObject:
+        """Replace an object; uid, creation time, a pod's node and a status that is not given stay. Raises ApiError."""
+        kind, key = identity(manifest)
+        old = self._existing(kind, key)
+        kept = {name: old.metadata[name] for name in KEPT_METADATA if name in old.metadata}
+        new = merge(manifest, {"metadata": kept})
+        if isinstance(old, Pod):
+            if old.node_name:
+                new = merge(new, {"spec": {"nodeName": old.node_name}})
+            new["status"] = merge(old.status, new.get("status") or {})
+        elif old.status and not new.get("status"):
+            new["status"] = old.status
+        same = merge(new, {"metadata": {"resourceVersion": old.resource_version}})
+        return old if same == old.manifest else self._store(kind, key, old, new)
+
+    def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
+        """Merge ``changes`` into an object; None deletes a field. Nothing happens when nothing differs. Raises
+        ApiError.
+        """
+        old = self._existing(kind, key)
+        new = merge(old.manifest, changes)
+        if new != old.manifest:
+            self._store(kind, key, old, new)
+
+    def bind(self, pod_key: str, uid: str, node_name: str) -> None:
+        """The binding subresource. Raises ApiError when the pod is gone, another one, or already on a node."""
+        pod = self._existing("Pod", pod_key)
+        assert isinstance(pod, Pod)
+        refusal = ""
+        if pod.uid != uid:
+            refusal = f"precondition failed: UID in precondition: {uid}, UID in object meta: {pod.uid}"
+        elif pod.terminating:
+            refusal = f"pod {pod.name} is being deleted, cannot be assigned to a host"
+        elif pod.node_name:
+            refusal = f'pod {pod.name} is already assigned to node "{pod.node_name}"'
+        if refusal:
+            raise conflict("pods/binding", pod.name, refusal)
+        scheduled = {"type": "PodScheduled", "status": "True"}
+        self._store(
+            "Pod",
+            pod_key,
+            pod,
+            merge(
+                pod.manifest,
+                {"spec": {"nodeName": node_name}, "status": {"conditions": with_condition(pod.conditions, scheduled)}},
+            ),
+        )
+
+    def delete(self, kind: str, key: str) -> None:
+        """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. Raises ApiError."""
+        old = self._existing(kind, key)
+        if isinstance(old, Pod) and not old.finished and self.get("Node", old.node_name) is not None:
+            if old.terminating:
+                return
+            seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+            if seconds > 0:
+                deadline = timestamp(self.recorder.now_us + seconds * SECOND_US)
+                changes = {"metadata": {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": seconds}}
+                self._store(kind, key, old, merge(old.manifest, changes))
+                return
+        self.remove(kind, key)
+
+    def remove(self, kind: str, key: str) -> None:
+        """Take an object out at once. Raises ApiError when it does not exist."""
+        old = self._existing(kind, key)
+        self.resource_version += 1
+        del self.objects[kind][key]
+        self.recorder.add(ObjectDeleted(kind, key))
+        self.events.append(WatchEvent(kind, old, None))
+
+    def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
+        """A disruption: the pod gets the condition DisruptionTarget and is deleted gracefully. Raises ApiError."""
+        pod = self._existing("Pod", pod_key)
+        assert isinstance(pod, Pod)
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
+        self.patch("Pod", pod_key, {"status": {"conditions": with_condition(pod.conditions, condition)}})
+        self.delete("Pod", pod_key)
+
+    def _existing(self, kind: str, key: str) -> KubeObject:
+        found = self.get(kind, key)
+        if found is None:
+            raise not_found(resource_of(kind), key.rpartition("/")[2])
+        return found
+
+    def _store(self, kind: str, key: str, old: KubeObject | None, manifest: dict[str, Any]) -> KubeObject:
+        self.resource_version += 1
+        manifest = merge(manifest, {"metadata": {"resourceVersion": str(self.resource_version)}})
+        new = KINDS[kind].view(manifest)
+        self.objects.setdefault(kind, {})[key] = new
+        self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
+        self.events.append(WatchEvent(kind, old, new))
+        return new
+
+    # --- all or nothing
+    # ------------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> tuple[Any, ...]:
+        """What ``restore`` needs to undo everything since."""
+        objects = {kind: dict(held) for kind, held in self.objects.items()}
+        return objects, self.resource_version, self.uid_count, len(self.events), len(self.recorder.entries)
+
+    def restore(self, checkpoint: tuple[Any, ...]) -> None:
+        """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
+        self.objects, self.resource_version, self.uid_count, events, entries = checkpoint
+        del self.events[events:]
+        del self.recorder.entries[entries:]
+
+
+def identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    """(kind, key) of a manifest with its defaults."""
+    metadata = manifest.get("metadata") or {}
+    namespace, name = metadata.get("namespace"), metadata.get("name", "")
+    return str(manifest.get("kind", "")), f"{namespace}/{name}" if namespace else str(name)
+
+
+def resource_of(kind: str) -> str:
+    """Kubernetes' plural resource name with its group, as error texts use it."""
+    row = KINDS.get(kind)
+    if row is None:
+        raise ApiError(404, "NotFound", f'no matches for kind "{kind}"')
+    group = row.api_versions[0].rpartition("/")[0]
+    return f"{row.plural}.{group}" if group else row.plural
+
+
+def with_condition(conditions: list[dict[str, Any]], condition: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Conditions with ``condition`` put in the place of the one of its type, or at the end."""
+    kept = [item for item in conditions if item.get("type") != condition["type"]]
+    position = next((i for i, item in enumerate(conditions) if item.get("type") == condition["type"]), len(kept))
+    return [*kept[:position], dict(condition), *kept[position:]]

@@ -1,0 +1,156 @@
+"""What a person can do to a sandbox. The log of these commands is the truth; everything else follows from it.
+
+Each command is a small frozen dataclass with a JSON form ``{"kind": …, …}`` (``to_json``/``from_json``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from scheduler_engine.errors import Rejected
+
+MAX_ADVANCE_SECONDS = 86_400
+MAX_CYCLES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Create or update objects, all or nothing, in this order. ``manifests`` as a person wrote them."""
+
+    kind: ClassVar[str] = "apply"
+    manifests: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete an object; a pod on a node gets its grace period."""
+
+    kind: ClassVar[str] = "delete"
+    object_kind: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cordon:
+    """Mark a node unschedulable (``on``), or schedulable again."""
+
+    kind: ClassVar[str] = "cordon"
+    node: str
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of the cycle under way; without one, Pop."""
+
+    kind: ClassVar[str] = "stage"
+
+
+@dataclass(frozen=True, slots=True)
+class PodCycle:
+    """To the end of this pod's cycle, its binding included; without one, the next pod's."""
+
+    kind: ClassVar[str] = "pod"
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Until nothing can happen at this instant."""
+
+    kind: ClassVar[str] = "settle"
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Let simulated time pass; everything due on the way happens. ``play``: a tick of playing, which merges with
+    the tick before.
+    """
+
+    kind: ClassVar[str] = "advance"
+    seconds: float
+    play: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Until idle: nothing to schedule, nothing backing off, nothing on its way; at most ``cycles`` scheduling
+    cycles.
+    """
+
+    kind: ClassVar[str] = "run"
+    cycles: int = 1000
+
+
+Command = Apply | Delete | Cordon | Stage | PodCycle | Settle | Advance | Run
+COMMANDS: dict[str, type[Command]] = {
+    command.kind: command for command in (Apply, Delete, Cordon, Stage, PodCycle, Settle, Advance, Run)
+}
+FIELD_TYPES: dict[str, tuple[type, ...]] = {
+    "manifests": (list, tuple),
+    "object_kind": (str,),
+    "key": (str,),
+    "node": (str,),
+    "on": (bool,),
+    "seconds": (int, float),
+    "play": (bool,),
+    "cycles": (int,),
+}
+
+
+def to_json(command: Command) -> dict[str, Any]:
+    """Plain JSON; the opposite of ``from_json``."""
+    fields = asdict(command)
+    if isinstance(command, Apply):
+        fields["manifests"] = list(command.manifests)
+    return {"kind": command.kind, **fields}
+
+
+def from_json(data: Mapping[str, Any]) -> Command:
+    """A command from its JSON form. Raises Rejected when it is none, or a number is out of bounds."""
+    if data.get("kind") not in COMMANDS:
+        raise Rejected(f"unknown command {data.get('kind')!r}")
+    command = COMMANDS[data["kind"]]
+    known = command.__dataclass_fields__
+    fields = {name: value for name, value in data.items() if name != "kind"}
+    for name, value in fields.items():
+        if name not in known:
+            raise Rejected(f"{command.kind}: unknown field {name!r}")
+        types = FIELD_TYPES[name]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise Rejected(f"{command.kind}: {name} must be {' or '.join(kind.__name__ for kind in types)}")
+    if "manifests" in fields:
+        fields["manifests"] = tuple(fields["manifests"])
+    try:
+        made = command(**fields)
+    except TypeError as problem:
+        raise Rejected(f"{command.kind}: a field is missing") from problem
+    check_bounds(made)
+    return made
+
+
+def check_bounds(command: Command) -> None:
+    """Raises Rejected when a number is out of bounds."""
+    if isinstance(command, Advance) and not 0 < command.seconds <= MAX_ADVANCE_SECONDS:
+        raise Rejected(f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}")
+    if isinstance(command, Run) and not 0 < command.cycles <= MAX_CYCLES:
+        raise Rejected(f"cycles: must be from 1 to {MAX_CYCLES}")
+
+
+def summary(command: Command) -> str:
+    """One line for people: what was done."""
+    if isinstance(command, Apply):
+        named = [
+            f"{item.get('kind', '?')} {(item.get('metadata') or {}).get('name', '?')}" for item in command.manifests
+        ]
+        listed = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+        return f"apply {listed}"
+    if isinstance(command, Delete):
+        return f"delete {command.object_kind} {command.key}"
+    if isinstance(command, Cordon):
+        return f"{'cordon' if command.on else 'uncordon'} {command.node}"
+    if isinstance(command, Advance):
+        return "play" if command.play else f"advance {command.seconds:g} s"
+    titles = {"stage": "next stage", "pod": "next pod", "settle": "settle", "run": "run until idle"}
+    return titles[command.kind]

@@ -1,0 +1,1 @@
+"""The scheduler itself: event handlers, scheduling cycles, binding cycles."""

@@ -1,0 +1,89 @@
+"""The binding cycle, stage by stage; it runs beside the scheduling cycles that follow.
+
+Source: seed 002 §6, 004; upstream ``schedule_one.go`` (``bindingCycle``, ``handleBindingCycleError``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
+from scheduler_engine.framework.status import Status, unschedulable
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
+from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on
+from scheduler_engine.trace.events import CycleFinished, EventRecorded
+
+if TYPE_CHECKING:
+    from scheduler_engine.scheduler.scheduler import Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class OtherThan:
+    """A pre-check that lets every pod pass but one."""
+
+    uid: str
+
+    def __call__(self, pod: Pod) -> bool:
+        return pod.uid != self.uid
+
+
+def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
+    """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
+    if cycle.waits:
+        plugin = min(cycle.waits, key=lambda name: cycle.waits[name])
+        text = f"rejected due to timeout after waiting {cycle.waits[plugin] / 1_000_000:g}s at plugin {plugin}"
+        return _binding_failed(scheduler, cycle, unschedulable(text).by(plugin))
+    return "PreBind"
+
+
+def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
+    scheduler.queue.done(cycle.placed.uid)
+    status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
+    cycle.note = "ready"
+    if status is not None:
+        return _binding_failed(scheduler, cycle, status)
+    return "Bind"
+
+
+def bind(scheduler: Scheduler, cycle: Cycle) -> str:
+    pod = cycle.placed
+    status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
+    scheduler.cache.finish_binding(pod)
+    cycle.note = cycle.host
+    if status is not None and not status.is_success:
+        return _binding_failed(scheduler, cycle, status)
+    text = f"Successfully assigned {pod.namespace}/{pod.name} to {cycle.host}"
+    scheduler.recorder.add(EventRecorded("Pod", pod.key, "Normal", "Scheduled", text))
+    return "PostBind"
+
+
+def post_bind(scheduler: Scheduler, cycle: Cycle) -> str:
+    cycle.framework.run_post_bind_plugins(cycle.state, cycle.placed, cycle.host)
+    cycle.note = "done"
+    scheduler.recorder.add(CycleFinished(cycle.number, cycle.pod.key, "bound", cycle.host, ""))
+    return ""
+
+
+def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+    """Unreserve in reverse order, forget the assumed pod, wake others by its going, requeue."""
+    cycle.note = f"{status.plugin or 'binding'} failed"
+    pod = cycle.placed
+    cycle.framework.run_unreserve_plugins(cycle.state, pod, cycle.host)
+    scheduler.cache.forget_pod(pod)
+    if not status.is_rejected:
+        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
+        return cycle_failed(scheduler, cycle, status, status.message)
+    next_stage = fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+    scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))
+    return next_stage
+
+
+BINDING_STAGES: dict[str, StageFunction] = {
+    "WaitOnPermit": wait_on_permit,
+    "PreBind": pre_bind,
+    "Bind": bind,
+    "PostBind": post_bind,
+}

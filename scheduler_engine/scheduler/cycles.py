@@ -1,0 +1,50 @@
+"""The two cycles of a pod as plain data: where each stands and what it knows so far.
+
+Source: seed 002 §6 and 004 (scheduling cycle, binding cycle); upstream ``schedule_one.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.framework.runtime import Framework, Scores
+from scheduler_engine.scheduler.fit_error import Diagnosis
+from scheduler_engine.scheduler.search import Search
+
+
+@dataclass(slots=True)
+class Cycle:
+    """A pod on its way from Pop to PostBind. ``stage`` is the next one to run.
+
+    ``pod`` is the pod as popped, ``assumed`` the same with its node once it is assumed. A cycle whose ``stage`` is a
+    binding stage is a binding cycle: the next scheduling cycle may start beside it.
+    """
+
+    number: int
+    info: QueuedPodInfo
+    framework: Framework
+    stage: str
+    state: CycleState = field(default_factory=CycleState)
+    note: str = ""
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    narrowed_to: tuple[str, ...] | None = None
+    search: Search | None = None
+    raw: Scores = field(default_factory=dict)
+    totals: dict[str, int] = field(default_factory=dict)
+    host: str = ""
+    assumed: Pod | None = None
+    waits: dict[str, int] = field(default_factory=dict)
+    wait_until_us: int | None = None
+
+    @property
+    def pod(self) -> Pod:
+        return self.info.pod
+
+    @property
+    def placed(self) -> Pod:
+        """The assumed pod. Only after Assume."""
+        assert self.assumed is not None
+        return self.assumed

@@ -1,0 +1,164 @@
+"""From watch events to cache and queue, in the real scheduler's order.
+
+Source: seed 000 and 001; upstream ``eventhandlers.go``. Node deletion reaches the queue before the cache; a pod that
+becomes assigned reaches the cache, fires AssignedPodAdd, and only then leaves the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.framework.events import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    ActionType,
+    ClusterEvent,
+    node_scheduling_properties_change,
+    pod_scheduling_properties_change,
+)
+
+if TYPE_CHECKING:
+    from scheduler_engine.scheduler.scheduler import Scheduler
+
+RESOURCES = {
+    "PersistentVolume": "PersistentVolume",
+    "PersistentVolumeClaim": "PersistentVolumeClaim",
+    "StorageClass": "storage.k8s.io/StorageClass",
+    "CSINode": "storage.k8s.io/CSINode",
+    "CSIDriver": "storage.k8s.io/CSIDriver",
+    "CSIStorageCapacity": "storage.k8s.io/CSIStorageCapacity",
+    "VolumeAttachment": "storage.k8s.io/VolumeAttachment",
+}
+"""Kinds other than pods and nodes that may make pods schedulable → the resource's name in cluster events."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtMostPriority:
+    """A pre-check: only pods of this priority or lower."""
+
+    priority: int
+
+    def __call__(self, pod: Pod) -> bool:
+        return pod.priority <= self.priority
+
+
+def handle(scheduler: Scheduler, event: WatchEvent) -> None:
+    """Bring one change of the API server to cache and queue."""
+    if event.kind == "Pod":
+        _pod(scheduler, _as_pod(event.old), _as_pod(event.new))
+    elif event.kind == "Node":
+        _node(scheduler, _as_node(event.old), _as_node(event.new))
+    elif event.kind in RESOURCES:
+        action = ActionType.ADD if event.old is None else ActionType.DELETE if event.new is None else ActionType.UPDATE
+        changed = ClusterEvent(RESOURCES[event.kind], action)
+        scheduler.queue.move_all_to_active_or_backoff_queue(changed, event.old, event.new)
+
+
+def _as_pod(found: KubeObject | None) -> Pod | None:
+    return found if isinstance(found, Pod) else None
+
+
+def _as_node(found: KubeObject | None) -> Node | None:
+    return found if isinstance(found, Node) else None
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def _node(scheduler: Scheduler, old: Node | None, new: Node | None) -> None:
+    move = scheduler.queue.move_all_to_active_or_backoff_queue
+    if new is None:
+        assert old is not None
+        move(ClusterEvent("Node", ActionType.DELETE), old, None)
+        scheduler.cache.remove_node(old)
+    elif old is None:
+        scheduler.cache.add_node(new)
+        move(ClusterEvent("Node", ActionType.ADD), None, new)
+    else:
+        scheduler.cache.update_node(old, new)
+        for event in node_scheduling_properties_change(new, old):
+            move(event, old, new)
+
+
+# --- pods ------------------------------------------------------------------------------------------------------------
+
+
+def _pod(scheduler: Scheduler, old: Pod | None, new: Pod | None) -> None:
+    """Two filtered handlers, as upstream: assigned pods go to the cache, unassigned ones to the queue."""
+    old, new = _seen(old), _seen(new)
+    _filtered(scheduler, old, new, _is_assigned, _cache_add, _cache_update, _cache_delete)
+    _filtered(scheduler, old, new, _is_ours_to_schedule, _queue_add, _queue_update, _queue_delete)
+
+
+def _seen(pod: Pod | None) -> Pod | None:
+    """Finished pods are outside the scheduler's sight."""
+    return None if pod is None or pod.finished else pod
+
+
+def _filtered(
+    scheduler: Scheduler,
+    old: Pod | None,
+    new: Pod | None,
+    belongs: Callable[[Scheduler, Pod], bool],
+    add: Callable[[Scheduler, Pod], None],
+    update: Callable[[Scheduler, Pod, Pod], None],
+    delete: Callable[[Scheduler, Pod], None],
+) -> None:
+    before = old if old is not None and belongs(scheduler, old) else None
+    after = new if new is not None and belongs(scheduler, new) else None
+    if before is not None and after is not None:
+        update(scheduler, before, after)
+    elif after is not None:
+        add(scheduler, after)
+    elif before is not None:
+        delete(scheduler, before)
+
+
+def _is_assigned(scheduler: Scheduler, pod: Pod) -> bool:
+    return bool(pod.node_name)
+
+
+def _is_ours_to_schedule(scheduler: Scheduler, pod: Pod) -> bool:
+    return not pod.node_name and pod.scheduler_name in scheduler.profiles
+
+
+def _cache_add(scheduler: Scheduler, pod: Pod) -> None:
+    scheduler.cache.add_pod(pod)
+    scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_ADD, None, pod)
+
+
+def _cache_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
+    scheduler.cache.update_pod(old, new)
+    for event in pod_scheduling_properties_change(new, old):
+        scheduler.queue.move_all_to_active_or_backoff_queue(event, old, new)
+
+
+def _cache_delete(scheduler: Scheduler, pod: Pod) -> None:
+    scheduler.cache.remove_pod(pod)
+    scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
+
+
+def _queue_add(scheduler: Scheduler, pod: Pod) -> None:
+    scheduler.queue.add(pod)
+
+
+def _queue_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
+    if old.resource_version == new.resource_version or scheduler.cache.is_assumed_pod(new):
+        return
+    scheduler.queue.update(old, new)
+    if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
+        check = AtMostPriority(old.priority)
+        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, old, None, check)
+
+
+def _queue_delete(scheduler: Scheduler, pod: Pod) -> None:
+    scheduler.queue.delete(pod)
+    if scheduler.reject_waiting_pod(pod.uid):
+        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
+    elif pod.nominated_node_name:
+        check = AtMostPriority(pod.priority)
+        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, check)

@@ -1,0 +1,64 @@
+"""What happens to a pod whose attempt failed: back to the queue, an event, a condition, a nomination.
+
+Source: seed 000; upstream ``schedule_one.go`` (``handleSchedulingFailure``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.store import with_condition
+from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.framework.status import Status, unschedulable
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.fit_error import Diagnosis, event_note, fit_message
+from scheduler_engine.trace.events import CycleFinished, EventRecorded
+
+if TYPE_CHECKING:
+    from scheduler_engine.scheduler.scheduler import Scheduler
+
+
+def cycle_failed(scheduler: Scheduler, cycle: Cycle, status: Status, message: str) -> str:
+    """An attempt that ended without a FitError: an internal error, or an empty cluster. Clears the nomination."""
+    _fail(scheduler, cycle, status, message, "")
+    return ""
+
+
+def fit_failed(
+    scheduler: Scheduler, cycle: Cycle, diagnosis: Diagnosis, num_all_nodes: int, nominated_node: str | None
+) -> str:
+    """Nothing fits. ``nominated_node``: where victims make room, "" clears an old nomination, None leaves it."""
+    cycle.info.unschedulable_plugins = dict(diagnosis.unschedulable_plugins)
+    cycle.info.pending_plugins = dict(diagnosis.pending_plugins)
+    _fail(scheduler, cycle, unschedulable(), fit_message(num_all_nodes, diagnosis), nominated_node)
+    return ""
+
+
+def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
+    popped = cycle.pod
+    live = scheduler.api.pod(popped.key)
+    if live is None or live.node_name:
+        scheduler.queue.done(popped.uid)
+    else:
+        cycle.info.pod_info = PodInfo(live)
+        scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
+    scheduler.queue.nominator.add_nominated_pod(cycle.info.pod, nominated_node)
+    scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
+    if live is not None:
+        _update_status(scheduler, live, status, message, nominated_node)
+    outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
+    scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
+
+
+def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str, nominated_node: str | None) -> None:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable" if status.is_rejected else "SchedulerError",
+        "message": message,
+    }
+    changes: dict[str, Any] = {"conditions": with_condition(pod.conditions, condition)}
+    if nominated_node is not None and nominated_node != pod.nominated_node_name:
+        changes["nominatedNodeName"] = nominated_node or None
+    scheduler.api.patch("Pod", pod.key, {"status": changes})

@@ -1,0 +1,251 @@
+"""The scheduling cycle, stage by stage.
+
+Each stage is a function ``(scheduler, cycle) → name of the next stage`` ("" = the cycle is over); ``SCHEDULING_STAGES``
+is the table that stepping follows. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.cache.cache import CacheError
+from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.status import Code, Status, error, unresolvable
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
+from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
+from scheduler_engine.scheduler.search import Search, search_nodes
+from scheduler_engine.trace.events import FilterRan, HostSelected, PodUnschedulable, Verdict
+
+if TYPE_CHECKING:
+    from scheduler_engine.scheduler.scheduler import Scheduler
+
+StageFunction = Callable[["Scheduler", Cycle], str]
+
+
+def take_snapshot(scheduler: Scheduler, cycle: Cycle) -> str:
+    try:
+        cloned = scheduler.cache.update_snapshot(scheduler.snapshot, cycle.number)
+    except CacheError as problem:
+        return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
+    cycle.note = f"{len(cloned)} cloned"
+    if not scheduler.snapshot.list():
+        return cycle_failed(scheduler, cycle, unresolvable(NO_NODES_AVAILABLE), NO_NODES_AVAILABLE)
+    return "PreFilter"
+
+
+def pre_filter(scheduler: Scheduler, cycle: Cycle) -> str:
+    nodes = scheduler.snapshot.list()
+    result, status, narrowing = cycle.framework.run_pre_filter_plugins(cycle.state, cycle.pod, nodes)
+    cycle.note = f"{len(cycle.state.skip_filter_plugins)} skip"
+    cycle.diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
+    cycle.narrowed_to = None if result is None else result.node_names
+    if status is None:
+        return "Filter"
+    if not status.is_rejected:
+        return cycle_failed(scheduler, cycle, status, status.message)
+    cycle.note = f"{status.plugin or 'narrowing'} says no"
+    cycle.diagnosis.node_to_status.absent = status
+    cycle.diagnosis.pre_filter_message = status.message
+    cycle.diagnosis.add_plugin_status(status)
+    return _nothing_fits(scheduler, cycle)
+
+
+def filter_nodes(scheduler: Scheduler, cycle: Cycle) -> str:
+    search = search_nodes(
+        cycle.framework,
+        scheduler.snapshot,
+        cycle.state,
+        cycle.pod,
+        cycle.diagnosis,
+        cycle.narrowed_to,
+        tuple(cycle.diagnosis.unschedulable_plugins),
+        scheduler.next_start_node_index,
+        scheduler.configuration.percentage_of_nodes_to_score or 0,
+    )
+    cycle.search = search
+    scheduler.next_start_node_index = search.next_start_index
+    if search.failure:
+        return cycle_failed(scheduler, cycle, error(search.failure), search.failure)
+    _record_filter(scheduler, cycle, search)
+    cycle.note = f"{len(search.feasible)} of {len(scheduler.snapshot.list())} fit"
+    if not search.feasible:
+        return _nothing_fits(scheduler, cycle)
+    if len(search.feasible) == 1:
+        cycle.host = search.feasible[0].name
+        return "SelectHost"
+    return "PreScore" if cycle.framework.points["score"] else "SelectHost"
+
+
+def _record_filter(scheduler: Scheduler, cycle: Cycle, search: Search) -> None:
+    framework = cycle.framework
+    rows: list[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]] = []
+    also: list[tuple[str, tuple[Verdict, ...]]] = []
+    if scheduler.recorder.full:
+        for info, status in search.visited:
+            nominated = tuple(item.pod.key for item in framework.nominated_for(cycle.pod, info.name))
+            if status is None:
+                rows.append((info.name, "", "Success", (), nominated))
+                continue
+            rows.append((info.name, status.plugin, status.code.value, status.reasons, nominated))
+            others = framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)
+            if others:
+                also.append((info.name, others))
+    scheduler.recorder.add(
+        FilterRan(
+            cycle.number,
+            tuple(plugin.name for plugin in framework.points["filter"]),
+            tuple(cycle.state.skip_filter_plugins),
+            tuple(rows),
+            tuple(info.name for info in search.feasible),
+            len(scheduler.snapshot.list()),
+            len(search.nodes),
+            search.nodes_to_find,
+            search.start_index,
+            search.next_start_index,
+            search.nominated_node,
+            tuple(also),
+        )
+    )
+
+
+def _nothing_fits(scheduler: Scheduler, cycle: Cycle) -> str:
+    message = fit_message(len(scheduler.snapshot.list()), cycle.diagnosis)
+    plugins = tuple(sorted(cycle.diagnosis.unschedulable_plugins))
+    scheduler.recorder.add(PodUnschedulable(cycle.number, cycle.pod.key, message, plugins))
+    if not cycle.framework.points["postFilter"]:
+        return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), None)
+    return "PostFilter"
+
+
+def post_filter(scheduler: Scheduler, cycle: Cycle) -> str:
+    statuses = cycle.diagnosis.node_to_status
+    result, status = cycle.framework.run_post_filter_plugins(cycle.state, cycle.pod, statuses)
+    cycle.diagnosis.post_filter_message = status.message
+    nominated = result.nominated_node if result is not None else None
+    cycle.note = f"nominates {nominated}" if nominated else "cannot help"
+    return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), nominated)
+
+
+def pre_score(scheduler: Scheduler, cycle: Cycle) -> str:
+    assert cycle.search is not None
+    status = cycle.framework.run_pre_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
+    cycle.note = f"{len(cycle.state.skip_score_plugins)} skip"
+    if status is not None:
+        return cycle_failed(scheduler, cycle, status, status.message)
+    return "Score"
+
+
+def score(scheduler: Scheduler, cycle: Cycle) -> str:
+    assert cycle.search is not None
+    try:
+        cycle.raw = cycle.framework.run_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
+    except PluginError as problem:
+        return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
+    cycle.note = f"{len(cycle.raw)} plugins"
+    return "NormalizeScore"
+
+
+def normalize_score(scheduler: Scheduler, cycle: Cycle) -> str:
+    try:
+        _, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
+    except PluginError as problem:
+        return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
+    cycle.note = "0 to 100"
+    return "SelectHost"
+
+
+def select_host(scheduler: Scheduler, cycle: Cycle) -> str:
+    """The highest total; among equals a seeded draw (the real scheduler draws, too)."""
+    assert cycle.search is not None
+    names = [info.name for info in cycle.search.feasible]
+    how, ties = "only", tuple(names)
+    total: int | None = None
+    if len(names) > 1:
+        totals = cycle.totals or dict.fromkeys(names, 0 if cycle.framework.points["score"] else 1)
+        total = max(totals.values())
+        ties = tuple(name for name in names if totals[name] == total)
+        how = "highest" if len(ties) == 1 else "draw"
+    cycle.host = ties[0] if len(ties) == 1 else ties[scheduler.random.randrange(len(ties))]
+    scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
+    cycle.note = cycle.host
+    return "Assume"
+
+
+def assume(scheduler: Scheduler, cycle: Cycle) -> str:
+    assumed = cycle.pod.evolve({"spec": {"nodeName": cycle.host}})
+    try:
+        scheduler.cache.assume_pod(assumed)
+    except CacheError as problem:
+        return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
+    cycle.assumed = assumed
+    scheduler.queue.nominator.delete_nominated_pod_if_exists(assumed)
+    cycle.note = "in the cache"
+    return "Reserve"
+
+
+def reserve(scheduler: Scheduler, cycle: Cycle) -> str:
+    status = cycle.framework.run_reserve_plugins(cycle.state, cycle.placed, cycle.host)
+    cycle.note = "reserved"
+    if status is not None:
+        return _give_back(scheduler, cycle, status)
+    return "Permit"
+
+
+def permit(scheduler: Scheduler, cycle: Cycle) -> str:
+    status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
+    cycle.note = "allowed"
+    if status is None:
+        return "PreBind"
+    if status.code is Code.WAIT:
+        cycle.note = "told to wait"
+        cycle.waits = waits
+        cycle.wait_until_us = scheduler.recorder.now_us + min(waits.values())
+        return "WaitOnPermit"
+    return _give_back(scheduler, cycle, status)
+
+
+def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+    """Reserve or Permit said no: undo, forget, and fail the attempt."""
+    cycle.note = f"{status.plugin} says no"
+    cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
+    scheduler.cache.forget_pod(cycle.placed)
+    if not status.is_rejected:
+        return cycle_failed(scheduler, cycle, status, status.message)
+    return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+
+
+def rejection_on(host: str, status: Status) -> Diagnosis:
+    """The diagnosis of a pod that one plugin rejected after its node was chosen."""
+    diagnosis = Diagnosis()
+    diagnosis.node_to_status.statuses[host] = status
+    diagnosis.add_plugin_status(status)
+    return diagnosis
+
+
+def pod_is_skipped(scheduler: Scheduler, pod: Pod) -> str:
+    """Why a popped pod is not attempted, "" when it is (upstream ``skipPodSchedule``)."""
+    if pod.scheduler_name not in scheduler.profiles:
+        return f'profile not found for scheduler name "{pod.scheduler_name}"'
+    if pod.terminating:
+        return f"skip schedule deleting pod: {pod.key}"
+    if scheduler.cache.is_assumed_pod(pod):
+        return f"pod {pod.key} is assumed already"
+    return ""
+
+
+SCHEDULING_STAGES: dict[str, StageFunction] = {
+    "Snapshot": take_snapshot,
+    "PreFilter": pre_filter,
+    "Filter": filter_nodes,
+    "PostFilter": post_filter,
+    "PreScore": pre_score,
+    "Score": score,
+    "NormalizeScore": normalize_score,
+    "SelectHost": select_host,
+    "Assume": assume,
+    "Reserve": reserve,
+    "Permit": permit,
+}

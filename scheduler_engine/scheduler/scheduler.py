@@ -1,0 +1,160 @@
+"""The scheduler: cache, queue, profiles, and the cycles on their way. It learns of the world only through a watch.
+
+Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.cache.cache import Cache
+from scheduler_engine.cache.snapshot import Snapshot
+from scheduler_engine.config.types import Configuration
+from scheduler_engine.framework.events_registry import queueing_hint_map
+from scheduler_engine.framework.interface import Handle, NoNominations
+from scheduler_engine.framework.runtime import Framework
+from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.queue.scheduling_queue import SchedulingQueue
+from scheduler_engine.scheduler import eventhandlers
+from scheduler_engine.scheduler.binding import BINDING_STAGES
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.schedule_one import SCHEDULING_STAGES, pod_is_skipped
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import CycleFinished, CycleStarted, EventRecorded, Recorder, StageFinished
+
+BACKOFF_FLUSH_US = SECOND_US
+LEFTOVER_FLUSH_US = 30 * SECOND_US
+
+
+class Scheduler:
+    """One kube-scheduler. ``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it,
+    oldest first.
+    """
+
+    def __init__(
+        self, api: ApiServer, timeline: Timeline, recorder: Recorder, random: Random, configuration: Configuration
+    ) -> None:
+        self.api = api
+        self.timeline = timeline
+        self.recorder = recorder
+        self.random = random
+        self.configuration = configuration
+        self.watch = api.watch()
+        self.cache = Cache(recorder)
+        self.snapshot = Snapshot()
+        self.profiles: dict[str, Framework] = {}
+        for profile in configuration.profiles:
+            handle = Handle(self.snapshot, api, api, NoNominations(), recorder, random)
+            self.profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
+        self.queue = self._build_queue()
+        for framework in self.profiles.values():
+            framework.handle.nominator = self.queue.nominator
+        self.next_start_node_index = 0
+        self.cycle_count = 0
+        self.cycle: Cycle | None = None
+        self.bindings: list[Cycle] = []
+        timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
+        timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
+
+    def _build_queue(self) -> SchedulingQueue:
+        """All profiles share one queue, and so one QueueSort (configuration sees to it)."""
+        first = next(iter(self.profiles.values()))
+        frameworks = self.profiles.items()
+        return SchedulingQueue(
+            first.points["queueSort"][0].less,
+            self.recorder,
+            queueing_hints={name: queueing_hint_map(framework.plugins.values()) for name, framework in frameworks},
+            pre_enqueue_plugins={name: framework.points["preEnqueue"] for name, framework in frameworks},
+            objects=self.api,
+            pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
+            pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
+        )
+
+    # --- the world
+    # ---------------------------------------------------------------------------------------------------------
+
+    def work(self) -> bool:
+        """Handle one watch event; False when there is none."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        eventhandlers.handle(self, event)
+        return True
+
+    def flush_backoff(self) -> None:
+        self.queue.flush_backoff_q_completed()
+        self.timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
+
+    def flush_leftover(self) -> None:
+        self.queue.flush_unschedulable_pods_leftover()
+        self.timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
+
+    # --- stepping
+    # ----------------------------------------------------------------------------------------------------------
+
+    def step(self) -> bool:
+        """The next stage: of the scheduling cycle, else of the oldest binding cycle that need not wait, else Pop."""
+        if self.cycle is not None:
+            self._run_stage(self.cycle)
+            return True
+        for binding in self.bindings:
+            if not self._must_wait(binding):
+                self._run_stage(binding)
+                return True
+        return self._pop()
+
+    def busy(self) -> bool:
+        """A cycle is under way that can go on now."""
+        return self.cycle is not None or any(not self._must_wait(binding) for binding in self.bindings)
+
+    def waits_for_time(self) -> bool:
+        """Pods back off, or wait on Permit: letting time pass brings work."""
+        return bool(self.bindings) or len(self.queue.backoff_q) > 0
+
+    def _must_wait(self, binding: Cycle) -> bool:
+        return bool(binding.waits) and self.timeline.now_us < (binding.wait_until_us or 0)
+
+    def _pop(self) -> bool:
+        info = self.queue.pop()
+        if info is None:
+            return False
+        pod = info.pod
+        why_not = pod_is_skipped(self, pod)
+        self.cycle_count += 1
+        self.recorder.add(
+            CycleStarted(self.cycle_count, pod.key, pod.scheduler_name, info.attempts, pod.nominated_node_name)
+        )
+        if why_not:
+            if pod.terminating:
+                self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not))
+            self.queue.done(pod.uid)
+            self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "skipped", ""))
+            self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))
+            return True
+        framework = self.profiles[pod.scheduler_name]
+        self.cycle = Cycle(self.cycle_count, info, framework, "Snapshot")
+        self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", f"attempt {info.attempts}", self.cycle.stage))
+        return True
+
+    def _run_stage(self, cycle: Cycle) -> None:
+        ran = cycle.stage
+        cycle.framework.handle.cycle = cycle.number
+        stage = SCHEDULING_STAGES.get(ran) or BINDING_STAGES[ran]
+        pod_key = cycle.pod.key
+        cycle.stage = stage(self, cycle)
+        self.recorder.add(StageFinished(cycle.number, pod_key, ran, cycle.note, cycle.stage))
+        if cycle is self.cycle and (not cycle.stage or cycle.stage in BINDING_STAGES):
+            self.cycle = None
+            if cycle.stage:
+                self.bindings.append(cycle)
+        elif not cycle.stage:
+            self.bindings.remove(cycle)
+
+    def reject_waiting_pod(self, uid: str) -> bool:
+        """A pod that waits on Permit was deleted: its wait is over at once. False when it does not wait."""
+        for binding in self.bindings:
+            if binding.waits and binding.placed.uid == uid:
+                binding.wait_until_us = self.timeline.now_us
+                return True
+        return False

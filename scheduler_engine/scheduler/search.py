@@ -1,0 +1,145 @@
+"""The search for feasible nodes: how many are looked for, where it starts, who is visited.
+
+Source: seed 002 §1 and §7 (percentageOfNodesToScore); upstream ``schedule_one.go`` (``findNodesThatFitPod``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import NodeInfoLister
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.runtime import Framework
+from scheduler_engine.framework.status import Code, Status, unresolvable
+from scheduler_engine.scheduler.fit_error import Diagnosis
+
+MIN_FEASIBLE_NODES_TO_FIND = 100
+MIN_FEASIBLE_NODES_PERCENTAGE = 5
+
+
+def num_feasible_nodes_to_find(profile_percentage: int | None, global_percentage: int, num_nodes: int) -> int:
+    """How many feasible nodes are enough; a profile's own percentage wins, 0 means adaptive."""
+    if num_nodes < MIN_FEASIBLE_NODES_TO_FIND:
+        return num_nodes
+    percentage = global_percentage if profile_percentage is None else profile_percentage
+    if percentage == 0:
+        percentage = max(50 - num_nodes // 125, MIN_FEASIBLE_NODES_PERCENTAGE)
+    return max(num_nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)
+
+
+@dataclass(slots=True)
+class Search:
+    """What one Filter stage did.
+
+    ``nodes``: the list searched (narrowed by PreFilter or all); ``visited``: (node, status or None) in visiting order,
+    the feasible node too many that ended the search included; ``nominated``: the same for the nominated node tried
+    first.
+    """
+
+    diagnosis: Diagnosis
+    start_index: int
+    next_start_index: int
+    nodes: Sequence[NodeInfo] = ()
+    nodes_to_find: int = 0
+    feasible: list[NodeInfo] = field(default_factory=list)
+    visited: list[tuple[NodeInfo, Status | None]] = field(default_factory=list)
+    nominated_node: str = ""
+    nominated_status: Status | None = None
+    failure: str = ""
+
+    @property
+    def processed(self) -> int:
+        return len(self.feasible) + len(self.diagnosis.node_to_status.statuses)
+
+
+def search_nodes(
+    framework: Framework,
+    snapshot: NodeInfoLister,
+    state: CycleState,
+    pod: Pod,
+    diagnosis: Diagnosis,
+    narrowed_to: tuple[str, ...] | None,
+    narrowing_plugins: Sequence[str],
+    start_index: int,
+    global_percentage: int,
+) -> Search:
+    """Filter: the nominated node first, then from ``start_index`` on until enough nodes are found.
+
+    A plugin that fails for a reason of its own ends the search with ``failure``; on the nominated node it only means that the
+    search goes on.
+    """
+    all_nodes = snapshot.list()
+    search = Search(diagnosis, start_index, start_index)
+    if pod.nominated_node_name and _nominated_node_fits(framework, snapshot, state, pod, search, global_percentage):
+        return search
+    search.nodes = all_nodes
+    if narrowed_to is not None:
+        found = (snapshot.get(name) for name in narrowed_to)
+        search.nodes = [info for info in found if info is not None]
+        listed = " ".join(sorted(narrowing_plugins))
+        diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
+    search.nodes_to_find = _enough(framework, global_percentage, len(search.nodes))
+    _visit(framework, state, pod, search, search.nodes, start_index)
+    search.next_start_index = (start_index + search.processed) % len(all_nodes)
+    return search
+
+
+def _enough(framework: Framework, global_percentage: int, count: int) -> int:
+    if not framework.points["score"]:
+        return 1
+    return num_feasible_nodes_to_find(framework.percentage_of_nodes_to_score, global_percentage, count)
+
+
+def _nominated_node_fits(
+    framework: Framework,
+    snapshot: NodeInfoLister,
+    state: CycleState,
+    pod: Pod,
+    search: Search,
+    global_percentage: int,
+) -> bool:
+    info = snapshot.get(pod.nominated_node_name)
+    if info is None:
+        return False
+    search.nominated_node = pod.nominated_node_name
+    search.nodes_to_find = _enough(framework, global_percentage, 1)
+    status = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
+    search.nominated_status = status
+    search.nodes = (info,)
+    return _note(search, info, status) and status is None
+
+
+def _visit(
+    framework: Framework, state: CycleState, pod: Pod, search: Search, nodes: Sequence[NodeInfo], start_index: int
+) -> None:
+    count = len(nodes)
+    if not framework.points["filter"]:
+        search.feasible = [nodes[(start_index + offset) % count] for offset in range(search.nodes_to_find)]
+        search.visited = [(info, None) for info in search.feasible]
+        return
+    run = framework.run_filter_plugins_with_nominated_pods
+    for offset in range(count):
+        info = nodes[(start_index + offset) % count]
+        status = run(state, pod, info)
+        if status is None and len(search.feasible) == search.nodes_to_find:
+            search.visited.append((info, None))
+            return
+        if not _note(search, info, status):
+            search.failure = status.message if status is not None else ""
+            return
+
+
+def _note(search: Search, info: NodeInfo, status: Status | None) -> bool:
+    """Remember a verdict; False when the plugin failed instead of deciding."""
+    if status is not None and status.code is Code.ERROR:
+        return False
+    search.visited.append((info, status))
+    if status is None:
+        search.feasible.append(info)
+        return True
+    search.diagnosis.node_to_status.statuses[info.name] = status
+    search.diagnosis.add_plugin_status(status)
+    return True

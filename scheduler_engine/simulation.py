@@ -1,0 +1,208 @@
+"""A simulation: API server, scheduler and kubelet on one simulated clock, driven by commands.
+
+Same seed, configuration and commands give the same trace, byte for byte. The whole object is plain data:
+``copy.deepcopy`` and ``pickle`` give a simulation that goes on identically, in the middle of a cycle, too. Source:
+design of the sandbox; seed 000–004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from scheduler_engine import commands
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.validation import check_update, validate
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.store import ApiServer, identity
+from scheduler_engine.config import load_configuration
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.kubelet import Kubelet
+from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import CommandGiven, Recorder
+
+NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+NOTHING_TO_STEP = "There is no pod to schedule: activeQ and backoffQ are empty. Add a pod, or let time pass."
+
+
+class Simulation:
+    """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
+    default.
+
+    ``full``: record every verdict and score. Raises Rejected when the configuration is wrong.
+    """
+
+    def __init__(self, seed: int = 42, configuration: Mapping[str, Any] | None = None, full: bool = True) -> None:
+        self.seed = seed
+        self.recorder = Recorder(full)
+        self.timeline = Timeline(self.recorder)
+        self.api = ApiServer(self.recorder)
+        self.scheduler = Scheduler(
+            self.api, self.timeline, self.recorder, Random(seed), load_configuration(configuration)
+        )
+        self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
+        for name in NAMESPACES:
+            namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            self.api.create(set_defaults(namespace))
+        self.last_was_play = False
+        self.deliver()
+
+    @property
+    def now_us(self) -> int:
+        """The simulated time in microseconds."""
+        return self.recorder.now_us
+
+    def execute(self, command: commands.Command) -> None:
+        """Carry out one command. Raises Rejected when it is refused: then nothing has changed."""
+        commands.check_bounds(command)
+        ticks_on = isinstance(command, commands.Advance) and command.play and self.last_was_play
+        entries, number = len(self.recorder.entries), self.recorder.command
+        if not ticks_on:
+            self.recorder.command += 1
+            self.recorder.add(CommandGiven(self.recorder.command, command.kind, commands.summary(command)))
+        try:
+            HANDLERS[command.kind](self, command)
+        except Rejected:
+            del self.recorder.entries[entries:]
+            self.recorder.command = number
+            raise
+        self.last_was_play = isinstance(command, commands.Advance) and command.play
+
+    # --- letting things happen
+    # -----------------------------------------------------------------------------------------
+
+    def deliver(self) -> None:
+        """Hand out watch events until everyone has seen everything."""
+        while self.scheduler.work() or self.kubelet.work():
+            pass
+
+    def step(self) -> bool:
+        """One stage, and what follows from it at once; False when there is nothing to do."""
+        worked = self.scheduler.step()
+        self.deliver()
+        return worked
+
+    def settle(self, cycles: int = commands.MAX_CYCLES) -> bool:
+        """Until nothing can happen at this instant; False when ``cycles`` scheduling cycles were not enough."""
+        limit = self.scheduler.cycle_count + cycles
+        while self.step():
+            if self.scheduler.cycle_count >= limit and not self.scheduler.busy():
+                return False
+        return True
+
+    def fire_timers(self, until_us: int) -> None:
+        """Let time pass up to ``until_us``, settling whenever something is due."""
+        while (due := self.timeline.next_us()) is not None and due <= until_us:
+            self.timeline.fire_next()
+            self.deliver()
+            self.settle()
+        self.timeline.move_to(until_us)
+
+    # --- writing objects
+    # -----------------------------------------------------------------------------------------------
+
+    def apply(self, manifest: Mapping[str, Any], document: int) -> None:
+        """Create the object, or update it when it exists. Raises Rejected."""
+        defaulted = set_defaults(manifest)
+        kind, key = identity(defaulted)
+        old = self.api.get(kind, key)
+        try:
+            if old is None:
+                self.api.create(defaulted)
+            else:
+                check_update(old.manifest, defaulted)
+                self.api.update(_with_kept_fields(old, defaulted))
+        except ApiError as problem:
+            name = f"{kind} {key}"
+            raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
+
+
+def _with_kept_fields(old: KubeObject, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What admission set on create stays on update, where the manifest does not say otherwise."""
+    spec = manifest.get("spec")
+    if not isinstance(old, Pod) or spec is None:
+        return dict(manifest)
+    kept = {name: old.spec[name] for name in ("priority", "preemptionPolicy", "overhead") if name in old.spec}
+    return {**manifest, "spec": {**kept, **spec}}
+
+
+# --- the handler table ------------------------------------------------------------------------------------------------
+
+
+def _apply(simulation: Simulation, command: commands.Apply) -> None:
+    errors = [error for number, item in enumerate(command.manifests) for error in validate(item, number)]
+    if errors:
+        raise Rejected(errors)
+    checkpoint = simulation.api.checkpoint()
+    try:
+        for number, manifest in enumerate(command.manifests):
+            simulation.apply(manifest, number)
+    except Rejected:
+        simulation.api.restore(checkpoint)
+        raise
+    simulation.deliver()
+
+
+def _delete(simulation: Simulation, command: commands.Delete) -> None:
+    try:
+        simulation.api.delete(command.object_kind, command.key)
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    simulation.deliver()
+
+
+def _cordon(simulation: Simulation, command: commands.Cordon) -> None:
+    try:
+        simulation.api.patch("Node", command.node, {"spec": {"unschedulable": True if command.on else None}})
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    simulation.deliver()
+
+
+def _stage(simulation: Simulation, command: commands.Stage) -> None:
+    if not simulation.step():
+        raise Rejected(NOTHING_TO_STEP)
+
+
+def _pod(simulation: Simulation, command: commands.PodCycle) -> None:
+    if not simulation.step():
+        raise Rejected(NOTHING_TO_STEP)
+    while simulation.scheduler.busy():
+        simulation.step()
+
+
+def _settle(simulation: Simulation, command: commands.Settle) -> None:
+    simulation.settle()
+
+
+def _advance(simulation: Simulation, command: commands.Advance) -> None:
+    simulation.settle()
+    simulation.fire_timers(simulation.now_us + round(command.seconds * SECOND_US))
+
+
+def _run(simulation: Simulation, command: commands.Run) -> None:
+    limit = simulation.scheduler.cycle_count + command.cycles
+    while simulation.settle(limit - simulation.scheduler.cycle_count):
+        if not simulation.timeline.has_work() and not simulation.scheduler.waits_for_time():
+            return
+        due = simulation.timeline.next_us()
+        assert due is not None
+        simulation.timeline.fire_next()
+        simulation.deliver()
+        if simulation.scheduler.cycle_count >= limit:
+            return
+
+
+HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
+    "apply": _apply,
+    "delete": _delete,
+    "cordon": _cordon,
+    "stage": _stage,
+    "pod": _pod,
+    "settle": _settle,
+    "advance": _advance,
+    "run": _run,
+}

@@ -1,0 +1,299 @@
+"""The forms in which attempts are recorded: in full, or reduced (``sampling``, ``ties``, ``summary``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.conformance.cycle_attempt import Attempt
+from scheduler_engine.framework.runtime import Framework
+from scheduler_engine.framework.status import Status
+from scheduler_engine.preemption.candidates import Candidate
+from scheduler_engine.preemption.criteria import CRITERIA
+from scheduler_engine.preemption.preemption import Evaluation, Evaluator
+from scheduler_engine.scheduler.search import Search
+
+Fields = dict[str, Any]
+
+SAMPLED_FROM = 100
+"""With fewer nodes the search looks at all of them, and a full record says nothing about it."""
+
+
+@dataclass(slots=True)
+class Scene:
+    """What surrounds an attempt. ``limit`` knows how many candidates the profile's preemption would look for."""
+
+    several_profiles: bool
+    start_index: int
+    limit: Evaluator | None
+    order_changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A form; ``every_filter``: it shows every filter's verdict on every node."""
+
+    describe: Callable[[Attempt, Framework | None, Scene], Fields]
+    every_filter: bool
+
+
+def _verdict(status: Status) -> Fields:
+    described = {"plugin": status.plugin} if status.plugin else {}
+    return described | {"code": status.code.value, "reasons": list(status.reasons)}
+
+
+def _start(attempt: Attempt, scene: Scene) -> Fields:
+    fields: Fields = {"pod": attempt.pod.key}
+    if scene.several_profiles and not attempt.skipped:
+        fields["profile"] = attempt.pod.scheduler_name
+    if attempt.pod.nominated_node_name:
+        fields["nominated"] = attempt.pod.nominated_node_name
+    return fields
+
+
+def _end(attempt: Attempt) -> Fields:
+    """What only some attempts have."""
+    fields: Fields = {}
+    if attempt.volumes:
+        fields["volumes"] = attempt.volumes
+    if attempt.reserve_failure is not None:
+        fields["reserve"] = _verdict(attempt.reserve_failure)
+    if attempt.message:
+        fields["message"] = attempt.message
+    for name in ("error", "skipped"):
+        if getattr(attempt, name):
+            fields[name] = getattr(attempt, name)
+    return fields
+
+
+def _pre_filter(attempt: Attempt) -> Fields | None:
+    if not attempt.pre_filter_ran:
+        return None
+    status = attempt.pre_filter
+    narrowed = attempt.narrowed if status is None else None
+    return {
+        "code": status.code.value if status is not None else "Success",
+        "plugin": status.plugin or None if status is not None else None,
+        "reasons": list(status.reasons) if status is not None else [],
+        "nodeNames": sorted(narrowed.node_names) if narrowed is not None else None,
+        "skip": sorted(attempt.state.skip_filter_plugins),
+    }
+
+
+def _unschedulable_plugins(attempt: Attempt) -> Fields:
+    plugins = sorted(attempt.diagnosis.unschedulable_plugins)
+    return {"unschedulablePlugins": plugins} if attempt.message and attempt.pre_filter_ran else {}
+
+
+def _scored(attempt: Attempt) -> bool:
+    return attempt.scores_enabled and len(attempt.feasible) > 1
+
+
+# --- PostFilter ------------------------------------------------------------------------------------------------------
+
+
+def _post_filter(attempt: Attempt) -> Fields:
+    if attempt.post_filter is None:
+        return {}
+    result, status = attempt.post_filter
+    nominated = result.nominated_node if result is not None else None
+    fields: Fields = {
+        "code": status.code.value,
+        "reasons": list(status.reasons),
+        "nominatedNode": nominated or None,
+    }
+    evaluation = attempt.evaluation
+    if nominated and result is not None and evaluation is not None:
+        fields["victims"] = [victim.key for victim in result.victims]
+        fields["candidates"] = {
+            candidate.node: {
+                "victims": [victim.key for victim in candidate.victims],
+                "pdbViolations": candidate.pdb_violations,
+            }
+            for candidate in evaluation.candidates
+        }
+        fields["bestNodes"] = list(result.best_nodes)
+        if result.cleared_nominations:
+            fields["clearedNominations"] = sorted(result.cleared_nominations)
+    if evaluation is not None and evaluation.rejected:
+        fields["rejected"] = {node: _verdict(reason) for node, reason in evaluation.rejected.items()}
+    return {"postFilter": fields}
+
+
+def _reduced_post_filter(attempt: Attempt, scene: Scene) -> Fields:
+    """With the numbers around the limit on candidates."""
+    described = _post_filter(attempt)
+    evaluation = attempt.evaluation
+    if evaluation is None or not evaluation.candidates or scene.limit is None:
+        return described
+    fields = described["postFilter"]
+    potential = len(evaluation.potential_nodes)
+    wanted = scene.limit.candidates_to_find(potential)
+    fields |= {
+        "potentialNodes": potential,
+        "candidatesToFind": wanted,
+        "candidateCount": len(evaluation.candidates),
+    }
+    if wanted < potential:
+        fields["possibleNodes"] = _possible_nodes(evaluation, wanted)
+    return described
+
+
+def _possible_nodes(evaluation: Evaluation, wanted: int) -> list[str]:
+    """Nodes that may be chosen when only ``wanted`` candidates are found: enough others must be no better."""
+    candidates = evaluation.candidates
+    ranks = {candidate.node: _rank(candidate) for candidate in candidates}
+    harmless = [candidate for candidate in candidates if not candidate.pdb_violations] or candidates
+    needed = min(wanted, len(candidates))
+    return sorted(
+        candidate.node
+        for candidate in harmless
+        if sum(rank >= ranks[candidate.node] for rank in ranks.values()) >= needed
+    )
+
+
+def _rank(candidate: Candidate) -> tuple[int, ...]:
+    return tuple(criterion.value(candidate) for criterion in CRITERIA)
+
+
+# --- the full form ---------------------------------------------------------------------------------------------------
+
+
+def full(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+    """Every verdict and every score."""
+    fields = _start(attempt, scene) | {
+        "nodeOrder": [info.name for info in attempt.nodes],
+        "preFilter": _pre_filter(attempt),
+        "filter": {node: None if status is None else _verdict(status) for node, status in attempt.filters.items()},
+        "filterEach": {
+            node: {plugin: _unnamed(status) for plugin, status in failures.items()}
+            for node, failures in attempt.filters_each.items()
+        },
+        "feasible": sorted(info.name for info in attempt.feasible),
+        "preScoreSkip": sorted(attempt.state.skip_score_plugins),
+        "scored": _scored(attempt),
+        "scores": _scores(attempt, framework),
+        "totals": attempt.totals,
+        "best": attempt.best,
+        "selected": attempt.selected or None,
+    }
+    search = attempt.search
+    if search is not None and len(attempt.nodes) >= SAMPLED_FROM:
+        fields |= {"nodesToFind": search.nodes_to_find, "startIndex": scene.start_index}
+    return fields | _unschedulable_plugins(attempt) | _post_filter(attempt) | _end(attempt)
+
+
+def _unnamed(status: Status) -> Fields:
+    return {"code": status.code.value, "reasons": list(status.reasons)}
+
+
+def _scores(attempt: Attempt, framework: Framework | None) -> Fields:
+    if framework is None:
+        return {}
+    return {
+        plugin: {
+            node: {
+                "raw": raw,
+                "normalized": attempt.normalized[plugin][node],
+                "weighted": attempt.normalized[plugin][node] * framework.weights[plugin],
+            }
+            for node, raw in scores.items()
+        }
+        for plugin, scores in attempt.raw.items()
+    }
+
+
+# --- the reduced forms -----------------------------------------------------------------------------------------------
+
+
+def _reduced(attempt: Attempt, scene: Scene, fields: Fields) -> Fields:
+    """``fields`` with what all reduced forms have; what is empty, false or zero is left out."""
+    ranked = sorted(attempt.totals.items(), key=lambda item: (-item[1], item[0]))
+    fields = _start(attempt, scene) | fields | _reduced_post_filter(attempt, scene) | _end(attempt)
+    fields |= {
+        "feasibleCount": len(attempt.feasible),
+        "top": [{"node": node, "total": total} for node, total in ranked[:3]],
+        "bestCount": len(attempt.best),
+    }
+    kept = {name: value for name, value in fields.items() if value not in (None, False, 0, "", [], {})}
+    return kept | {"best": attempt.best, "selected": attempt.selected or None}
+
+
+def summary(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+    """Placements and messages only."""
+    fields = _reduced(attempt, scene, {})
+    post_filter = fields.get("postFilter", {})
+    post_filter.pop("candidates", None)
+    rejected = post_filter.pop("rejected", {})
+    if rejected:
+        post_filter["rejectedCount"] = len(rejected)
+    return fields
+
+
+def ties(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+    """How the nodes were gone through, and sums of the scores."""
+    fields: Fields = {}
+    if scene.order_changed and attempt.nodes:
+        fields["nodeOrder"] = [info.name for info in attempt.nodes]
+    if attempt.pre_filter is not None or attempt.narrowed is not None:
+        fields["preFilter"] = _pre_filter(attempt)
+    if attempt.search is not None:
+        random_order = attempt.narrowed is not None and len(attempt.search.nodes) > 1
+        fields |= _search(attempt.search, random_order)
+    fields |= {"preScoreSkip": sorted(attempt.state.skip_score_plugins), "scored": _scored(attempt)}
+    fields["scoreSums"] = {
+        plugin: {"raw": sum(scores.values()), "normalized": sum(attempt.normalized[plugin].values())}
+        for plugin, scores in attempt.raw.items()
+    }
+    return _reduced(attempt, scene, fields | _unschedulable_plugins(attempt))
+
+
+def sampling(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+    """As ``ties``, with every total."""
+    fields = ties(attempt, framework, scene)
+    return fields | ({"totals": attempt.totals} if attempt.totals else {})
+
+
+def _search(search: Search, random_order: bool) -> Fields:
+    described: Fields = {}
+    nominated_passed = bool(search.nominated_node) and search.nominated_status is None
+    if search.nominated_node:
+        described["nominatedFirst"] = search.nominated_node
+    if search.nominated_status is not None:
+        described["nominatedFailure"] = _verdict(search.nominated_status)
+    visited = search.visited[1:] if search.nominated_node else search.visited
+    if not nominated_passed:
+        if random_order:
+            described["randomOrder"] = True
+        described |= {
+            "nodes": len(search.nodes),
+            "nodesToFind": search.nodes_to_find,
+            "visitedCount": len(visited),
+            "processed": search.processed,
+        }
+        if not random_order and visited:
+            described |= {"firstVisited": visited[0][0].name, "lastVisited": visited[-1][0].name}
+    described |= {"startIndex": search.start_index, "nextStartIndex": search.next_start_index}
+    feasible = [info.name for info in search.feasible]
+    return {
+        "search": described,
+        "filterFailures": _failures([(info.name, status) for info, status in visited if status], random_order),
+        "feasibleOrder": sorted(feasible) if random_order else feasible,
+    }
+
+
+def _failures(visited: list[tuple[str, Status]], random_order: bool) -> list[Fields]:
+    groups: dict[Status, list[str]] = {}
+    for node, status in sorted(visited, key=lambda item: item[0]) if random_order else visited:
+        groups.setdefault(status, []).append(node)
+    return [_verdict(status) | {"nodes": nodes} for status, nodes in groups.items()]
+
+
+RECORDS: dict[str | None, Record] = {
+    None: Record(full, True),
+    "sampling": Record(sampling, False),
+    "ties": Record(ties, False),
+    "summary": Record(summary, False),
+}
+"""By the scenario's ``record``."""

@@ -1,0 +1,98 @@
+"""The API objects of one recorded cycle scenario: what plugins read, and what preemption and binding write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.apiserver.admission import match_label_keys, pod_priority
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
+
+Manifest = dict[str, Any]
+
+
+class World:
+    """Implements ``ObjectReader`` and ``ApiWriter``.
+
+    ``order`` lists all objects as given, ``pending`` the pods to be attempted. Pods that are Succeeded or Failed are
+    left out: the scheduler does not see them.
+    """
+
+    def __init__(self, case: Mapping[str, Any]) -> None:
+        self.objects: dict[str, dict[str, KubeObject]] = {}
+        self.order: list[KubeObject] = []
+        for manifest in case["objects"]:
+            if manifest["kind"] == "PriorityClass":
+                self._add(manifest)
+        for manifest in case["objects"]:
+            if manifest["kind"] != "PriorityClass":
+                self._add(manifest)
+        self.pending = [self._pod(manifest) for manifest in case["pending"]]
+        for pod in self.pending:
+            self.put(pod)
+
+    def _add(self, manifest: Manifest) -> None:
+        if manifest["kind"] == "Pod":
+            pod = self._pod(manifest)
+            if pod.finished:
+                return
+            self.order.append(pod)
+        else:
+            self.order.append(_view(set_defaults(manifest)))
+        self.put(self.order[-1])
+
+    def _pod(self, manifest: Manifest) -> Pod:
+        """With defaults and what admission adds; a priority given as a number wins over the class."""
+        defaulted = set_defaults(manifest)
+        metadata = defaulted["metadata"]
+        metadata.setdefault("uid", f"uid-{metadata['namespace']}-{metadata['name']}")
+        if defaulted["spec"].get("priority") is None:
+            defaulted = pod_priority(defaulted, self)
+        return Pod(match_label_keys(defaulted, self))
+
+    def put(self, item: KubeObject) -> None:
+        self.objects.setdefault(item.kind, {})[item.key] = item
+
+    def pod(self, key: str) -> Pod:
+        found = self.objects["Pod"][key]
+        assert isinstance(found, Pod)
+        return found
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
+        found = self.objects.get(kind, {}).values()
+        return iter([item for item in found if namespace is None or item.namespace == namespace])
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        return self.objects.get(kind, {}).get(key)
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def bind(self, pod_key: str, uid: str, node_name: str) -> None:
+        self.patch("Pod", pod_key, {"spec": {"nodeName": node_name}})
+
+    def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
+        """Nothing happens here: the scenario says what becomes of victims."""
+
+    def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
+        self.put(self.objects[kind][key].evolve(changes))
+
+
+class WaitingPods:
+    """Where the nominator finds pods: all that have no node yet, whether or not their turn is over."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def get(self, key: str) -> QueuedPodInfo | None:
+        return QueuedPodInfo(PodInfo(self.world.pod(key)))
+
+
+def _view(manifest: Manifest) -> KubeObject:
+    kind = KINDS.get(manifest["kind"])
+    return kind.view(manifest) if kind is not None else KubeObject(manifest)

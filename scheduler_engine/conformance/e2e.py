@@ -1,0 +1,196 @@
+"""Runs recorded end-to-end timelines: commands in, placements, queues, nominations, events and conditions out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.store import ApiServer, identity
+from scheduler_engine.config import load_configuration
+from scheduler_engine.conformance.compare import differences
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import CycleFinished, EventRecorded, Recorder
+
+LANES = ("activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods")
+STEPS = 20_000
+
+
+class Store(ApiServer):
+    """The recordings' API store: a bound pod runs at once."""
+
+    def bind(self, pod_key: str, uid: str, node_name: str) -> None:
+        pod = self.pod(pod_key)
+        if pod is None or pod.uid != uid or pod.node_name:
+            super().bind(pod_key, uid, node_name)
+            return
+        self.put(merge(pod.manifest, running(node_name, self.recorder.now_us)))
+
+
+def running(node_name: str, now_us: int) -> dict[str, Any]:
+    return {"spec": {"nodeName": node_name}, "status": {"phase": "Running", "startTime": timestamp(now_us)}}
+
+
+def run(case: dict[str, Any]) -> list[str]:
+    """Differences of one recorded timeline, [] when it passes."""
+    timeline = Run()
+    lines: list[str] = []
+    for index, (command, expected) in enumerate(zip(case["commands"], case["results"], strict=True)):
+        actual = timeline.obey(command)
+        expected = {**expected, "events": sorted(expected["events"])}
+        name = f"command {index} {command['cmd']}"
+        lines += [f"{name}: {line}" for line in differences(expected, actual)]
+    return lines
+
+
+@dataclass(slots=True)
+class Run:
+    """One scheduler over one store. The clock ticks a microsecond a step, so that no two queue timestamps are equal."""
+
+    recorder: Recorder = field(default_factory=lambda: Recorder(full=False))
+    timeline: Timeline = field(init=False)
+    store: Store = field(init=False)
+    scheduler: Scheduler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.timeline = Timeline(self.recorder)
+        self.store = Store(self.recorder)
+        self.scheduler = Scheduler(self.store, self.timeline, self.recorder, Random(0), load_configuration(None))
+        labels = {"kubernetes.io/metadata.name": "default"}
+        self.store.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": labels}})
+        self.deliver()
+
+    def obey(self, command: dict[str, Any]) -> dict[str, Any]:
+        self.timeline.move_to(round(command["t"] * SECOND_US))
+        seen = len(self.recorder.entries)
+        try:
+            self._change(command)
+        except ApiError as refusal:
+            return {"error": refusal.message, **self._told(seen), **self.state()}
+        self.settle()
+        phases = self._let_victims_go()
+        result = {**self._told(seen), **self.state()}
+        return {**result, "phases": phases} if phases else result
+
+    def _change(self, command: dict[str, Any]) -> None:
+        kind = command["cmd"]
+        if kind == "advance":
+            self.scheduler.queue.flush_backoff_q_completed()
+            self.scheduler.queue.flush_unschedulable_pods_leftover()
+        elif kind == "delete":
+            namespace = command.get("namespace")
+            key = f"{namespace}/{command['name']}" if namespace else command["name"]
+            self.store.remove(command["kind"], key)
+        else:
+            for manifest in command.get("objects") or [command["object"]]:
+                self._put(manifest, kind == "update")
+
+    def _put(self, manifest: dict[str, Any], update: bool) -> None:
+        kind, key = identity(manifest)
+        old = self.store.get(kind, key)
+        if isinstance(old, Pod) and update:
+            kept: dict[str, Any] = {"spec": {}, "status": {}}
+            if old.node_name:
+                kept["spec"] = {"nodeName": old.node_name, **(manifest.get("spec") or {})}
+            kept["status"] = manifest.get("status") or old.status
+            manifest = merge(manifest, kept)
+        elif update and old is None:
+            self.store.patch(kind, key, {})
+        elif kind == "Pod" and manifest["spec"].get("nodeName"):
+            manifest = merge(manifest, running(manifest["spec"]["nodeName"], self.recorder.now_us))
+        self.store.put(manifest)
+        self.deliver()
+
+    def deliver(self) -> None:
+        while self.scheduler.work():
+            self._tick()
+
+    def settle(self) -> None:
+        """Let the scheduler come to rest."""
+        self.deliver()
+        for _ in range(STEPS):
+            if not self.scheduler.step():
+                return
+            self._tick()
+            self.deliver()
+        raise ValueError(f"the scheduler did not come to rest in {STEPS} steps")
+
+    def _tick(self) -> None:
+        self.recorder.now_us += 1
+
+    def _let_victims_go(self) -> list[dict[str, Any]]:
+        """Remove terminating pods one at a time, in order of name, with a rest after each."""
+        phases: list[dict[str, Any]] = []
+        while leaving := sorted(
+            pod.key for pod in self.store.list("Pod") if isinstance(pod, Pod) and pod.node_name and pod.terminating
+        ):
+            phases.append({**self.state(), "thenRemoved": leaving[0]})
+            self.store.remove("Pod", leaving[0])
+            self.settle()
+        return phases
+
+    # --- what is compared
+    # ----------------------------------------------------------------------------------------------
+
+    def _told(self, seen: int) -> dict[str, Any]:
+        """Bindings, victims and events of one command."""
+        events, bindings, victims = set(), [], []
+        for entry in self.recorder.entries[seen:]:
+            event = entry.event
+            if isinstance(event, EventRecorded):
+                events.add((event.regarding, event.type, event.reason, event.message))
+                if event.reason == "Preempted":
+                    victims.append(event.regarding)
+            elif isinstance(event, CycleFinished) and event.outcome == "bound":
+                bindings.append(f"{event.pod} -> {event.node}")
+        return {
+            "bindings": sorted(bindings),
+            "deletedByScheduler": sorted(victims),
+            "events": [list(event) for event in sorted(events)],
+        }
+
+    def state(self) -> dict[str, Any]:
+        lanes = self.scheduler.queue.lanes()
+        queues = {}
+        for lane in LANES:
+            queues[lane] = [_queued(info) for info in lanes[lane]]
+        queues["unschedulablePods"] += [_queued(info) for info in lanes["gated"]]
+        queues["unschedulablePods"].sort(key=lambda pod: str(pod["pod"]))
+        nominator = {
+            node: sorted(ref.key for ref in refs)
+            for node, refs in self.scheduler.queue.nominator.nominated_pods.items()
+        }
+        pods = [_stored(pod) for pod in sorted(self.store.list("Pod"), key=lambda pod: pod.key)]
+        state: dict[str, Any] = {"pods": pods, "queues": queues}
+        return {**state, "nominator": nominator} if nominator else state
+
+
+def _queued(info: QueuedPodInfo) -> dict[str, Any]:
+    shown: dict[str, Any] = {"pod": info.pod.key}
+    if info.unschedulable_plugins:
+        shown["unschedulablePlugins"] = sorted(info.unschedulable_plugins)
+    if info.pending_plugins:
+        shown["pendingPlugins"] = sorted(info.pending_plugins)
+    if info.gating_plugin:
+        shown["gatingPlugin"] = info.gating_plugin
+    return shown
+
+
+def _stored(pod: KubeObject) -> dict[str, Any]:
+    assert isinstance(pod, Pod)
+    shown: dict[str, Any] = {"pod": pod.key}
+    if pod.node_name:
+        shown["node"] = pod.node_name
+    else:
+        if pod.nominated_node_name:
+            shown["nominatedNodeName"] = pod.nominated_node_name
+        condition = next((item for item in pod.conditions if item["type"] == "PodScheduled"), None)
+        if condition is not None:
+            shown["condition"] = {name: condition[name] for name in ("status", "reason", "message")}
+    if pod.terminating:
+        shown["terminating"] = True
+    return shown

@@ -1,0 +1,187 @@
+"""``python -m scheduler_engine conformance``: run recordings of the real scheduler and report what differs.
+
+A recording is a file of JSON lines (gzip or not), one scenario per line; its kind is told from what a line holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scheduler_engine.conformance import cache, config, cycle, e2e, queue
+
+Case = dict[str, Any]
+
+SHOWN_LINES = 8
+"""Differences printed per scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``detects`` recognises a scenario; ``run`` gives its differences, None = nothing runs this kind yet."""
+
+    name: str
+    detects: Callable[[Case], bool]
+    run: Callable[[Case], list[str]] | None
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("cycle", lambda case: "pending" in case and "expect" in case, cycle.run),
+    Kind("config", lambda case: case.get("op") == "config", config.run),
+    Kind("leaderelection", lambda case: "electors" in case or "lockError" in case, None),
+    Kind("cache", lambda case: "ttl" in case, cache.run),
+    Kind("queue", lambda case: "ops" in case, queue.run),
+    Kind("e2e", lambda case: "commands" in case, e2e.run),
+    Kind("api", lambda case: "op" in case, None),
+)
+"""In the order in which they are tried."""
+
+
+@dataclass(slots=True)
+class Family:
+    """The outcome of one family; ``failures`` are (scenario, differences)."""
+
+    kind: str
+    name: str
+    total: int = 0
+    passed: int = 0
+    without_runner: bool = False
+    failures: list[tuple[str, list[str]]] = field(default_factory=list)
+
+
+def run_paths(paths: list[Path], families: list[str] | None = None) -> list[Family]:
+    """Run every scenario in ``paths`` (of ``families`` only, when given).
+
+    Raises OSError or ValueError for what cannot be read as a recording.
+    """
+    results: dict[tuple[str, str], Family] = {}
+    for file in recordings(paths):
+        for case in read_cases(file):
+            if families and case.get("family") not in families:
+                continue
+            kind = kind_of(case)
+            if kind is None:
+                raise ValueError(f"{file}: scenario {case.get('id')} is of no known kind")
+            name = str(case.get("family", file.name.split(".")[0]))
+            result = results.setdefault((kind.name, name), Family(kind.name, name))
+            _count(result, kind, case)
+    return list(results.values())
+
+
+def _count(result: Family, kind: Kind, case: Case) -> None:
+    result.total += 1
+    if kind.run is None:
+        result.without_runner = True
+        return
+    lines = run_case(kind.run, case)
+    if lines:
+        result.failures.append((str(case.get("id")), lines))
+    else:
+        result.passed += 1
+
+
+def run_case(run: Callable[[Case], list[str]], case: Case) -> list[str]:
+    """The differences; an exception is one, so that the other scenarios still run."""
+    try:
+        return run(case)
+    except Exception as problem:  # noqa: BLE001 - reported as a failure of the scenario, with its place
+        frame = traceback.extract_tb(problem.__traceback__)[-1]
+        return [f"{type(problem).__name__}: {problem} ({Path(frame.filename).name}:{frame.lineno} in {frame.name})"]
+
+
+def kind_of(case: Case) -> Kind | None:
+    return next((kind for kind in KINDS if kind.detects(case)), None)
+
+
+def recordings(paths: list[Path]) -> list[Path]:
+    """The recording files in ``paths`` (files and folders), sorted by name within a folder."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            files += sorted(file for file in path.rglob("*") if file.name.endswith((".jsonl", ".jsonl.gz")))
+        else:
+            files.append(path)
+    return files
+
+
+def read_cases(file: Path) -> Iterator[Case]:
+    """The scenarios of one file. Raises OSError or ValueError when it cannot be read."""
+    raw = file.read_bytes()
+    try:
+        text = (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode()
+    except (EOFError, zlib.error) as problem:
+        raise ValueError(f"{file}: {problem}") from problem
+    for line in text.split("\n"):
+        if line.strip():
+            case = json.loads(line)
+            if not isinstance(case, dict):
+                raise ValueError(f"{file}: a line is no scenario")
+            yield case
+
+
+def report(results: list[Family], first: int) -> Iterator[str]:
+    """The lines to print: each family, its first ``first`` failing scenarios, the total last."""
+    for family in results:
+        note = "  no runner for this kind yet" if family.without_runner else ""
+        yield f"{family.kind:15} {family.name:25} {family.passed}/{family.total}{note}"
+        for name, lines in family.failures[:first]:
+            yield f"    {name}"
+            yield from (f"        {line}" for line in lines[:SHOWN_LINES])
+            if len(lines) > SHOWN_LINES:
+                yield f"        … and {len(lines) - SHOWN_LINES} more"
+        if len(family.failures) > first:
+            yield f"    … and {len(family.failures) - first} more scenarios"
+    yield f"total {sum(family.passed for family in results)}/{sum(family.total for family in results)}"
+
+
+def as_json(results: list[Family]) -> dict[str, Any]:
+    return {
+        "passed": sum(family.passed for family in results),
+        "total": sum(family.total for family in results),
+        "families": [
+            {
+                "kind": family.kind,
+                "family": family.name,
+                "passed": family.passed,
+                "total": family.total,
+                "failures": [{"id": name, "differences": lines} for name, lines in family.failures],
+            }
+            for family in results
+        ],
+    }
+
+
+def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser("conformance", help="run recordings of the real scheduler and report what differs")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a recording (*.jsonl, *.jsonl.gz) or a folder"
+    )
+    parser.add_argument("--family", action="append", help="only this family (may be given several times)")
+    parser.add_argument("--first", type=int, default=3, metavar="N", help="failing scenarios shown per family (3)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to FILE as JSON as well")
+    parser.set_defaults(run=main)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """0 only when every scenario passes, 1 when one does not, 2 when there is nothing to run or it cannot be read."""
+    try:
+        results = run_paths(arguments.paths, arguments.family)
+    except (OSError, ValueError) as problem:
+        print(f"cannot run: {problem}")
+        return 2
+    if not results:
+        print("no recordings found")
+        return 2
+    for line in report(results, arguments.first):
+        print(line)
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(as_json(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0 if all(family.passed == family.total for family in results) else 1

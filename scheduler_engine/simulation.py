@@ -13,7 +13,6 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.api.defaults import set_defaults
-from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
@@ -71,8 +70,7 @@ class Simulation:
             raise
         self.last_was_play = isinstance(command, commands.Advance) and command.play
 
-    # --- letting things happen
-    # -----------------------------------------------------------------------------------------
+    # --- letting things happen ---
 
     def deliver(self) -> None:
         """Hand out watch events until everyone has seen everything."""
@@ -101,32 +99,22 @@ class Simulation:
             self.settle()
         self.timeline.move_to(until_us)
 
-    # --- writing objects
-    # -----------------------------------------------------------------------------------------------
+    # --- writing objects ---
 
     def apply(self, manifest: Mapping[str, Any], document: int) -> None:
         """Create the object, or update it when it exists. Raises Rejected."""
         defaulted = set_defaults(manifest)
         kind, key = identity(defaulted)
-        old = self.api.get(kind, key)
         try:
-            if old is None:
+            if self.api.get(kind, key) is None:
                 self.api.create(defaulted)
             else:
-                check_update(old.manifest, defaulted)
-                self.api.update(_with_kept_fields(old, defaulted))
+                old, new = self.api.desired(defaulted)
+                check_update(old.manifest, new)
+                self.api.update(new)
         except ApiError as problem:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
-
-
-def _with_kept_fields(old: KubeObject, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What admission set on create stays on update, where the manifest does not say otherwise."""
-    spec = manifest.get("spec")
-    if not isinstance(old, Pod) or spec is None:
-        return dict(manifest)
-    kept = {name: old.spec[name] for name in ("priority", "preemptionPolicy", "overhead") if name in old.spec}
-    return {**manifest, "spec": {**kept, **spec}}
 
 
 # --- the handler table ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from scheduler_engine.api.fields import TYPES, written_form
+from scheduler_engine.api.fields import TYPES, without_empty, written_form
 from scheduler_engine.api.pod_level_defaults import default_pod_level_resources
 from scheduler_engine.api.scheme import KINDS
 
@@ -23,10 +23,17 @@ _IMAGE = re.compile(
 
 
 def set_defaults(manifest: Mapping[str, Any]) -> Data:
-    """The manifest as the API server sees it before validation: written form, namespace, defaults of its kind.
+    """The manifest as the API server writes it after defaulting: namespace, defaults of its kind, nothing empty.
 
     The manifest must be well typed (``fields.check_fields``). Kinds without a field table only get their namespace.
     """
+    data = with_defaults(manifest)
+    kind = str(manifest.get("kind", ""))
+    return without_empty(data, kind) if kind in TYPES else data
+
+
+def with_defaults(manifest: Mapping[str, Any]) -> Data:
+    """Like ``set_defaults``, but empty lists and mappings that were given are still there, as validation sees them."""
     kind = str(manifest.get("kind", ""))
     data = written_form(manifest, kind) if kind in TYPES else dict(manifest)
     if kind in KINDS and KINDS[kind].namespaced and not (data.get("metadata") or {}).get("namespace"):

@@ -1,8 +1,8 @@
 """The known fields of every kind: strict decoding, and the form in which the API server writes an object.
 
 The tables (``fields_*.py``) hold one line per type: ``name`` is a text, ``name:type`` anything else, ``[T]`` a list
-of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even when
-it is empty; ``?`` a type whose empty value is kept when it is given (a Go pointer).
+of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even
+when it is empty; ``?`` a type whose empty value is kept when it is given (a Go pointer).
 Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`` (strict decoding).
 """
 
@@ -172,7 +172,7 @@ def _hint(name: str, fields: Mapping[str, Field]) -> str:
 
 
 def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A well-typed manifest as the API server writes it: no nulls, no empty optional scalars, canonical quantities.
+    """A well-typed manifest as the API server takes it: no nulls, no empty optional scalars, canonical amounts.
 
     Required scalars that are missing get their zero, as in Kubernetes.
     Resource lists are rounded up to thousandths. Unknown fields are left out. The input is not changed.
@@ -192,10 +192,29 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return result
 
 
+def without_empty(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A manifest in written form without its empty lists and mappings, as the API server prints it."""
+    fields = TYPES[kind]
+    result: dict[str, Any] = {}
+    for name, value in manifest.items():
+        field = fields.get(name)
+        if field is None or field.type not in TYPES:
+            kept = value
+        elif field.shape == "list":
+            kept = [without_empty(item, field.type) for item in value]
+        elif field.shape == "map":
+            kept = {key: without_empty(item, field.type) for key, item in value.items()}
+        else:
+            kept = without_empty(value, field.type)
+        if kept or field is None or field.shape == "one" or field.always:
+            result[name] = kept
+    return result
+
+
 def _empty(value: Any, field: Field) -> bool:
     if field.shape == "one" and field.type in TYPES:
         return False
-    return value in ("", 0, False) or value == [] or value == {}
+    return field.shape == "one" and value in ("", 0, False)
 
 
 def _written_field(value: Any, field: Field) -> Any:

@@ -5,6 +5,7 @@ Source: upstream ``pkg/apis/core/v1/defaults.go`` and ``component-helpers/resour
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.quantity import Quantity, added, canonical, parse_quantity
@@ -36,7 +37,7 @@ def default_pod_level_resources(spec: dict[str, Any]) -> None:
         resources["requests"] = requests
 
 
-def aggregate(spec: dict[str, Any], which: str) -> Amounts:
+def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
     """The effective amounts of all containers: together, or the init container that needs most beside its sidecars."""
     total: Amounts = {}
     for container in spec.get("containers") or ():
@@ -56,7 +57,7 @@ def aggregate(spec: dict[str, Any], which: str) -> Amounts:
     return total
 
 
-def _amounts(container: dict[str, Any], which: str) -> Amounts:
+def _amounts(container: Mapping[str, Any], which: str) -> Amounts:
     listed = (container.get("resources") or {}).get(which) or {}
     return {name: parse_quantity(written) for name, written in listed.items()}
 

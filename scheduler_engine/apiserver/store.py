@@ -13,13 +13,14 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
 from scheduler_engine.api.scheme import KINDS
-from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.admission import admit, match_label_keys
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
-KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion")
+KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,7 @@ class ApiServer:
     events_before: int = 0
     watches: list[Watch] = field(default_factory=list)
 
-    # --- reading
-    # -------------------------------------------------------------------------------------------------------
+    # --- reading ---
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
         """Objects of a kind in order of creation."""
@@ -87,8 +87,7 @@ class ApiServer:
             del self.events[:seen]
             self.events_before += seen
 
-    # --- writing
-    # -------------------------------------------------------------------------------------------------------
+    # --- writing ---
 
     def create(self, manifest: Mapping[str, Any]) -> KubeObject:
         """Store a new object; ``manifest`` has its defaults. Raises ApiError when it exists or admission refuses it."""
@@ -117,20 +116,31 @@ class ApiServer:
         if namespace and self.get("Namespace", namespace) is None:
             raise not_found("namespaces", namespace)
 
-    def update(self, manifest: Mapping[str, Any]) -> KubeObject:
-        """Replace an object; uid, creation time, a pod's node and a status that is not given stay. Raises ApiError."""
+    def desired(self, manifest: Mapping[str, Any]) -> tuple[KubeObject, dict[str, Any]]:
+        """The stored object, and what an update with ``manifest`` would make of it.
+
+        Identity, what admission and the scheduler have set on a pod, and a status that is not given stay. Raises
+        ApiError when there is no such object.
+        """
         kind, key = identity(manifest)
         old = self._existing(kind, key)
         kept = {name: old.metadata[name] for name in KEPT_METADATA if name in old.metadata}
         new = merge(manifest, {"metadata": kept})
         if isinstance(old, Pod):
-            if old.node_name:
-                new = merge(new, {"spec": {"nodeName": old.node_name}})
+            new = match_label_keys(new, self)
+            held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
+            new["spec"] = {**held, **(new.get("spec") or {})}
             new["status"] = merge(old.status, new.get("status") or {})
         elif old.status and not new.get("status"):
             new["status"] = old.status
-        same = merge(new, {"metadata": {"resourceVersion": old.resource_version}})
-        return old if same == old.manifest else self._store(kind, key, old, new)
+        return old, new
+
+    def update(self, manifest: Mapping[str, Any]) -> None:
+        """Store a ``desired`` manifest in place of the old one; nothing happens when nothing differs."""
+        kind, key = identity(manifest)
+        old = self._existing(kind, key)
+        if manifest != old.manifest:
+            self._store(kind, key, old, dict(manifest))
 
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
         """Merge ``changes`` into an object; None deletes a field. Nothing happens when nothing differs. Raises
@@ -210,8 +220,7 @@ class ApiServer:
         self.events.append(WatchEvent(kind, old, new))
         return new
 
-    # --- all or nothing
-    # ------------------------------------------------------------------------------------------------
+    # --- all or nothing ---
 
     def checkpoint(self) -> tuple[Any, ...]:
         """What ``restore`` needs to undo everything since."""

@@ -318,6 +318,9 @@ class Cache:
         in_tree = sorted(self.node_tree.list())
         assert in_tree == sorted(name for name, info in self.nodes.items() if info.node is not None)
         assert all(info.pods for info in self.nodes.values() if info.node is None), "an empty ghost was kept"
+        for info in self.nodes.values():
+            if info.node is not None:
+                self.image_states.check(info)
 
     # --- trace ---------------------------------------------------------------------------------------------------
 

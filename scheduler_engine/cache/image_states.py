@@ -47,3 +47,10 @@ class ImageStates:
                 state.summary.num_nodes = len(state.nodes)
                 if not state.nodes:
                     del self.states[name]
+
+    def check(self, info: NodeInfo) -> None:
+        """Raise AssertionError when the node's summaries are not the shared ones, or not up to date."""
+        for name, summary in info.image_states.items():
+            assert self.states[name].summary is summary
+            assert summary.num_nodes == len(self.states[name].nodes)
+            assert info.name in self.states[name].nodes

@@ -133,8 +133,7 @@ class Run:
             self.settle()
         return phases
 
-    # --- what is compared
-    # ----------------------------------------------------------------------------------------------
+    # --- what is compared ---
 
     def _told(self, seen: int) -> dict[str, Any]:
         """Bindings, victims and events of one command."""

@@ -198,8 +198,7 @@ class Framework:
             if info.pod.priority >= pod.priority and info.pod.uid != pod.uid
         ]
 
-    # --- PostFilter
-    # ----------------------------------------------------------------------------------------------------
+    # --- PostFilter ---
 
     def run_post_filter_plugins(
         self, state: CycleState, pod: Pod, statuses: NodeToStatus
@@ -244,8 +243,7 @@ class Framework:
             rejector = rejector or plugin.name
         return result, unschedulable(*reasons).by(rejector)
 
-    # --- scoring
-    # -------------------------------------------------------------------------------------------------------
+    # --- scoring ---
 
     def run_pre_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """An error status when a plugin fails; Skip takes the plugin out of Score."""
@@ -316,8 +314,7 @@ class Framework:
             return ()
         return tuple((name, tuple(values.items())) for name, values in scores.items())
 
-    # --- from Reserve to PostBind
-    # -----------------------------------------------------------------------------------------
+    # --- from Reserve to PostBind ---
 
     def run_reserve_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._run("Reserve", "reserve", state, pod, node_name)
@@ -385,8 +382,8 @@ class Framework:
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "PostBind", node_name, tuple(verdicts)))
 
     def _run(self, point: str, method: str, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Reserve and PreBind: the first failure ends it; a rejection keeps its code, anything else becomes an
-        error.
+        """Reserve and PreBind: the first failure ends it. A rejection keeps its code, a PreBind plugin may ask to
+        wait, anything else becomes an error.
         """
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         outcome: Status | None = None
@@ -398,7 +395,7 @@ class Framework:
             verdicts.append(_verdict(plugin.name, status))
             if status is not None and not status.is_success and not status.is_skip:
                 outcome = status.by(plugin.name)
-                if not status.is_rejected:
+                if not status.is_rejected and not (point == "PreBind" and status.code is Code.WAIT):
                     outcome = error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
                 break
         self.handle.recorder.add(PluginsRan(self.handle.cycle, point, node_name, tuple(verdicts)))

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
-from scheduler_engine.framework.status import Status, unschedulable
+from scheduler_engine.framework.status import Code, Status, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on
+from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
 if TYPE_CHECKING:
     from scheduler_engine.scheduler.scheduler import Scheduler
+
+PRE_BIND_POLL_US = SECOND_US
+"""How often a PreBind plugin that waits for somebody else is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,10 @@ def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
     scheduler.queue.done(cycle.placed.uid)
     status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = "ready"
+    if status is not None and status.code is Code.WAIT:
+        cycle.note = "waiting"
+        scheduler.wait(cycle, PRE_BIND_POLL_US)
+        return "PreBind"
     if status is not None:
         return _binding_failed(scheduler, cycle, status)
     return "Bind"

@@ -202,7 +202,7 @@ def permit(scheduler: Scheduler, cycle: Cycle) -> str:
     if status.code is Code.WAIT:
         cycle.note = "told to wait"
         cycle.waits = waits
-        cycle.wait_until_us = scheduler.recorder.now_us + min(waits.values())
+        scheduler.wait(cycle, min(waits.values()))
         return "WaitOnPermit"
     return _give_back(scheduler, cycle, status)
 

@@ -21,7 +21,14 @@ from scheduler_engine.scheduler.binding import BINDING_STAGES
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.schedule_one import SCHEDULING_STAGES, pod_is_skipped
 from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import CycleFinished, CycleStarted, EventRecorded, Recorder, StageFinished
+from scheduler_engine.trace.events import (
+    Configured,
+    CycleFinished,
+    CycleStarted,
+    EventRecorded,
+    Recorder,
+    StageFinished,
+)
 
 BACKOFF_FLUSH_US = SECOND_US
 LEFTOVER_FLUSH_US = 30 * SECOND_US
@@ -43,10 +50,7 @@ class Scheduler:
         self.watch = api.watch()
         self.cache = Cache(recorder)
         self.snapshot = Snapshot()
-        self.profiles: dict[str, Framework] = {}
-        for profile in configuration.profiles:
-            handle = Handle(self.snapshot, api, api, NoNominations(), recorder, random)
-            self.profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
+        self.profiles = self._build_profiles()
         self.queue = self._build_queue()
         for framework in self.profiles.values():
             framework.handle.nominator = self.queue.nominator
@@ -56,6 +60,15 @@ class Scheduler:
         self.bindings: list[Cycle] = []
         timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
+
+    def _build_profiles(self) -> dict[str, Framework]:
+        profiles = {}
+        for profile in self.configuration.profiles:
+            handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
+            profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
+        effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
+        self.recorder.add(Configured(self.configuration.defaulted, effective))
+        return profiles
 
     def _build_queue(self) -> SchedulingQueue:
         """All profiles share one queue, and so one QueueSort (configuration sees to it)."""
@@ -71,8 +84,7 @@ class Scheduler:
             pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
         )
 
-    # --- the world
-    # ---------------------------------------------------------------------------------------------------------
+    # --- the world ---
 
     def work(self) -> bool:
         """Handle one watch event; False when there is none."""
@@ -90,8 +102,7 @@ class Scheduler:
         self.queue.flush_unschedulable_pods_leftover()
         self.timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
-    # --- stepping
-    # ----------------------------------------------------------------------------------------------------------
+    # --- stepping ---
 
     def step(self) -> bool:
         """The next stage: of the scheduling cycle, else of the oldest binding cycle that need not wait, else Pop."""
@@ -113,7 +124,15 @@ class Scheduler:
         return bool(self.bindings) or len(self.queue.backoff_q) > 0
 
     def _must_wait(self, binding: Cycle) -> bool:
-        return bool(binding.waits) and self.timeline.now_us < (binding.wait_until_us or 0)
+        return binding.wait_until_us is not None and self.timeline.now_us < binding.wait_until_us
+
+    def wait(self, cycle: Cycle, duration_us: int) -> None:
+        """Let ``cycle`` rest for a while; the timer makes sure that time stops there."""
+        cycle.wait_until_us = self.timeline.now_us + duration_us
+        self.timeline.after(duration_us, self.wake)
+
+    def wake(self) -> None:
+        """A wait is over; whoever moved the clock settles next."""
 
     def _pop(self) -> bool:
         info = self.queue.pop()

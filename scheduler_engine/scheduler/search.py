@@ -68,8 +68,8 @@ def search_nodes(
 ) -> Search:
     """Filter: the nominated node first, then from ``start_index`` on until enough nodes are found.
 
-    A plugin that fails for a reason of its own ends the search with ``failure``; on the nominated node it only means that the
-    search goes on.
+    A plugin that fails for a reason of its own ends the search with ``failure``; on the nominated node it only means
+    that the search goes on.
     """
     all_nodes = snapshot.list()
     search = Search(diagnosis, start_index, start_index)

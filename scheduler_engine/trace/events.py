@@ -34,6 +34,18 @@ class CommandGiven(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Configured(Event):
+    """The scheduler's configuration from now on: at the start, and when it is changed.
+
+    ``configuration`` is the defaulted KubeSchedulerConfiguration; ``profiles`` are (scheduler name, ((extension point,
+    ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
+    """
+
+    configuration: dict[str, Any]
+    profiles: tuple[tuple[str, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectAdded(Event):
     """The API server stored a new object; ``manifest`` is plain JSON (never mutated)."""
 

@@ -10,14 +10,55 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.fields import check_fields
 from scheduler_engine.api.scheme import kind_of
+from scheduler_engine.api.validation import storage, workloads
+from scheduler_engine.api.validation.node import node_rules, node_update
+from scheduler_engine.api.validation.pod import pod_rules
+from scheduler_engine.api.validation.pod_update import pod_update
+from scheduler_engine.api.validation.service import service_rules
 from scheduler_engine.errors import FieldError, Rejected
 
 Manifest = Mapping[str, Any]
-RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {}
-UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = {}
+
+RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
+    "Pod": pod_rules,
+    "Node": node_rules,
+    "Namespace": workloads.namespace_rules,
+    "Service": service_rules,
+    "PersistentVolume": storage.persistent_volume_rules,
+    "PersistentVolumeClaim": storage.claim_rules,
+    "StorageClass": storage.storage_class_rules,
+    "CSINode": storage.csi_node_rules,
+    "CSIDriver": storage.csi_driver_rules,
+    "CSIStorageCapacity": storage.capacity_rules,
+    "VolumeAttachment": storage.attachment_rules,
+    "PriorityClass": workloads.priority_class_rules,
+    "RuntimeClass": workloads.runtime_class_rules,
+    "PodDisruptionBudget": workloads.budget_rules,
+    "ReplicaSet": workloads.replica_set_rules,
+    "ReplicationController": workloads.replication_controller_rules,
+    "StatefulSet": workloads.replica_set_rules,
+}
+UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
+    "Pod": pod_update,
+    "Node": node_update,
+    "Namespace": workloads.namespace_update,
+    "PersistentVolume": storage.persistent_volume_update,
+    "PersistentVolumeClaim": storage.claim_update,
+    "StorageClass": storage.storage_class_update,
+    "PriorityClass": workloads.priority_class_update,
+    "RuntimeClass": workloads.runtime_class_update,
+}
+
+SERVER_FIELDS = {
+    "metadata": (
+        *("uid", "resourceVersion", "creationTimestamp", "generation"),
+        *("deletionTimestamp", "deletionGracePeriodSeconds"),
+    ),
+    "spec": ("nodeName", "priority", "priorityClassName", "preemptionPolicy", "overhead", "podCIDR", "podCIDRs"),
+}
 
 
 def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
@@ -31,22 +72,35 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
         kind = kind_of(manifest).name
     except Rejected as problem:
         return _numbered(problem.errors, document, manifest)
-    errors = check_fields(manifest, kind) or check_rules(set_defaults(manifest))
+    errors = check_fields(manifest, kind) or check_rules(with_defaults(manifest))
     return _numbered(errors, document, manifest)
 
 
 def check_rules(defaulted: Manifest) -> list[FieldError]:
-    """What the rules of its kind say about a defaulted manifest, in Kubernetes' order."""
+    """What the rules of its kind say about a manifest after ``with_defaults``, in Kubernetes' order."""
     rule = RULES.get(str(defaulted.get("kind")))
     return [] if rule is None else list(rule(defaulted))
 
 
 def check_update(old: Manifest, new: Manifest) -> None:
-    """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids."""
+    """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
+
+    What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged.
+    """
     rule = UPDATE_RULES.get(str(new.get("kind")))
-    errors = [] if rule is None else _numbered(rule(old, new), 0, new)
+    errors = [] if rule is None else _numbered(rule(old, _completed(old, new)), 0, new)
     if errors:
         raise Rejected(errors)
+
+
+def _completed(old: Manifest, new: Manifest) -> dict[str, Any]:
+    result = dict(new)
+    for part, fields in SERVER_FIELDS.items():
+        before, after = old.get(part), new.get(part) or {}
+        if isinstance(before, Mapping):
+            kept = {field: before[field] for field in fields if field in before and field not in after}
+            result[part] = {**after, **kept}
+    return result
 
 
 def _numbered(errors: Iterable[FieldError], document: int, manifest: Manifest) -> list[FieldError]:

@@ -193,7 +193,9 @@ def _lifecycle_and_probes(container: Data, path: str, pod: PodFacts) -> Errors:
     lifecycle = container.get("lifecycle") or {}
     for field in ("postStart", "preStop"):
         if lifecycle.get(field) is not None:
-            yield from _handler(lifecycle[field], f"{path}.lifecycle.{field}", pod, ("exec", "httpGet", "tcpSocket", "sleep"))
+            yield from _handler(
+                lifecycle[field], f"{path}.lifecycle.{field}", pod, ("exec", "httpGet", "tcpSocket", "sleep")
+            )
     if lifecycle.get("stopSignal") is not None and not pod.os:
         text = "may not be set for containers with empty `spec.os.name`"
         yield forbidden(f"{path}.lifecycle.stopSignal", text)

@@ -75,7 +75,9 @@ def field_reference(allowed: Sequence[str]) -> Rule:
                 key = rest[:-2]
                 yield from texts(names.qualified_name)(key.lower() if base == "metadata.annotations" else key, path)
             elif field not in (*POD_FIELDS, *OTHER_FIELDS):
-                yield invalid(f"{path}.fieldPath", field, f"error converting fieldPath: field label not supported: {field}")
+                yield invalid(
+                    f"{path}.fieldPath", field, f"error converting fieldPath: field label not supported: {field}"
+                )
             elif field not in allowed:
                 yield not_supported(f"{path}.fieldPath", field, allowed)
 

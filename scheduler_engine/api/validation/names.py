@@ -38,7 +38,12 @@ def too_many_characters(limit: int) -> str:
 
 
 label_value = _pattern(
-    f"a valid label must be an empty string or {_CHARACTERS}", f"({_QUALIFIED})?", "MyValue", "my_value", "12345", limit=63
+    f"a valid label must be an empty string or {_CHARACTERS}",
+    f"({_QUALIFIED})?",
+    "MyValue",
+    "my_value",
+    "12345",
+    limit=63,
 )
 subdomain = _pattern(
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}",
@@ -60,7 +65,9 @@ dns_1035_label = _pattern(
     "abc-123",
     limit=63,
 )
-http_header = _pattern("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name")
+http_header = _pattern(
+    "a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name"
+)
 _dns_label = _pattern(
     f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}",
     _LABEL,

@@ -19,7 +19,13 @@ def node_rules(node: Data) -> Errors:
     yield from metadata_rules(node, names.subdomain, namespaced=False)
     yield from taints(spec.get("taints") or (), "metadata.taints")
     yield from _amounts(node)
-    yield from _pod_ranges(spec.get("podCIDRs") or [], "spec.podCIDRs")
+    yield from _pod_ranges(_ranges(spec), "spec.podCIDRs")
+
+
+def _ranges(spec: Data) -> list[str]:
+    """``podCIDR`` is the older form of ``podCIDRs``."""
+    listed: list[str] = spec.get("podCIDRs") or []
+    return listed or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
 
 
 def _amounts(node: Data) -> Errors:
@@ -49,12 +55,12 @@ def node_update(old: Data, new: Data) -> Errors:
             given = {"Type": address["type"], "Address": address["address"]}
             yield duplicate(f"status.addresses[{index}]", given)
         seen.append(address)
-    ranges = before.get("podCIDRs") or []
+    ranges, new_ranges = _ranges(before), _ranges(after)
     text = 'node updates may not change podCIDR except from "" to valid'
-    if ranges and len(ranges) != len(after.get("podCIDRs") or ()):
+    if ranges and len(ranges) != len(new_ranges):
         yield forbidden("spec.podCIDRs", text)
     elif ranges:
-        changed = [value for value, other in zip(ranges, after["podCIDRs"], strict=True) if value != other]
+        changed = [value for value, other in zip(ranges, new_ranges, strict=True) if value != other]
         yield from (forbidden("spec.podCIDRs", text) for _ in changed)
     if before.get("providerID") and before["providerID"] != after.get("providerID"):
         yield forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names, selectors
-from scheduler_engine.api.validation.containers import PodFacts, containers, dns_label, image_without_blanks, init_containers
+from scheduler_engine.api.validation.containers import (
+    PodFacts,
+    containers,
+    dns_label,
+    image_without_blanks,
+    init_containers,
+)
 from scheduler_engine.api.validation.metadata import labels, metadata_rules, object_name
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -49,13 +55,13 @@ def pod_and_template_rules(pod: Data) -> Errors:
     """What holds for a pod on create and on update."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     yield from metadata_rules(pod, names.subdomain, namespaced=True)
-    yield from annotations(metadata.get("annotations") or {}, spec)
+    yield from known_annotations(metadata.get("annotations") or {}, spec)
     yield from pod_spec(spec, "spec", object_name(metadata))
     yield from image_without_blanks(spec.get("containers") or (), "spec.containers")
     yield from image_without_blanks(spec.get("initContainers") or (), "spec.initContainers")
 
 
-def annotations(given: Mapping[str, str], spec: Data) -> Errors:
+def known_annotations(given: Mapping[str, str], spec: Data) -> Errors:
     """Annotations that Kubernetes reads."""
     if MIRROR in given and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"

@@ -1,4 +1,7 @@
-"""Rules for resource names, quantities and requirements. Source: upstream ``apis/core/validation`` and ``core/helper``."""
+"""Rules for resource names, quantities and requirements.
+
+Source: upstream ``apis/core/validation`` and ``apis/core/helper``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from scheduler_engine.api.pod_level_defaults import aggregate
+from scheduler_engine.api.pod_resources import is_extended_resource
 from scheduler_engine.api.quantity import NANO, canonical, parse_quantity
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import (
@@ -47,9 +51,7 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    if is_native(name) or name.startswith("requests."):
-        return False
-    return not names.qualified_name(f"requests.{name}")
+    return is_extended_resource(name) and not names.qualified_name(f"requests.{name}")
 
 
 def may_overcommit(name: str) -> bool:
@@ -101,7 +103,10 @@ def _huge_page_amount(name: str, written: str, path: str) -> Errors:
 
 
 def requirements(
-    value: Data, path: str, claim_names: Iterable[str] = (), name_rule: Callable[[str, str], Errors] = container_resource_name
+    value: Data,
+    path: str,
+    claim_names: Iterable[str] = (),
+    name_rule: Callable[[str, str], Errors] = container_resource_name,
 ) -> Errors:
     """``limits``, ``requests`` and ``claims`` of a container, or of a pod with another ``name_rule``."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
@@ -116,8 +121,8 @@ def requirements(
         yield from amount(name, written, place)
         yield from _against_limit(name, written, limits, path)
         yield from _huge_page_amount(name, written, place)
-    given = {*limits, *requests}
-    if not given & {"cpu", "memory"} and any(is_huge_page(name) for name in given):
+    given = {**limits, **requests}
+    if not given.keys() & {"cpu", "memory"} and any(is_huge_page(name) for name in given):
         yield forbidden(path, "HugePages require cpu or memory")
     yield from _claims(value.get("claims") or (), f"{path}.claims", list(claim_names))
 

@@ -241,6 +241,11 @@ def taints(value: Sequence[Data], path: str) -> Errors:
         else:
             yield required(f"{place}.effect")
         if (key, effect) in seen:
-            given = {"Key": key, "Value": taint.get("value") or "", "Effect": effect, "TimeAdded": taint.get("timeAdded")}
+            given = {
+                "Key": key,
+                "Value": taint.get("value") or "",
+                "Effect": effect,
+                "TimeAdded": taint.get("timeAdded"),
+            }
             yield duplicate(place, given, "taints must be unique by key and effect pair")
         seen.add((key, effect))

@@ -1,0 +1,186 @@
+"""What an update may change in a pod. Source: upstream ``apis/core/validation`` (ValidatePodUpdate)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.validation.metadata import metadata_update
+from scheduler_engine.api.validation.pod import MIRROR, known_annotations, pod_and_template_rules
+from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, required
+from scheduler_engine.api.validation.selectors import REQUIRED, tolerations
+
+Data = Mapping[str, Any]
+
+UPDATABLE = (
+    "`spec.containers[*].image`",
+    "`spec.initContainers[*].image`",
+    "`spec.activeDeadlineSeconds`",
+    "`spec.tolerations` (only additions to existing tolerations)",
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+)
+
+
+def pod_update(old: Data, new: Data) -> Errors:
+    before, after = old.get("spec") or {}, new.get("spec") or {}
+    yield from metadata_update(old, new)
+    yield from pod_and_template_rules(new)
+    yield from _annotations(old, new)
+    for field in ("containers", "initContainers"):
+        mine, others = after.get(field) or (), before.get(field) or ()
+        if len(mine) != len(others):
+            yield forbidden(f"spec.{field}", "pod updates may not add or remove containers")
+            return
+        yield from _images(mine, f"spec.{field}")
+    deadline = list(_deadline(before, after))
+    yield from deadline
+    if deadline and after.get("activeDeadlineSeconds") is not None:
+        return
+    yield from _tolerations(before.get("tolerations") or [], after.get("tolerations") or [])
+    yield from _gates(before.get("schedulingGates") or (), after.get("schedulingGates") or ())
+    yield from _everything_else(before, after)
+
+
+def _annotations(old: Data, new: Data) -> Errors:
+    before = (old.get("metadata") or {}).get("annotations") or {}
+    after = (new.get("metadata") or {}).get("annotations") or {}
+    path = f"metadata.annotations[{MIRROR}]"
+    if MIRROR in before and after.get(MIRROR) != before[MIRROR]:
+        yield forbidden(path, "may not remove or update mirror pod annotation")
+    elif MIRROR in after and MIRROR not in before:
+        yield forbidden(path, "may not add mirror pod annotation")
+    yield from known_annotations(after, new.get("spec") or {})
+
+
+def _images(containers: Sequence[Data], path: str) -> Errors:
+    for index, container in enumerate(containers):
+        image = container.get("image") or ""
+        if not image:
+            yield required(f"{path}[{index}].image")
+        if image != image.strip():
+            yield invalid(f"{path}[{index}].image", image, "must not have leading or trailing whitespace")
+
+
+def _deadline(before: Data, after: Data) -> Errors:
+    """From nothing to a number, or from a number to a lower one."""
+    old, new, path = (
+        before.get("activeDeadlineSeconds"),
+        after.get("activeDeadlineSeconds"),
+        "spec.activeDeadlineSeconds",
+    )
+    if new is None:
+        if old is not None:
+            yield invalid(path, None, "must not update from a positive integer to nil value")
+    elif not 0 <= new < 2**31:
+        yield invalid(path, new, f"must be between 0 and {2**31 - 1}, inclusive")
+    elif old is not None and old < new:
+        yield invalid(path, new, "must be less than or equal to previous value")
+
+
+def _tolerations(before: list[Data], after: list[Data]) -> Errors:
+    bare = [_without_seconds(item) for item in after]
+    if any(_without_seconds(item) not in bare for item in before):
+        yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")
+    else:
+        yield from tolerations(after, "spec.tolerations")
+
+
+def _without_seconds(toleration: Data) -> Data:
+    return {field: value for field, value in toleration.items() if field != "tolerationSeconds"}
+
+
+def _gates(before: Sequence[Data], after: Sequence[Data]) -> Errors:
+    known = [gate["name"] for gate in before]
+    places = {gate["name"]: index for index, gate in enumerate(after)}
+    for name, index in places.items():
+        if name not in known:
+            text = f"only deletion is allowed, but found new scheduling gate '{name}'"
+            yield forbidden(f"spec.schedulingGates[{index}].name", text)
+
+
+def _everything_else(before: Data, after: Data) -> Errors:
+    """Whatever else differs is forbidden; gated pods may narrow their node selector and node affinity."""
+    changed = dict(after)
+    for field in ("containers", "initContainers"):
+        if field in changed:
+            pairs = zip(changed[field], before[field], strict=True)
+            changed[field] = [{**mine, "image": other.get("image")} for mine, other in pairs]
+    for field in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
+        _take_over(changed, before, field)
+    if before.get("terminationGracePeriodSeconds", 0) < 0 and changed.get("terminationGracePeriodSeconds") == 1:
+        _take_over(changed, before, "terminationGracePeriodSeconds")
+    if before.get("schedulingGates"):
+        yield from _narrowed_selector(before.get("nodeSelector") or {}, after.get("nodeSelector") or {})
+        _take_over(changed, before, "nodeSelector")
+        yield from _narrowed_affinity(before, after)
+        changed = _with_node_affinity_of(before, changed)
+    differing = [field for field in (*before, *changed) if before.get(field) != changed.get(field)]
+    if differing:
+        listed = ", ".join(f"spec.{field}" for field in dict.fromkeys(differing))
+        text = f"pod updates may not change fields other than {','.join(UPDATABLE)}\nchanged: {listed}"
+        yield forbidden("spec", text)
+
+
+def _take_over(changed: dict[str, Any], before: Data, field: str) -> None:
+    changed.pop(field, None)
+    if field in before:
+        changed[field] = before[field]
+
+
+def _narrowed_selector(before: Data, after: Data) -> Errors:
+    if any(after.get(key) != value for key, value in before.items()):
+        text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield invalid("spec.nodeSelector", dict(sorted(after.items())), text)
+
+
+def _node_affinity(spec: Data) -> Data | None:
+    return (spec.get("affinity") or {}).get("nodeAffinity")
+
+
+def _terms(spec: Data) -> list[Data]:
+    return ((_node_affinity(spec) or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+
+
+def _narrowed_affinity(before: Data, after: Data) -> Errors:
+    old, new = _terms(before), _terms(after)
+    path = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
+    if old and len(old) != len(new):
+        shown = [_term_shown(term) for term in new] or None
+        yield invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        return
+    for index, (term, other) in enumerate(zip(new, old, strict=False)):
+        if not _only_additions(term, other):
+            text = "only additions are allowed (no mutations or deletions)"
+            yield invalid(f"{path}[{index}]", _term_shown(term), text)
+
+
+def _only_additions(term: Data, before: Data) -> bool:
+    fields = ("matchExpressions", "matchFields")
+    if not any(before.get(field) for field in fields):
+        return not any(term.get(field) for field in fields)
+    return all((term.get(field) or [])[: len(before.get(field) or [])] == (before.get(field) or []) for field in fields)
+
+
+def _term_shown(term: Data) -> Data:
+    """A term as Go prints its internal form."""
+
+    def listed(field: str) -> list[Data] | None:
+        items = term.get(field)
+        return items and [
+            {"Key": item["key"], "Operator": item["operator"], "Values": item.get("values")} for item in items
+        ]
+
+    return {"MatchExpressions": listed("matchExpressions"), "MatchFields": listed("matchFields")}
+
+
+def _with_node_affinity_of(before: Data, changed: Data) -> dict[str, Any]:
+    """``changed`` with the old node affinity, so that only other differences are left."""
+    result, affinity, old = dict(changed), dict(changed.get("affinity") or {}), _node_affinity(before)
+    affinity.pop("nodeAffinity", None)
+    if old is not None:
+        affinity["nodeAffinity"] = old
+    if affinity or before.get("affinity") is not None:
+        result["affinity"] = affinity
+    else:
+        result.pop("affinity", None)
+    return result

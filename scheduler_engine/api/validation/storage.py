@@ -1,0 +1,187 @@
+"""Rules for volumes, claims, storage classes and CSI objects. Source: upstream ``apis/{core,storage}/validation``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.claims import access_modes, claim_spec, class_name, positive_amount, volume_mode
+from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, metadata_update
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    duplicate,
+    forbidden,
+    invalid,
+    nonnegative,
+    not_supported,
+    one_of,
+    present,
+    required,
+    supported,
+    texts,
+)
+from scheduler_engine.api.validation.selectors import label_selector, node_selector
+from scheduler_engine.api.validation.volumes import VOLUME_SOURCES, driver_name, exactly_one_source
+
+Data = Mapping[str, Any]
+
+_reclaim_policy = supported(("Delete", "Recycle", "Retain"))
+
+
+def persistent_volume_rules(volume: Data) -> Errors:
+    spec, path = volume.get("spec") or {}, "spec"
+    yield from metadata_rules(volume, names.subdomain, namespaced=False)
+    modes = spec.get("accessModes") or []
+    if not modes:
+        yield required(f"{path}.accessModes")
+    yield from access_modes(modes, f"{path}.accessModes")
+    yield from _capacity(spec.get("capacity"), f"{path}.capacity")
+    if spec.get("persistentVolumeReclaimPolicy"):
+        policy = spec["persistentVolumeReclaimPolicy"]
+        yield from _reclaim_policy(policy, f"{path}.persistentVolumeReclaimPolicy")
+    affinity = spec.get("nodeAffinity")
+    if affinity is not None and affinity.get("required") is not None:
+        yield from node_selector(affinity["required"], f"{path}.nodeAffinity.required")
+    elif affinity is not None:
+        yield required(f"{path}.nodeAffinity.required", "must specify required node constraints")
+    yield from exactly_one_source(spec, path, VOLUME_SOURCES)
+    given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
+    if given[:1] == ["local"] and affinity is None:
+        yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
+    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        yield forbidden(f"{path}.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
+    yield from present(spec, path, (("storageClassName", class_name), ("volumeMode", volume_mode)))
+    attributes = spec.get("volumeAttributesClassName")
+    if attributes is not None:
+        if not attributes:
+            yield required(f"{path}.volumeAttributesClassName", "an empty string is disallowed")
+        yield from class_name(attributes, f"{path}.volumeAttributesClassName")
+        if spec.get("csi") is None:
+            yield required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
+    if not capacity:
+        yield required(path)
+    if not capacity or "storage" not in capacity or len(capacity) > 1:
+        yield not_supported(path, None if capacity is None else dict(capacity), ("storage",))
+    for name, written in (capacity or {}).items():
+        whole = parse_quantity(written).value()
+        if whole < 0:
+            yield invalid(f"{path}[{name}]", whole, "must be a valid resource quantity")
+        yield from positive_amount(written, f"{path}[{name}]")
+
+
+def persistent_volume_update(old: Data, new: Data) -> Errors:
+    yield from persistent_volume_rules(new)
+    before, after = old.get("spec") or {}, new.get("spec") or {}
+    if any(before.get(kind) != after.get(kind) for kind, _, _ in VOLUME_SOURCES):
+        yield forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
+    if before.get("volumeMode") != after.get("volumeMode"):
+        yield invalid("volumeMode", after.get("volumeMode"), IMMUTABLE)
+    if before.get("nodeAffinity") is not None and before["nodeAffinity"] != after.get("nodeAffinity"):
+        text = f"{IMMUTABLE}, except for updating from beta label to GA"
+        yield invalid("nodeAffinity", after.get("nodeAffinity"), text)
+
+
+def claim_rules(claim: Data) -> Errors:
+    yield from metadata_rules(claim, names.subdomain, namespaced=True)
+    yield from claim_spec(claim.get("spec") or {}, "spec")
+
+
+def claim_update(old: Data, new: Data) -> Errors:
+    yield from claim_rules(new)
+    yield from metadata_update(old, new)
+    yield from claim_rules(new)
+    before, after = dict(old.get("spec") or {}), dict(new.get("spec") or {})
+    if not before.get("volumeName"):
+        after.pop("volumeName", None)
+    if (new.get("status") or {}).get("phase") == "Bound":
+        after["resources"] = before.get("resources")
+    if before != after:
+        text = (
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+        )
+        yield forbidden("spec", text)
+
+
+# --- storage.k8s.io ---------------------------------------------------------------------------------------------------
+
+_binding_mode = one_of(("Immediate", "WaitForFirstConsumer"))
+_class_reclaim_policy = supported(("Delete", "Retain"))
+
+
+def storage_class_rules(storage_class: Data) -> Errors:
+    yield from metadata_rules(storage_class, names.subdomain, namespaced=False)
+    if not storage_class["provisioner"]:
+        yield required("provisioner")
+    for text in names.qualified_name(storage_class["provisioner"].lower()) if storage_class["provisioner"] else ():
+        yield invalid("provisioner", storage_class["provisioner"], text)
+    if storage_class.get("reclaimPolicy"):
+        yield from _class_reclaim_policy(storage_class["reclaimPolicy"], "reclaimPolicy")
+    yield from _binding_mode(storage_class.get("volumeBindingMode") or "", "volumeBindingMode")
+    for index, term in enumerate(storage_class.get("allowedTopologies") or ()):
+        seen: set[str] = set()
+        for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
+            path = f"allowedTopologies[{index}].matchLabelExpressions[{number}]"
+            if not expression.get("values"):
+                yield required(f"{path}.values")
+            yield from texts(names.qualified_name)(expression["key"], f"{path}.key")
+            if expression["key"] in seen:
+                yield duplicate(f"{path}.key", expression["key"])
+            seen.add(expression["key"])
+
+
+def storage_class_update(old: Data, new: Data) -> Errors:
+    yield from metadata_update(old, new)
+    if old.get("parameters") != new.get("parameters"):
+        yield forbidden("parameters", "updates to parameters are forbidden.")
+    if old.get("provisioner") != new.get("provisioner"):
+        yield forbidden("provisioner", "updates to provisioner are forbidden.")
+    if old.get("reclaimPolicy") != new.get("reclaimPolicy"):
+        yield forbidden("reclaimPolicy", "updates to reclaimPolicy are forbidden.")
+    if old.get("volumeBindingMode") != new.get("volumeBindingMode"):
+        yield invalid("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE)
+
+
+def csi_node_rules(node: Data) -> Errors:
+    yield from metadata_rules(node, names.subdomain, namespaced=False)
+    seen: set[str] = set()
+    for index, driver in enumerate((node.get("spec") or {}).get("drivers") or ()):
+        path, name = f"spec.drivers[{index}]", driver["name"]
+        yield from driver_name(name, f"{path}.name")
+        if not driver["nodeID"]:
+            yield required(f"{path}.nodeID")
+        if name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+        count = (driver.get("allocatable") or {}).get("count")
+        if count is not None:
+            yield from nonnegative(count, f"{path}.allocatable.count")
+
+
+def csi_driver_rules(driver: Data) -> Errors:
+    yield from metadata_rules(driver, names.subdomain, namespaced=False)
+    yield from driver_name(((driver.get("metadata") or {}).get("name")) or "", "metadata.name")
+
+
+def capacity_rules(capacity: Data) -> Errors:
+    yield from metadata_rules(capacity, names.subdomain, namespaced=True)
+    yield from texts(names.subdomain)(capacity["storageClassName"], "storageClassName")
+    for field in ("capacity", "maximumVolumeSize"):
+        if capacity.get(field) is not None and parse_quantity(capacity[field]).nano < 0:
+            yield invalid(field, capacity[field], "must be greater than or equal to 0")
+    yield from present(capacity, "", (("nodeTopology", lambda value, path: label_selector(value, "nodeTopology")),))
+
+
+def attachment_rules(attachment: Data) -> Errors:
+    spec = attachment.get("spec") or {}
+    yield from metadata_rules(attachment, names.subdomain, namespaced=False)
+    yield from driver_name(spec.get("attacher") or "", "spec.attacher")
+    if not spec.get("nodeName"):
+        yield required("spec.nodeName")
+    source = spec.get("source") or {}
+    if not source.get("persistentVolumeName") and not source.get("inlineVolumeSpec"):
+        yield required("spec.source", "must specify exactly one of inlineVolumeSpec and persistentVolumeName")

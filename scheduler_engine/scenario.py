@@ -1,0 +1,179 @@
+"""Scenarios: a cluster to open with one click, what should come out of it in words, and a check that it does.
+
+A scenario is a YAML file: ``title``, ``group`` (row of the feature list), ``about``, ``outcome``, ``source``, ``seed``,
+``configuration``, ``setup`` and ``then`` (lists of commands, one key each: ``apply: […]``, ``run: {}`` …), ``expect``
+(assertions, see ``ASSERTIONS``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scheduler_engine import commands
+from scheduler_engine.api.labels import selector_from
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+
+FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "scenarios"
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """``setup`` are the commands (JSON form) executed when it is opened, ``then`` those that a visitor would press."""
+
+    slug: str
+    title: str
+    group: str
+    about: str
+    outcome: str
+    source: str
+    seed: int = 42
+    configuration: Data | None = None
+    setup: tuple[Data, ...] = ()
+    then: tuple[Data, ...] = ({"kind": "run"},)
+    expect: tuple[Data, ...] = field(default=())
+
+    def open(self) -> Simulation:
+        """A simulation with the setup executed. Raises Rejected when a command is refused."""
+        simulation = Simulation(seed=self.seed, configuration=self.configuration)
+        play(simulation, self.setup)
+        return simulation
+
+
+def play(simulation: Simulation, steps: Sequence[Data]) -> None:
+    """Execute commands given in their JSON form."""
+    for step in steps:
+        simulation.execute(commands.from_json(step))
+
+
+def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
+    """Every scenario of a folder, in the order of their file names. Raises Rejected when a file is none."""
+    return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+def load_scenario(path: Path) -> Scenario:
+    """One scenario from its file; a leading number in the file name only orders the list."""
+    documents = read_documents(path.read_bytes())
+    data = documents[0].data if documents else None
+    if not isinstance(data, dict) or documents[0].duplicates:
+        raise Rejected(f"{path.name}: a scenario must be a mapping without duplicate keys")
+    known = Scenario.__dataclass_fields__.keys() - {"slug"}
+    unknown = sorted(data.keys() - known)
+    missing = sorted({"title", "group", "about", "outcome", "source", "setup"} - data.keys())
+    if unknown or missing:
+        raise Rejected(f"{path.name}: unknown keys {unknown}, missing keys {missing}")
+    for name in ("setup", "then"):
+        if name in data:
+            data[name] = tuple(_command(step, path) for step in data[name])
+    data["expect"] = tuple(data.get("expect") or ())
+    slug = path.stem.split("-", 1)[1] if path.stem[:2].isdigit() else path.stem
+    return Scenario(slug=slug, **data)
+
+
+def _command(step: Any, path: Path) -> Data:
+    """``apply: […]`` or ``run: {…}`` as a command in its JSON form."""
+    if not isinstance(step, dict) or len(step) != 1:
+        raise Rejected(f"{path.name}: a step has one key, the command")
+    ((kind, fields),) = step.items()
+    command = {"kind": kind, "manifests": fields} if kind == "apply" else {"kind": kind, **(fields or {})}
+    commands.from_json(command)
+    return command
+
+
+def check(simulation: Simulation, scenario: Scenario) -> list[str]:
+    """Every expectation of ``scenario`` that does not hold now, in words."""
+    failures: list[str] = []
+    for expectation in scenario.expect:
+        name = next(iter(expectation))
+        if name not in ASSERTIONS:
+            failures.append(f"unknown expectation {name!r}")
+            continue
+        failures += ASSERTIONS[name](simulation, expectation)
+    return failures
+
+
+def _pods(simulation: Simulation, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
+    matches = selector_from({"matchLabels": dict(selector)}).matches
+    return [pod for pod in simulation.api.list("Pod", namespace) if isinstance(pod, Pod) and matches(pod.labels)]
+
+
+def _pod(simulation: Simulation, expectation: Data) -> list[str]:
+    """``pod`` with ``node``, ``nodes`` (any of them) or ``pending``; ``message``: its PodScheduled condition's text."""
+    key = expectation["pod"]
+    pod = simulation.api.pod(key)
+    if pod is None:
+        return [f"{key}: does not exist"]
+    allowed = [""] if expectation.get("pending") else expectation.get("nodes", [expectation.get("node", pod.node_name)])
+    failures: list[str] = []
+    if pod.node_name not in allowed:
+        wanted = " or ".join(allowed) if allowed != [""] else "no node"
+        failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
+    if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
+        failures.append(f"{key}: nominated to {pod.nominated_node_name or 'no node'}, not {expectation['nominated']}")
+    if "message" in expectation:
+        conditions = (item for item in pod.conditions if item.get("type") == "PodScheduled")
+        message = next((item.get("message", "") for item in conditions), "")
+        if message != expectation["message"]:
+            failures.append(f"{key}: message {message!r}, expected {expectation['message']!r}")
+    return failures
+
+
+def _node_order(simulation: Simulation, expectation: Data) -> list[str]:
+    order = [info.name for info in simulation.scheduler.snapshot.list()]
+    return [] if order == expectation["nodeOrder"] else [f"node order {order}, expected {expectation['nodeOrder']}"]
+
+
+def _count(simulation: Simulation, expectation: Data) -> list[str]:
+    """Pods that match ``selector``, counted ``per`` value of a node label."""
+    wanted = expectation["count"]
+    found: dict[str, int] = {}
+    for pod in _pods(simulation, wanted["selector"]):
+        node = simulation.api.get("Node", pod.node_name)
+        if node is not None:
+            domain = node.labels.get(wanted["per"], "")
+            found[domain] = found.get(domain, 0) + 1
+    if found == {key: number for key, number in wanted["equals"].items() if number}:
+        return []
+    return [f"{wanted['selector']} per {wanted['per']}: {found}, expected {wanted['equals']}"]
+
+
+def _gone(simulation: Simulation, expectation: Data) -> list[str]:
+    key = expectation["gone"]
+    return [] if simulation.api.pod(key) is None else [f"{key}: still exists"]
+
+
+def _distinct_nodes(simulation: Simulation, expectation: Data) -> list[str]:
+    """No two matching pods on one node."""
+    pods = _pods(simulation, expectation["distinctNodes"]["selector"])
+    nodes = [pod.node_name for pod in pods if pod.node_name]
+    shared = sorted({name for name in nodes if nodes.count(name) > 1})
+    return [f"{', '.join(shared)}: more than one of {expectation['distinctNodes']['selector']}"] if shared else []
+
+
+def _together(simulation: Simulation, expectation: Data) -> list[str]:
+    """Every pod that matches ``selector`` is on a node with one that matches ``beside``."""
+    wanted = expectation["together"]
+    hosts = {pod.node_name: pod.name for pod in _pods(simulation, wanted["beside"]) if pod.node_name}
+    return [
+        f"{pod.key}: {pod.node_name or 'no node'} has none of {wanted['beside']}"
+        for pod in _pods(simulation, wanted["selector"])
+        if pod.node_name not in hosts
+    ]
+
+
+ASSERTIONS: dict[str, Callable[[Simulation, Data], list[str]]] = {
+    "pod": _pod,
+    "nodeOrder": _node_order,
+    "count": _count,
+    "gone": _gone,
+    "distinctNodes": _distinct_nodes,
+    "together": _together,
+}
+"""First key of an expectation → the function that says what is wrong with it."""

@@ -83,9 +83,41 @@ class Run:
     cycles: int = 1000
 
 
-Command = Apply | Delete | Cordon | Stage | PodCycle | Settle | Advance | Run
+@dataclass(frozen=True, slots=True)
+class Configure:
+    """Another KubeSchedulerConfiguration (None: the default one), effective from the next cycle."""
+
+    kind: ClassVar[str] = "configure"
+    configuration: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The next call of ``plugin`` at ``point`` fails, is denied or waits (see ``framework/faults.py``).
+
+    ``seconds`` is a wait's length; ``profile`` a scheduler name.
+    """
+
+    kind: ClassVar[str] = "fault"
+    plugin: str
+    point: str
+    answer: str = "error"
+    seconds: float = 0
+    profile: str = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """A pod that waits on Permit is allowed."""
+
+    kind: ClassVar[str] = "allow"
+    pod: str
+
+
+Command = Apply | Delete | Cordon | Stage | PodCycle | Settle | Advance | Run | Configure | Fault | Allow
 COMMANDS: dict[str, type[Command]] = {
-    command.kind: command for command in (Apply, Delete, Cordon, Stage, PodCycle, Settle, Advance, Run)
+    command.kind: command
+    for command in (Apply, Delete, Cordon, Stage, PodCycle, Settle, Advance, Run, Configure, Fault, Allow)
 }
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "manifests": (list, tuple),
@@ -96,6 +128,12 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "seconds": (int, float),
     "play": (bool,),
     "cycles": (int,),
+    "configuration": (dict, type(None)),
+    "plugin": (str,),
+    "point": (str,),
+    "answer": (str,),
+    "profile": (str,),
+    "pod": (str,),
 }
 
 
@@ -134,6 +172,8 @@ def check_bounds(command: Command) -> None:
     """Raises Rejected when a number is out of bounds."""
     if isinstance(command, Advance) and not 0 < command.seconds <= MAX_ADVANCE_SECONDS:
         raise Rejected(f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}")
+    if isinstance(command, Fault) and not 0 <= command.seconds <= MAX_ADVANCE_SECONDS:
+        raise Rejected(f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}")
     if isinstance(command, Run) and not 0 < command.cycles <= MAX_CYCLES:
         raise Rejected(f"cycles: must be from 1 to {MAX_CYCLES}")
 
@@ -152,5 +192,15 @@ def summary(command: Command) -> str:
         return f"{'cordon' if command.on else 'uncordon'} {command.node}"
     if isinstance(command, Advance):
         return "play" if command.play else f"advance {command.seconds:g} s"
-    titles = {"stage": "next stage", "pod": "next pod", "settle": "settle", "run": "run until idle"}
+    if isinstance(command, Fault):
+        return f"fault: {command.plugin} at {command.point} answers {command.answer}"
+    if isinstance(command, Allow):
+        return f"allow {command.pod}"
+    titles = {
+        "configure": "configure the scheduler",
+        "stage": "next stage",
+        "pod": "next pod",
+        "settle": "settle",
+        "run": "run until idle",
+    }
     return titles[command.kind]

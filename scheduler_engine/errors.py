@@ -12,8 +12,9 @@ from dataclasses import dataclass
 class FieldError:
     """One wrong field.
 
-    ``path`` is Kubernetes' field path (``spec.tolerations[0].operator``; "" for the whole document), ``kind`` its error type
-    (``FieldValueInvalid`` …), ``message`` the text after the path. ``document`` counts from 0; ``line``/``column`` from 1, 0 = unknown.
+    ``path`` is Kubernetes' field path (``spec.tolerations[0].operator``; "" for the whole document), ``kind`` its error
+    type (``FieldValueInvalid`` …), ``message`` the text after the path. ``document`` counts from 0; ``line``/``column``
+    from 1, 0 = unknown.
     """
 
     path: str

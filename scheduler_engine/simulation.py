@@ -18,6 +18,7 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework import faults
 from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
@@ -31,16 +32,23 @@ class Simulation:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default.
 
-    ``full``: record every verdict and score. Raises Rejected when the configuration is wrong.
+    ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells it).
+    Raises Rejected when the configuration is wrong.
     """
 
-    def __init__(self, seed: int = 42, configuration: Mapping[str, Any] | None = None, full: bool = True) -> None:
+    def __init__(
+        self,
+        seed: int = 42,
+        configuration: Mapping[str, Any] | None = None,
+        full: bool = True,
+        queue_rules: str = "v1.34",
+    ) -> None:
         self.seed = seed
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
         self.api = ApiServer(self.recorder)
         self.scheduler = Scheduler(
-            self.api, self.timeline, self.recorder, Random(seed), load_configuration(configuration)
+            self.api, self.timeline, self.recorder, Random(seed), load_configuration(configuration), queue_rules
         )
         self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
         for name in NAMESPACES:
@@ -184,6 +192,28 @@ def _run(simulation: Simulation, command: commands.Run) -> None:
             return
 
 
+def _configure(simulation: Simulation, command: commands.Configure) -> None:
+    simulation.scheduler.configure(load_configuration(command.configuration))
+
+
+def _fault(simulation: Simulation, command: commands.Fault) -> None:
+    scheduler = simulation.scheduler
+    framework = scheduler.profiles.get(command.profile)
+    if framework is None:
+        raise Rejected(f'no profile serves the scheduler name "{command.profile}"')
+    duration_us = round(command.seconds * SECOND_US)
+    problem = faults.inject(framework, command.point, command.plugin, command.answer, duration_us)
+    if problem:
+        raise Rejected(problem)
+    if scheduler.cycle is not None and scheduler.cycle.framework is framework:
+        faults.hurry(scheduler.cycle.state, framework)
+
+
+def _allow(simulation: Simulation, command: commands.Allow) -> None:
+    if not simulation.scheduler.allow_waiting_pod(command.pod):
+        raise Rejected(f"{command.pod} does not wait on Permit")
+
+
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
     "delete": _delete,
@@ -193,4 +223,7 @@ HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "settle": _settle,
     "advance": _advance,
     "run": _run,
+    "configure": _configure,
+    "fault": _fault,
+    "allow": _allow,
 }

@@ -71,10 +71,7 @@ class Selector:
     def matches(self, labels: Mapping[str, str]) -> bool:
         if self.nothing:
             return False
-        for requirement in self.requirements:
-            if not requirement.matches(labels):
-                return False
-        return True
+        return all(requirement.matches(labels) for requirement in self.requirements)
 
     @property
     def empty(self) -> bool:

@@ -1,48 +1,61 @@
 """Kubernetes quantities, exact.
 
-Source: upstream ``apimachinery/pkg/api/resource/quantity.go``. A quantity is an integer number of nano-units plus the
-notation it was written in; whatever is finer than a nano-unit is rounded up (away from zero), as Kubernetes does.
+A quantity is an integer number of nano-units plus the notation it was written in; whatever is finer than a nano-unit is
+rounded up (away from zero), as Kubernetes does. For what its 64-bit arithmetic makes of them see ``quantity_int64.py``.
+Source: upstream ``apimachinery/pkg/api/resource/{quantity,amount,suffix}.go``.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 
 NANO = 10**9
-MAX_NANO = (2**63 - 1) * NANO
+LARGEST = 2**63 - 1
 
 DECIMAL_SI = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY_SI = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-PATTERN = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)")
-FORMAT_MESSAGE = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
+SUFFIX_OF = {power: name for name, power in DECIMAL_SI.items()}
+PATTERN = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,5})", re.ASCII)
+FORMAT_MESSAGE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+SUFFIX_MESSAGE = "unable to parse quantity's suffix"
+NUMBER_MESSAGE = "unable to parse numeric part of quantity"
+MAX_DIGITS = 18
+"""Numbers with more digits take Kubernetes' arbitrary-precision path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """``nano``: value × 10⁹, an integer. ``notation``: DecimalSI, BinarySI or DecimalExponent."""
+    """``nano``: value × 10⁹, an integer. ``notation``: DecimalSI, BinarySI or DecimalExponent.
+
+    ``written`` is the text as given where Kubernetes keeps it. ``digits`` × 10^``scale`` is the value once more, in the
+    form in which Kubernetes holds it; ``wide``: with arbitrary precision.
+    """
 
     nano: int
     notation: str = "DecimalSI"
+    written: str = field(default="", compare=False)
+    digits: int = field(default=0, compare=False)
+    scale: int = field(default=0, compare=False)
+    wide: bool = field(default=True, compare=False)
 
     def value(self) -> int:
         """Whole units, rounded away from zero (bytes for memory)."""
-        return _divide_away(self.nano, NANO)
+        return divide_away(self.nano, NANO)
 
     def milli_value(self) -> int:
         """Thousandths, rounded away from zero (millicores for cpu)."""
-        return _divide_away(self.nano, NANO // 1000)
+        return divide_away(self.nano, NANO // 1000)
 
     def __str__(self) -> str:
         return canonical(self)
 
 
-def _divide_away(number: int, by: int) -> int:
+def divide_away(number: int, by: int) -> int:
+    """Integer division, rounded away from zero."""
     return -(-number // by) if number >= 0 else number // by
 
 
@@ -52,54 +65,117 @@ def parse_quantity(text: str | int | float) -> Quantity:
 
     Raises ValueError with Kubernetes' text when it is no quantity.
     """
-    if isinstance(text, bool):
+    if isinstance(text, bool) or text == "":
         raise ValueError(FORMAT_MESSAGE)
     if isinstance(text, (int, float)):
         text = format(Decimal(repr(text)), "f") if isinstance(text, float) else str(text)
     match = PATTERN.fullmatch(text)
     if match is None:
         raise ValueError(FORMAT_MESSAGE)
-    sign, number, suffix = match.groups()
-    notation, scale = _scale_of(suffix)
-    exact = Fraction(Decimal(number)) * scale * NANO
-    nano = -(-exact.numerator // exact.denominator)
-    nano = min(nano, MAX_NANO)
-    return Quantity(-nano if sign == "-" else nano, notation)
+    sign, number, fraction, suffix = match.groups(default="")
+    notation, power = _notation(suffix)
+    if not suffix and not number and not fraction and "." not in text:
+        return Quantity(0, wide=False)
+    narrow = _narrow(text, sign, number, fraction, notation, power)
+    if narrow is not None:
+        return narrow
+    if not text[: len(text) - len(suffix)].strip("+-"):
+        raise ValueError(NUMBER_MESSAGE)
+    return _wide(sign, int(f"{number}{fraction}" or "0"), len(fraction), notation, power)
 
 
-def _scale_of(suffix: str) -> tuple[str, Fraction]:
-    if suffix in BINARY_SI:
-        return "BinarySI", Fraction(2 ** BINARY_SI[suffix])
+def _notation(suffix: str) -> tuple[str, int]:
+    """The notation that a suffix stands for, with its power of ten or two."""
     if suffix in DECIMAL_SI:
-        return "DecimalSI", Fraction(10) ** DECIMAL_SI[suffix]
-    exponent = max(-1000, min(1000, int(suffix[1:])))
-    return "DecimalExponent", Fraction(10) ** exponent
+        return "DecimalSI", DECIMAL_SI[suffix]
+    if suffix in BINARY_SI:
+        return "BinarySI", BINARY_SI[suffix]
+    match = EXPONENT.fullmatch(suffix)
+    if match is None:
+        raise ValueError(SUFFIX_MESSAGE)
+    return "DecimalExponent", int(match[1])
+
+
+def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, power: int) -> Quantity | None:
+    """The quantity when it fits Kubernetes' 64-bit form, else None."""
+    number = number or "0"
+    if notation == "BinarySI":
+        room = 15 - len(number) - power * 3 // 10 - 1 if not fraction else -1
+        factor, scale = 2**power, 0
+    else:
+        room = MAX_DIGITS - len(number) - len(fraction)
+        factor, scale = 1, power - len(fraction)
+    if room < 0 or scale < -9:
+        return None
+    shifted = int(number + fraction)
+    digits = -shifted * factor if sign == "-" else shifted * factor
+    if notation == "BinarySI":
+        kept = shifted % 8 != 0
+    else:
+        kept = scale % 3 == 0 and not (number + fraction).endswith("000") and number[0] != "0"
+    return Quantity(digits * 10 ** (scale + 9), notation, text if kept else "", digits, scale, wide=False)
+
+
+def _wide(sign: str, digits: int, places: int, notation: str, power: int) -> Quantity:
+    """The quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit number."""
+    if notation == "BinarySI":
+        digits, power = digits * 2**power, 0
+    shift = power - places + 9
+    nano = digits * 10**shift if shift >= 0 else divide_away(digits, 10 ** min(-shift, 20_000))
+    scale = -9
+    if notation == "BinarySI" and nano > LARGEST * NANO:
+        nano, scale = LARGEST * NANO, 0
+    if notation == "BinarySI" and 0 < nano < NANO:
+        notation = "DecimalSI"
+    if sign == "-":
+        nano = -nano
+    return Quantity(nano, notation, "", nano // 10 ** (scale + 9), scale)
 
 
 def canonical(quantity: Quantity) -> str:
     """The form Kubernetes stores: the largest suffix that leaves no fraction."""
-    if quantity.nano == 0:
+    if quantity.written:
+        return quantity.written
+    number = quantity.nano
+    if number == 0:
         return "0"
-    if quantity.notation == "BinarySI" and abs(quantity.nano) >= 1024 * NANO and quantity.nano % NANO == 0:
-        number, step = quantity.nano // NANO, 0
-        names = ["", *BINARY_SI]
-        while number % 1024 == 0 and step < len(names) - 1:
-            number, step = number // 1024, step + 1
-        return f"{number}{names[step]}"
-    number, exponent = quantity.nano, -9
-    while number % 1000 == 0 and exponent < 18:
+    if quantity.notation == "BinarySI" and abs(number) >= 1024 * NANO and number % NANO == 0:
+        number, names = number // NANO, ["", *BINARY_SI]
+        while number % 1024 == 0 and len(names) > 1:
+            number, names = number // 1024, names[1:]
+        return f"{number}{names[0]}"
+    exponent = -9
+    while number % 1000 == 0:
         number, exponent = number // 1000, exponent + 3
     if quantity.notation == "DecimalExponent":
         return f"{number}e{exponent}" if exponent else str(number)
-    suffix = next(name for name, power in DECIMAL_SI.items() if power == exponent)
-    return f"{number}{suffix}"
+    return f"{number}{SUFFIX_OF.get(exponent, '')}"
 
 
 def rounded_up_to_milli(quantity: Quantity) -> Quantity:
     """The quantity in whole thousandths, rounded away from zero, as the API server stores resource lists."""
-    return Quantity(_divide_away(quantity.nano, NANO // 1000) * (NANO // 1000), quantity.notation)
+    if not quantity.wide and quantity.scale >= -3:
+        return quantity
+    milli = quantity.milli_value()
+    return Quantity(milli * (NANO // 1000), quantity.notation, "", milli, -3, quantity.wide)
 
 
 def added(left: Quantity, right: Quantity) -> Quantity:
     """The exact sum; it keeps the notation of ``left`` unless that is zero."""
-    return Quantity(left.nano + right.nano, left.notation if left.nano else right.notation)
+    notation = left.notation if left.nano else right.notation
+    nano = left.nano + right.nano
+    if not left.wide and not right.wide:
+        scale = min(left.scale, right.scale) if left.digits and right.digits else (left if left.digits else right).scale
+        digits = nano // 10 ** (scale + 9)
+        if _fits(digits) and all(_fits(part.nano // 10 ** (scale + 9)) for part in (left, right)):
+            return Quantity(nano, notation, "", digits, scale, wide=False)
+    scale = min(left.scale, right.scale, 0)
+    return Quantity(nano, notation, "", nano // 10 ** (scale + 9), scale)
+
+
+def negated(quantity: Quantity) -> Quantity:
+    return Quantity(-quantity.nano, quantity.notation, "", -quantity.digits, quantity.scale, quantity.wide)
+
+
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63

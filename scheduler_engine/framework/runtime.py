@@ -368,7 +368,7 @@ class Framework:
             if status is not None and status.is_skip:
                 continue
             outcome = status
-            if status is not None and not status.is_success and not status.is_rejected:
+            if status is not None and status.code is Code.ERROR:
                 outcome = error(f'running Bind plugin "{plugin.name}": {status.message}').by(plugin.name)
             break
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Bind", node_name, tuple(verdicts)))

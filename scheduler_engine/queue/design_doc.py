@@ -1,6 +1,6 @@
 """The queue as the design document tells it: move requests by scheduling cycle, and no hints.
 
-Differs from v1.34 in what a move request concerns (every unschedulable pod), in where pods are popped (activeQ only), in
+Differs from v1.34 in what a move request concerns (every unschedulable pod), where pods are popped (activeQ only), in
 the backoff (initial × 2^attempts, to the microsecond, errors included) and in the age of leftovers (30 s).
 Source: seed 000; where it is silent, upstream without queueing hints.
 """

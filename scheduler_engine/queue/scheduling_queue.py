@@ -102,6 +102,25 @@ class SchedulingQueue(Lanes):
         self.pre_enqueue_plugins = {name: tuple(plugins) for name, plugins in (pre_enqueue_plugins or {}).items()}
         self.pod_max_in_unschedulable_pods_us = pod_max_in_unschedulable_pods_us
 
+    def take_over(self, before: SchedulingQueue) -> None:
+        """Go on where ``before`` stood: its pods in this queue's order, its attempts under way, nominations and
+        counters.
+        """
+        for heap, old in (
+            (self.active_q, before.active_q),
+            (self.backoff_q.backoff_q, before.backoff_q.backoff_q),
+            (self.backoff_q.error_backoff_q, before.backoff_q.error_backoff_q),
+        ):
+            for info in old.sorted():
+                heap.add_or_update(info)
+        self.active_q.in_flight = before.active_q.in_flight
+        self.active_q.scheduling_cycle = before.active_q.scheduling_cycle
+        self.unschedulable_pods.infos = before.unschedulable_pods.infos
+        self.nominator.nominated_pods = before.nominator.nominated_pods
+        self.nominator.nodes = before.nominator.nodes
+        self.move_request_cycle = before.move_request_cycle
+        self.incoming_pods = before.incoming_pods
+
     # --- pods come and go ----------------------------------------------------------------------------------------
 
     def add(self, pod: Pod) -> None:

@@ -20,8 +20,8 @@ from scheduler_engine.trace.events import CycleFinished, EventRecorded
 if TYPE_CHECKING:
     from scheduler_engine.scheduler.scheduler import Scheduler
 
-PRE_BIND_POLL_US = SECOND_US
-"""How often a PreBind plugin that waits for somebody else is asked again."""
+POLL_US = SECOND_US
+"""How often a plugin that waits for somebody else in PreBind or Bind is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,9 @@ class OtherThan:
 
 def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
     """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
+    cycle.wait_until_us = None
+    if cycle.rejected_because:
+        return _binding_failed(scheduler, cycle, unschedulable(cycle.rejected_because).by(next(iter(cycle.waits))))
     if cycle.waits:
         plugin = min(cycle.waits, key=lambda name: cycle.waits[name])
         text = f"rejected due to timeout after waiting {cycle.waits[plugin] / 1_000_000:g}s at plugin {plugin}"
@@ -49,7 +52,7 @@ def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
     cycle.note = "ready"
     if status is not None and status.code is Code.WAIT:
         cycle.note = "waiting"
-        scheduler.wait(cycle, PRE_BIND_POLL_US)
+        scheduler.wait(cycle, POLL_US)
         return "PreBind"
     if status is not None:
         return _binding_failed(scheduler, cycle, status)
@@ -59,6 +62,10 @@ def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
 def bind(scheduler: Scheduler, cycle: Cycle) -> str:
     pod = cycle.placed
     status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
+    if status is not None and status.code is Code.WAIT:
+        cycle.note = "waiting"
+        scheduler.wait(cycle, POLL_US)
+        return "Bind"
     scheduler.cache.finish_binding(pod)
     cycle.note = cycle.host
     if status is not None and not status.is_success:

@@ -38,6 +38,7 @@ class Cycle:
     assumed: Pod | None = None
     waits: dict[str, int] = field(default_factory=dict)
     wait_until_us: int | None = None
+    rejected_because: str = ""
 
     @property
     def pod(self) -> Pod:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.framework.events import (
-    ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
     ActionType,
     ClusterEvent,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from scheduler_engine.scheduler.scheduler import Scheduler
 
 RESOURCES = {
+    "Service": "Service",
     "PersistentVolume": "PersistentVolume",
     "PersistentVolumeClaim": "PersistentVolumeClaim",
     "StorageClass": "storage.k8s.io/StorageClass",
@@ -128,13 +128,13 @@ def _is_ours_to_schedule(scheduler: Scheduler, pod: Pod) -> bool:
 
 def _cache_add(scheduler: Scheduler, pod: Pod) -> None:
     scheduler.cache.add_pod(pod)
-    scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_ADD, None, pod)
+    scheduler.queue.assigned_pod_added(pod)
 
 
 def _cache_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
     scheduler.cache.update_pod(old, new)
     for event in pod_scheduling_properties_change(new, old):
-        scheduler.queue.move_all_to_active_or_backoff_queue(event, old, new)
+        scheduler.queue.assigned_pod_updated(old, new, event)
 
 
 def _cache_delete(scheduler: Scheduler, pod: Pod) -> None:

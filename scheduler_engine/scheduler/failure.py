@@ -11,6 +11,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.store import with_condition
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.status import Status, unschedulable
+from scheduler_engine.queue.scheduling_queue import DISCARDED
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import Diagnosis, event_note, fit_message
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
@@ -39,7 +40,7 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
     popped = cycle.pod
     live = scheduler.api.pod(popped.key)
     if live is None or live.node_name:
-        scheduler.queue.done(popped.uid)
+        scheduler.queue.done(popped.uid, DISCARDED)
     else:
         cycle.info.pod_info = PodInfo(live)
         scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)

@@ -15,7 +15,8 @@ from scheduler_engine.framework.events_registry import queueing_hint_map
 from scheduler_engine.framework.interface import Handle, NoNominations
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.plugins.registry import REGISTRY
-from scheduler_engine.queue.scheduling_queue import SchedulingQueue
+from scheduler_engine.queue.design_doc import QUEUES
+from scheduler_engine.queue.scheduling_queue import DISCARDED, SchedulingQueue
 from scheduler_engine.scheduler import eventhandlers
 from scheduler_engine.scheduler.binding import BINDING_STAGES
 from scheduler_engine.scheduler.cycles import Cycle
@@ -40,20 +41,25 @@ class Scheduler:
     """
 
     def __init__(
-        self, api: ApiServer, timeline: Timeline, recorder: Recorder, random: Random, configuration: Configuration
+        self,
+        api: ApiServer,
+        timeline: Timeline,
+        recorder: Recorder,
+        random: Random,
+        configuration: Configuration,
+        queue_rules: str = "v1.34",
     ) -> None:
         self.api = api
         self.timeline = timeline
         self.recorder = recorder
         self.random = random
         self.configuration = configuration
+        self.queue_rules = queue_rules
         self.watch = api.watch()
         self.cache = Cache(recorder)
         self.snapshot = Snapshot()
         self.profiles = self._build_profiles()
         self.queue = self._build_queue()
-        for framework in self.profiles.values():
-            framework.handle.nominator = self.queue.nominator
         self.next_start_node_index = 0
         self.cycle_count = 0
         self.cycle: Cycle | None = None
@@ -74,7 +80,7 @@ class Scheduler:
         """All profiles share one queue, and so one QueueSort (configuration sees to it)."""
         first = next(iter(self.profiles.values()))
         frameworks = self.profiles.items()
-        return SchedulingQueue(
+        queue = QUEUES[self.queue_rules](
             first.points["queueSort"][0].less,
             self.recorder,
             queueing_hints={name: queueing_hint_map(framework.plugins.values()) for name, framework in frameworks},
@@ -83,6 +89,19 @@ class Scheduler:
             pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
             pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
         )
+        for framework in self.profiles.values():
+            framework.handle.nominator = queue.nominator
+        return queue
+
+    def configure(self, configuration: Configuration) -> None:
+        """Run with another configuration from the next cycle on; the cycles under way keep theirs."""
+        under_way = [cycle.framework for cycle in (self.cycle, *self.bindings) if cycle is not None]
+        self.configuration = configuration
+        self.profiles = self._build_profiles()
+        before, self.queue = self.queue, self._build_queue()
+        self.queue.take_over(before)
+        for framework in under_way:
+            framework.handle.nominator = self.queue.nominator
 
     # --- the world ---
 
@@ -147,7 +166,7 @@ class Scheduler:
         if why_not:
             if pod.terminating:
                 self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not))
-            self.queue.done(pod.uid)
+            self.queue.done(pod.uid, DISCARDED)
             self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "skipped", ""))
             self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))
             return True
@@ -174,6 +193,16 @@ class Scheduler:
         """A pod that waits on Permit was deleted: its wait is over at once. False when it does not wait."""
         for binding in self.bindings:
             if binding.waits and binding.placed.uid == uid:
+                binding.rejected_because = "removed"
                 binding.wait_until_us = self.timeline.now_us
+                return True
+        return False
+
+    def allow_waiting_pod(self, pod_key: str) -> bool:
+        """Every plugin that made the pod wait allows it now; False when it does not wait."""
+        for binding in self.bindings:
+            if binding.waits and binding.pod.key == pod_key:
+                binding.waits = {}
+                binding.wait_until_us = None
                 return True
         return False

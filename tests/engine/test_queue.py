@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.framework.status import Status, unresolvable
 from scheduler_engine.queue.scheduling_queue import QueueError
 from scheduler_engine.trace.events import HintAnswered, MoveRequested, PodMoved
 from tests.engine.queue_world import CLAIM_ADD, NODE_ADD, NODE_LABEL, NODE_TAINT, World, node, pod
@@ -90,6 +93,14 @@ def test_backoff_q_is_popped_when_active_q_is_empty_however_long_it_lasts() -> N
     assert world.pop().pod.name == "p"
     assert world.queue.incoming_pods["active", "PopFromBackoffQ"] == 1
     assert world.moves()[-1] == ("p", "backoffQ", "inFlight", "PopFromBackoffQ")
+
+
+def test_backoff_q_is_ordered_by_window_then_by_priority() -> None:
+    world = World().add(pod("slow", 9), pod("low", 1), pod("high", 5))
+    slow, high, low = (world.pop() for _ in range(3))
+    slow.unschedulable_count = 3
+    world.at(0.1).fail(low, "Picky").at(0.9).fail(high, "Picky").fail(slow, "Picky").happens(NODE_ADD, node("n1"))
+    assert world.lanes() == {"backoffQ": ["high", "low", "slow"]}
 
 
 # --- what events do --------------------------------------------------------------------------------------------------
@@ -271,6 +282,38 @@ def test_nothing_else_opens_a_gate(attempt: Callable[[World], object]) -> None:
     assert world.lanes() == {"gated": ["p"]}
 
 
+def test_pre_enqueue_is_asked_on_the_way_into_backoff_q_not_on_the_way_out() -> None:
+    world = World().add(pod("in"), pod("out"))
+    infos = [world.pop(), world.pop()]
+    world.update(pod("in", gates=("a",)))
+    infos[0].pod_info = PodInfo(world.store.pods["default/in"])
+    world.fail(infos[0]).fail(infos[1])
+    assert world.lanes() == {"gated": ["in"], "errorBackoffQ": ["out"]}
+    world.update(pod("out", gates=("a",))).at(2).queue.flush_backoff_q_completed()
+    assert world.lanes() == {"activeQ": ["out"], "gated": ["in"]}
+
+
+class Asked:
+    """A PreEnqueue plugin that notes when it is asked, and holds pods of one label back."""
+
+    def __init__(self, name: str, asked: list[str]) -> None:
+        self.name = name
+        self.asked = asked
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        self.asked.append(self.name)
+        return unresolvable("held") if pod.labels.get("held-by") == self.name else None
+
+
+def test_plugin_that_held_the_pod_back_is_asked_first_next_time() -> None:
+    asked: list[str] = []
+    world = World()
+    world.queue.pre_enqueue_plugins = {"default-scheduler": (Asked("A", asked), Asked("B", asked))}
+    world.add(pod("p", **{"held-by": "B"}))
+    world.queue.activate([pod("p")])
+    assert asked == ["A", "B", "B"]
+
+
 # --- activate, delete, update ----------------------------------------------------------------------------------------
 
 
@@ -283,6 +326,7 @@ def test_activate_moves_a_waiting_pod_at_once(helped: bool) -> None:
     world.queue.activate([pod("p")])
     assert world.lanes() == {"activeQ": ["p"]}
     assert world.queue.incoming_pods["active", "ForceActivate"] == 1
+    assert world.queue.move_request_cycle == (1 if helped else -1)
 
 
 def test_activation_of_a_pod_in_flight_takes_effect_when_it_comes_back() -> None:

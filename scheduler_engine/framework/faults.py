@@ -1,0 +1,140 @@
+"""Faults on demand: the next call of a plugin fails, is denied, or has to wait.
+
+A teaching device; the real scheduler has no such thing. A ``FaultyPlugin`` takes the plugin's place at one extension
+point of a profile, answers once, and steps aside. The runtime does not know about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import PluginError, PreFilterResult
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework
+from scheduler_engine.framework.status import Code, Status, error, unschedulable
+
+ANSWERS: dict[str, tuple[str, ...]] = {
+    "preFilter": ("error", "deny"),
+    "filter": ("error", "deny"),
+    "preScore": ("error",),
+    "score": ("error",),
+    "reserve": ("error", "deny"),
+    "permit": ("error", "deny", "wait"),
+    "preBind": ("error", "deny", "wait"),
+    "bind": ("error", "wait"),
+}
+"""Extension point → what a plugin can be made to answer there."""
+
+ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
+
+
+class FaultyPlugin:
+    """Stands in for ``original`` (None: for a plugin that does not take part at ``point`` by itself).
+
+    ``duration_us``: a wait's length. At Permit it is the timeout after which the pod is rejected unless it is allowed;
+    at PreBind and Bind the plugin is called when it is over.
+    """
+
+    def __init__(
+        self, framework: Framework, point: str, name: str, answer: str, duration_us: int, original: Any
+    ) -> None:
+        self.framework = framework
+        self.point = point
+        self.name = name
+        self.answer = answer
+        self.duration_us = duration_us
+        self.original = original
+        self.until_us: int | None = None
+        self.waiting_uid = ""
+        self.spent = False
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Whatever is not at fault is the original's."""
+        if attribute.startswith("__") or attribute == "original":
+            raise AttributeError(attribute)
+        return getattr(self.original, attribute)
+
+    def _take(self, pod: Pod) -> Status | None:
+        """The answer to give, None when the original is to be asked. A delay holds up one pod, not those after it."""
+        if self.spent or self.waiting_uid not in ("", pod.uid):
+            return None
+        if self.answer == "wait" and self.point != "permit":
+            self.waiting_uid = pod.uid
+            now_us = self.framework.handle.now_us
+            self.until_us = now_us + self.duration_us if self.until_us is None else self.until_us
+            if now_us < self.until_us:
+                return Status(Code.WAIT, (DELAY,))
+            self._step_aside()
+            return None
+        self._step_aside()
+        if self.answer == "wait":
+            return Status(Code.WAIT)
+        return error(ERROR) if self.answer == "error" else unschedulable(DENIAL)
+
+    def _step_aside(self) -> None:
+        self.spent = True
+        plugins = self.framework.points[self.point]
+        kept = [self.original if plugin is self else plugin for plugin in plugins]
+        self.framework.points[self.point] = [plugin for plugin in kept if plugin is not None]
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        answer = self._take(pod)
+        return self.original.pre_filter(state, pod, nodes) if answer is None else (None, answer)
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        return self._take(pod) or self.original.filter(state, pod, node_info)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        return self._take(pod) or self.original.pre_score(state, pod, nodes)
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        if self._take(pod) is not None:
+            raise PluginError(ERROR)
+        return int(self.original.score(state, pod, node_info))
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return self._take(pod) or self.original.reserve(state, pod, node_name)
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
+        answer = self._take(pod)
+        if answer is None and self.original is not None:
+            return self.original.permit(state, pod, node_name)
+        return answer, self.duration_us
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return self._take(pod) or self.original.pre_bind(state, pod, node_name)
+
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return self._take(pod) or self.original.bind(state, pod, node_name)
+
+
+def inject(framework: Framework, point: str, plugin: str, answer: str, duration_us: int) -> str:
+    """Put a fault in the way of the next call; says what is wrong with the wish, "" when it is done.
+
+    At Permit any plugin of the profile can be given a part, as the default profile has none there.
+    """
+    if answer not in ANSWERS.get(point, ()):
+        return f"a plugin cannot answer {answer!r} at {point!r}"
+    plugins = framework.points[point]
+    original = next((item for item in plugins if item.name == plugin), None)
+    if original is None and not (point == "permit" and plugin in framework.plugins):
+        return f"{plugin} does not take part in {point} of {framework.profile_name}"
+    faulty = FaultyPlugin(framework, point, plugin, answer, duration_us, original)
+    if original is None:
+        framework.points[point] = [*plugins, faulty]
+    else:
+        framework.points[point] = [faulty if item is original else item for item in plugins]
+    return ""
+
+
+def hurry(state: CycleState, framework: Framework) -> None:
+    """Let a Filter fault reach a cycle that has its filters chosen already."""
+    active = state.read(ACTIVE_FILTERS)
+    if active is not None:
+        named = {plugin.name: plugin for plugin in framework.points["filter"]}
+        state.write(ACTIVE_FILTERS, tuple(named.get(plugin.name, plugin) for plugin in active))

@@ -1,0 +1,184 @@
+"""Faults on demand, waits, and a configuration that changes while the scheduler runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import CachePodChanged, CycleFinished, FilterRan, PluginsRan, PodMoved, StageFinished
+from tests.engine.cluster import node, pod
+
+
+def cluster(*pods: str) -> Simulation:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1"), node("n2", "b"), *(pod(name) for name in pods))))
+    return simulation
+
+
+def of(simulation: Simulation, kind: type) -> list:  # type: ignore[type-arg]
+    return [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, kind)]
+
+
+def placed(simulation: Simulation, name: str) -> str:
+    found = simulation.api.pod(f"default/{name}")
+    assert found is not None
+    return found.node_name
+
+
+def test_a_bind_that_fails_is_undone_in_reverse_order_and_the_pod_is_tried_again() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("DefaultBinder", "bind"))
+    simulation.execute(commands.PodCycle())
+    reserve, unreserve = (
+        [verdict[0] for verdict in event.verdicts]
+        for event in of(simulation, PluginsRan)
+        if event.extension_point in ("Reserve", "Unreserve")
+    )
+    assert unreserve == list(reversed(reserve))
+    assert [event.what for event in of(simulation, CachePodChanged)] == ["assumed", "forgotten"]
+    finished = of(simulation, CycleFinished)[-1]
+    assert (finished.outcome, finished.message) == ("error", 'running Bind plugin "DefaultBinder": injected error')
+    moves = [(move.source, move.target) for move in of(simulation, PodMoved)]
+    assert ("inFlight", "errorBackoffQ") in moves
+    simulation.execute(commands.Run())
+    assert placed(simulation, "web-1")
+
+
+def test_a_wait_on_permit_ends_in_rejection_when_its_time_is_over() -> None:
+    simulation = cluster("web-1", "web-2")
+    simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10))
+    simulation.execute(commands.Settle())
+    assert placed(simulation, "web-1") == ""
+    assert placed(simulation, "web-2"), "another pod is scheduled beside the one that waits"
+    simulation.execute(commands.Advance(10))
+    messages = [event.message for event in of(simulation, CycleFinished)]
+    text = "0/1 nodes are available: 1 rejected due to timeout after waiting 10s at plugin NodeResourcesFit."
+    assert text in messages
+
+
+def test_a_pod_that_waits_on_permit_binds_once_it_is_allowed() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Allow("default/web-1"))
+    simulation.execute(commands.Settle())
+    assert placed(simulation, "web-1")
+    with pytest.raises(Rejected, match="does not wait on Permit"):
+        simulation.execute(commands.Allow("default/web-1"))
+
+
+def test_a_pod_deleted_while_it_waits_on_permit_gives_its_place_back() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", "default/web-1"))
+    simulation.execute(commands.Settle())
+    assert simulation.scheduler.cache.pod_count() == 0
+    assert simulation.scheduler.bindings == []
+
+
+@pytest.mark.parametrize("point", ["preBind", "bind"])
+def test_a_slow_binding_cycle_runs_beside_the_next_scheduling_cycles(point: str) -> None:
+    simulation = cluster("web-1", "web-2")
+    plugin = "DefaultBinder" if point == "bind" else "VolumeBinding"
+    simulation.execute(commands.Fault(plugin, point, "wait", seconds=5))
+    simulation.execute(commands.Settle())
+    assert (placed(simulation, "web-1"), bool(placed(simulation, "web-2"))) == ("", True)
+    simulation.execute(commands.Advance(5))
+    assert placed(simulation, "web-1")
+    notes = [event.note for event in of(simulation, StageFinished) if event.pod == "default/web-1"]
+    assert "waiting" in notes
+
+
+@pytest.mark.parametrize(
+    ("point", "plugin", "outcome"),
+    [
+        ("preFilter", "NodeResourcesFit", "error"),
+        ("filter", "NodeName", "error"),
+        ("preScore", "TaintToleration", "error"),
+        ("score", "ImageLocality", "error"),
+        ("reserve", "VolumeBinding", "error"),
+        ("permit", "NodeName", "error"),
+        ("preBind", "VolumeBinding", "error"),
+    ],
+)
+def test_an_error_at_any_stage_fails_one_attempt_and_no_more(point: str, plugin: str, outcome: str) -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault(plugin, point))
+    simulation.execute(commands.PodCycle())
+    assert [event.outcome for event in of(simulation, CycleFinished)] == [outcome]
+    simulation.execute(commands.Run())
+    assert placed(simulation, "web-1")
+
+
+def test_a_denial_in_filter_counts_for_one_node_and_reaches_a_cycle_under_way() -> None:
+    simulation = cluster("web-1")
+    for _ in range(3):
+        simulation.execute(commands.Stage())
+    simulation.execute(commands.Fault("NodeName", "filter", "deny"))
+    simulation.execute(commands.Stage())
+    (ran,) = of(simulation, FilterRan)
+    assert [row[1:4] for row in ran.rows] == [("NodeName", "Unschedulable", ("injected denial",)), ("", "Success", ())]
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        pytest.param(commands.Fault("Nobody", "filter"), "does not take part in filter", id="an unknown plugin"),
+        pytest.param(commands.Fault("NodeName", "bind"), "does not take part in bind", id="a plugin without a part"),
+        pytest.param(commands.Fault("DefaultBinder", "bind", "deny"), "cannot answer 'deny'", id="a wrong answer"),
+        pytest.param(commands.Fault("NodeName", "lunch"), "cannot answer", id="an unknown extension point"),
+        pytest.param(commands.Fault("NodeName", "filter", profile="x"), "no profile serves", id="an unknown profile"),
+    ],
+)
+def test_a_fault_that_makes_no_sense_is_refused(fault: commands.Fault, text: str) -> None:
+    with pytest.raises(Rejected, match=text):
+        cluster().execute(fault)
+
+
+MOST_ALLOCATED = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated"}}},
+            ],
+            "plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}},
+        }
+    ],
+}
+
+
+def test_a_new_configuration_counts_from_the_next_cycle_on() -> None:
+    spreading, packing = cluster("web-1", "web-2", "web-3"), cluster("web-1", "web-2", "web-3")
+    spreading.execute(commands.Run())
+    packing.execute(commands.Configure(MOST_ALLOCATED))
+    packing.execute(commands.Run())
+    names = ("web-1", "web-2", "web-3")
+    assert len({placed(spreading, name) for name in names}) == 2
+    assert len({placed(packing, name) for name in names}) == 1
+
+
+def test_pods_that_wait_survive_a_change_of_configuration() -> None:
+    simulation = cluster("web-1", "big-1")
+    simulation.execute(commands.Apply((pod("huge-1", "64", 5),)))
+    simulation.execute(commands.PodCycle())
+    simulation.execute(commands.Stage())
+    before = simulation.scheduler.queue.lanes()
+    simulation.execute(commands.Configure(MOST_ALLOCATED))
+    assert simulation.scheduler.queue.lanes() == before
+    simulation.scheduler.queue.check()
+    simulation.execute(commands.Run())
+    assert placed(simulation, "web-1") and placed(simulation, "big-1")
+
+
+def test_a_wrong_configuration_is_refused_and_changes_nothing() -> None:
+    simulation = cluster("web-1")
+    profiles = simulation.scheduler.profiles
+    wrong = {**MOST_ALLOCATED, "profiles": [{"plugins": {"score": {"enabled": [{"name": "Nobody"}]}}}]}
+    with pytest.raises(Rejected, match="Nobody"):
+        simulation.execute(commands.Configure(wrong))
+    assert simulation.scheduler.profiles is profiles

@@ -6,14 +6,17 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from scheduler_engine import cli
 from scheduler_engine.conformance import runner as conformance
 
-COMMANDS = (conformance.register,)
+COMMANDS = (cli.register, conformance.register)
 """Each adds one subcommand and sets ``run``: (parsed arguments) → exit status."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m scheduler_engine", description="The Kubernetes v1.34 scheduler, as a model.")
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler_engine", description="The Kubernetes v1.34 scheduler, as a model."
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for register in COMMANDS:
         register(commands)

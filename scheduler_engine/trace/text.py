@@ -31,8 +31,8 @@ def _moved(event: ev.PodMoved) -> str:
 
 def _requested(event: ev.MoveRequested) -> str:
     return (
-        f"{event.cluster_event} {event.object_key}: moved {_names(event.moved)}; noted by {_names(event.in_flight, 'nobody')} "
-        f"in flight"
+        f"{event.cluster_event} {event.object_key}: moved {_names(event.moved)}; "
+        f"noted by {_names(event.in_flight, 'nobody')} in flight"
     )
 
 
@@ -46,8 +46,8 @@ def _snapshot(event: ev.SnapshotTaken) -> str:
 
 def _filter(event: ev.FilterRan) -> str:
     return (
-        f"Filter: {len(event.feasible)} of {_count(event.all_nodes, 'node')} fit, {event.searched} looked at from index "
-        f"{event.start_index}; the next search starts at {event.next_start_index}"
+        f"Filter: {len(event.feasible)} of {_count(event.all_nodes, 'node')} fit, {event.searched} looked at "
+        f"from index {event.start_index}; the next search starts at {event.next_start_index}"
     )
 
 
@@ -81,26 +81,35 @@ def _finished(event: ev.CycleFinished) -> str:
 
 LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.CommandGiven: lambda e: f"Command {e.number}: {e.summary}",
+    ev.Configured: lambda e: "Configured: " + ", ".join(name for name, _ in e.profiles),
     ev.ObjectAdded: lambda e: f"{e.kind} {e.key} added",
     ev.ObjectModified: lambda e: f"{e.kind} {e.key} changed",
     ev.ObjectDeleted: lambda e: f"{e.kind} {e.key} deleted",
     ev.EventRecorded: lambda e: f"{e.type} {e.reason} for {e.regarding_kind} {e.regarding}: {e.message}",
     ev.PodMoved: _moved,
     ev.MoveRequested: _requested,
-    ev.HintAnswered: lambda e: f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {e.why}" if e.why else ""),
+    ev.HintAnswered: lambda e: (
+        f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {e.why}" if e.why else "")
+    ),
     ev.NominationChanged: lambda e: f"{e.pod} nominated to {e.node}" if e.node else f"{e.pod} no longer nominated",
-    ev.NodeTreeChanged: lambda e: f"nodeTree: {_count(len(e.order), 'node')} in {_count(len(e.zones), 'zone')}, order {_names(e.order)}",
+    ev.NodeTreeChanged: lambda e: (
+        f"nodeTree: {_count(len(e.order), 'node')} in {_count(len(e.zones), 'zone')}, order {_names(e.order)}"
+    ),
     ev.CachePodChanged: lambda e: f"Cache: {e.pod} {e.what} on {e.node}",
     ev.CacheNodeChanged: lambda e: f"Cache: {e.node} {e.what}, generation {e.generation}",
     ev.SnapshotTaken: _snapshot,
-    ev.CycleStarted: lambda e: f"Cycle {e.cycle}: {e.pod} popped, attempt {e.attempt}"
-    + (f", nominated to {e.nominated_node}" if e.nominated_node else ""),
+    ev.CycleStarted: lambda e: (
+        f"Cycle {e.cycle}: {e.pod} popped, attempt {e.attempt}"
+        + (f", nominated to {e.nominated_node}" if e.nominated_node else "")
+    ),
     ev.StageFinished: lambda e: f"{e.stage} done for {e.pod}" + (f": {e.note}" if e.note else ""),
     ev.PreFilterRan: lambda e: f"PreFilter: {_verdicts(e.verdicts)}",
     ev.FilterRan: _filter,
     ev.PodUnschedulable: lambda e: f"{e.pod} fits nowhere: {e.message}",
     ev.PreemptionNodeTried: _tried,
-    ev.PreemptionCriterionApplied: lambda e: f"Preemption, {e.criterion}: {_names(e.survivors)} stay, {_names(e.fallen)} fall",
+    ev.PreemptionCriterionApplied: lambda e: (
+        f"Preemption, {e.criterion}: {_names(e.survivors)} stay, {_names(e.fallen)} fall"
+    ),
     ev.PostFilterRan: _post_filter,
     ev.PreScoreRan: lambda e: f"PreScore: {_verdicts(e.verdicts)}",
     ev.ScoreRan: lambda e: f"Score: {_names(tuple(plugin for plugin, _ in e.weights))}",

@@ -1,0 +1,65 @@
+"""The engine's command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scheduler_engine.__main__ import main
+from tests.engine.test_simulation import STORY
+
+SCENARIOS = Path(__file__).parents[2] / "fixtures" / "scenarios"
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("run", "replay", "conformance"))
+
+
+def test_a_scenario_is_run_and_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(next(SCENARIOS.glob("*-nothing-fits.yaml")))]) == 0
+    shown = capsys.readouterr().out
+    assert "0/" in shown
+    assert shown.rstrip().endswith("as expected")
+
+
+def test_an_expectation_that_does_not_hold_fails_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = next(SCENARIOS.glob("*-nothing-fits.yaml")).read_text()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(source[: source.index("\nexpect:")] + "\nexpect:\n- nodeOrder: [nowhere]\n")
+    assert main(["run", "--quiet", str(wrong)]) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_a_log_replays_to_the_same_digest_every_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"seed": 42, "commands": STORY}))
+    shown = []
+    for _ in range(2):
+        assert main(["replay", "--quiet", str(log)]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert main(["replay", "--json", str(log)]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["n"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("no json", id="what is no JSON"),
+        pytest.param("{}", id="a log without commands"),
+        pytest.param('{"commands": [{"kind": "explode"}]}', id="an unknown command"),
+    ],
+)
+def test_a_log_that_is_none_is_refused_with_a_reason(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.json"
+    log.write_text(text)
+    assert main(["replay", str(log)]) == 2
+    assert capsys.readouterr().err

@@ -7,6 +7,7 @@ the manifest.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -208,6 +209,16 @@ class Pod(KubeObject):
             for port in container.get("ports") or ()
             if (port.get("hostPort") or 0) > 0
         )
+
+    @cached_property
+    def shape(self) -> str:
+        """Equal for pods that the scheduler cannot tell apart but by name (replicas): labels, spec and resize
+        status.
+        """
+        spec = {key: value for key, value in self.spec.items() if key != "nodeName"}
+        resize = [item for item in self.conditions if item.get("type") == "PodResizePending"]
+        parts = [self.namespace, self.labels, spec, self.node_name, self.status.get("containerStatuses"), resize]
+        return json.dumps(parts, sort_keys=True)
 
     @property
     def conditions(self) -> list[dict[str, Any]]:

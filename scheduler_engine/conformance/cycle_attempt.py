@@ -54,7 +54,7 @@ class Attempt:
         return self.best[0] if self.best else ""
 
     @property
-    def feasible(self) -> list[NodeInfo]:
+    def feasible(self) -> Sequence[NodeInfo]:
         return self.search.feasible if self.search is not None else []
 
 

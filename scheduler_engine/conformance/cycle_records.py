@@ -262,7 +262,7 @@ def _search(search: Search, random_order: bool) -> Fields:
         described["nominatedFirst"] = search.nominated_node
     if search.nominated_status is not None:
         described["nominatedFailure"] = _verdict(search.nominated_status)
-    visited = search.visited[1:] if search.nominated_node else search.visited
+    visited = [] if nominated_passed else search.visited
     if not nominated_passed:
         if random_order:
             described["randomOrder"] = True

@@ -38,6 +38,8 @@ class FaultyPlugin:
     at PreBind and Bind the plugin is called when it is over.
     """
 
+    reads_other_nodes = True
+
     def __init__(
         self, framework: Framework, point: str, name: str, answer: str, duration_us: int, original: Any
     ) -> None:
@@ -103,7 +105,8 @@ class FaultyPlugin:
     def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
         answer = self._take(pod)
         if answer is None and self.original is not None:
-            return self.original.permit(state, pod, node_name)
+            status, timeout_us = self.original.permit(state, pod, node_name)
+            return status, timeout_us
         return answer, self.duration_us
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:

@@ -174,6 +174,8 @@ class NominatorView(Protocol):
 
     def delete_nominated_pod_if_exists(self, pod: Pod) -> None: ...
 
+    def has_nominations(self) -> bool: ...
+
 
 class NoNominations:
     """A nominator before there is a queue."""
@@ -183,6 +185,9 @@ class NoNominations:
 
     def delete_nominated_pod_if_exists(self, pod: Pod) -> None:
         """There is none."""
+
+    def has_nominations(self) -> bool:
+        return False
 
 
 class FrameworkView(Protocol):

@@ -116,7 +116,7 @@ class ImageStateSummary:
 
 @dataclass(slots=True, eq=False)
 class NodeInfo:
-    """``node`` is None for a ghost (node gone, pods still there). Amounts: millicores and bytes."""
+    """``node`` is None and ``name`` "" for a ghost (node gone, pods still there). Amounts: millicores and bytes."""
 
     node: Node | None = None
     pods: list[PodInfo] = field(default_factory=list)
@@ -129,19 +129,17 @@ class NodeInfo:
     image_states: dict[str, ImageStateSummary] = field(default_factory=dict)
     pvc_ref_counts: dict[str, int] = field(default_factory=dict)
     generation: int = 0
-
-    @property
-    def name(self) -> str:
-        """The node's name, "" for a ghost."""
-        return self.node.name if self.node is not None else ""
+    name: str = ""
 
     def set_node(self, node: Node) -> None:
         self.node = node
+        self.name = node.name
         self.allocatable = resource_from(node.allocatable)
 
     def remove_node(self) -> None:
         """Leave a ghost: the pods stay."""
         self.node = None
+        self.name = ""
 
     def add_pod_info(self, info: PodInfo) -> None:
         self.pods.append(info)
@@ -198,11 +196,13 @@ class NodeInfo:
             {name: ImageStateSummary(state.size, state.num_nodes) for name, state in self.image_states.items()},
             dict(self.pvc_ref_counts),
             self.generation,
+            self.name,
         )
 
     def become(self, other: NodeInfo) -> None:
         """Take over everything ``other`` holds, so that whoever holds this object sees it. ``other`` is used up."""
         self.node = other.node
+        self.name = other.name
         self.pods = other.pods
         self.pods_with_affinity = other.pods_with_affinity
         self.pods_with_required_anti_affinity = other.pods_with_required_anti_affinity

@@ -21,6 +21,7 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.node_results import NodeResults
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import NormalizeRan, PluginsRan, PostFilterRan, PreFilterRan, PreScoreRan, ScoreRan
 
@@ -66,6 +67,7 @@ class Framework:
         for point in EXTENSION_POINTS:
             self.points[point] = [self._instance(name, profile, registry) for name, _ in profile.plugins.get(point, ())]
         self.weights = dict(profile.plugins.get("score", ()))
+        self.results = NodeResults()
 
     def _instance(self, name: str, profile: ProfileLike, registry: Mapping[str, type[Plugin]]) -> Plugin:
         if name not in self.plugins:
@@ -148,7 +150,11 @@ class Framework:
 
     def run_filter_plugins(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         """The first failing plugin's status, None when all pass."""
-        for plugin in state.data[ACTIVE_FILTERS]:
+        return self.ask(state.data[ACTIVE_FILTERS], state, pod, node_info)
+
+    def ask(self, plugins: Sequence[Any], state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        """The status of the first of ``plugins`` that fails on the node."""
+        for plugin in plugins:
             try:
                 status: Status | None = plugin.filter(state, pod, node_info)
             except PluginError as problem:
@@ -189,6 +195,14 @@ class Framework:
             if status is not None:
                 verdicts.append(_verdict(plugin.name, status))
         return tuple(verdicts)
+
+    def judge(self, state: CycleState, pod: Pod) -> Judge:
+        """Filters for the search over the snapshot's own nodes; what is known of an unchanged node is not worked
+        out again.
+        """
+        active = state.data[ACTIVE_FILTERS]
+        local = next((i for i, plugin in enumerate(active) if plugin.reads_other_nodes), len(active))
+        return Judge(self, state, pod, active[:local], active[local:])
 
     def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
         """Nominated pods that count against ``pod`` on the node: other pods of equal or higher priority."""
@@ -265,12 +279,15 @@ class Framework:
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
         """Raw scores. Raises PluginError when a plugin fails."""
+        plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
+        local = [plugin for plugin in plugins if not plugin.reads_other_nodes]
+        kept = self.results.raw_scores(state, pod, nodes, local) if local else {}
         raw: Scores = {}
-        for plugin in self.points["score"]:
-            if plugin.name in state.skip_score_plugins:
-                continue
+        for plugin in plugins:
             try:
-                raw[plugin.name] = {info.name: plugin.score(state, pod, info) for info in nodes}
+                raw[plugin.name] = kept.get(plugin.name) or {
+                    info.name: plugin.score(state, pod, info) for info in nodes
+                }
             except PluginError as problem:
                 text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
                 raise PluginError(text) from problem
@@ -281,21 +298,18 @@ class Framework:
     def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
         """Normalized scores and the weighted total per node. Raises PluginError for a score outside 0–100."""
         normalized: Scores = {}
-        totals: dict[str, int] = {}
+        nodes = list(next(iter(raw.values()), ()))
+        sums = [0] * len(nodes)
         for name, scores in raw.items():
             plugin: Any = self.plugins[name]
             values = dict(scores)
             if hasattr(plugin, "normalize_score"):
                 plugin.normalize_score(state, pod, values)
+            _check_range(name, values)
             weight = self.weights[name]
-            for node, value in values.items():
-                if not 0 <= value <= MAX_NODE_SCORE:
-                    raise PluginError(
-                        f"applying score defaultWeights on Score plugins: plugin {name!r} returns an invalid score "
-                        f"{value}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
-                    )
-                totals[node] = totals.get(node, 0) + value * weight
+            sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
             normalized[name] = values
+        totals = dict(zip(nodes, sums, strict=True))
         weighted = (
             {
                 name: {node: value * self.weights[name] for node, value in values.items()}
@@ -305,7 +319,12 @@ class Framework:
             else {}
         )
         self.handle.recorder.add(
-            NormalizeRan(self.handle.cycle, self._table(normalized), self._table(weighted), tuple(totals.items()))
+            NormalizeRan(
+                self.handle.cycle,
+                self._table(normalized),
+                self._table(weighted),
+                tuple(totals.items()) if self.handle.recorder.full else (),
+            )
         )
         return normalized, totals
 
@@ -408,3 +427,71 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
         return right
     wanted = dict.fromkeys(right.node_names)
     return PreFilterResult(tuple(name for name in left.node_names if name in wanted))
+
+
+def _check_range(plugin: str, values: Mapping[str, int]) -> None:
+    """Raises PluginError for a normalized score outside 0–100."""
+    wrong = min(values.values()) if min(values.values()) < 0 else max(values.values())
+    if not 0 <= wrong <= MAX_NODE_SCORE:
+        raise PluginError(
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
+            f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+        )
+
+
+class Judge:
+    """One pod's filters over the nodes of a snapshot: ``local`` plugins first, whose answers are kept, then the
+    ``others``.
+    """
+
+    __slots__ = ("framework", "known", "local", "nominations", "others", "pod", "state")
+
+    def __init__(
+        self, framework: Framework, state: CycleState, pod: Pod, local: Sequence[Any], others: Sequence[Any]
+    ) -> None:
+        self.framework = framework
+        self.state = state
+        self.pod = pod
+        self.local = local
+        self.others = others
+        self.known = framework.results.of(pod, local).verdicts
+        self.nominations = framework.handle.nominator.has_nominations()
+
+    def knows_all(self, nodes: Sequence[NodeInfo]) -> bool:
+        """Bring what is known of ``nodes`` up to date, if that settles their verdicts; False when each has to be
+        asked.
+        """
+        if self.nominations or self.others:
+            return False
+        known = self.known
+        for info in nodes:
+            held = known.get(info.name)
+            if held is None or held[0] != info.generation:
+                status = self.framework.ask(self.local, self.state, self.pod, info)
+                if status is not None and not status.is_rejected:
+                    return False
+                known[info.name] = (info.generation, status)
+        return True
+
+    def passing(self, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
+        known = self.known
+        return [info for info in nodes if known[info.name][1] is None]
+
+    def failing(self, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
+        known = self.known
+        return [info for info in nodes if known[info.name][1] is not None]
+
+    def verdict(self, info: NodeInfo) -> Status | None:
+        """The first failing plugin's status on the node, None when all pass; nominated pods count."""
+        if self.nominations and self.framework.nominated_for(self.pod, info.name):
+            return self.framework.run_filter_plugins_with_nominated_pods(self.state, self.pod, info)
+        known = self.known.get(info.name)
+        if known is not None and known[0] == info.generation:
+            status = known[1]
+        else:
+            status = self.framework.ask(self.local, self.state, self.pod, info)
+            if status is None or status.is_rejected:
+                self.known[info.name] = (info.generation, status)
+        if status is None and self.others:
+            return self.framework.ask(self.others, self.state, self.pod, info)
+        return status

@@ -70,6 +70,10 @@ class Nominator:
         self._delete(pod.uid)
         self._tell(pod, before)
 
+    def has_nominations(self) -> bool:
+        """Whether any pod is nominated at all."""
+        return bool(self.nominated_pods)
+
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
         """In order of nomination. One that is in no queue (it is in flight) comes without its spec, as upstream."""
         refs = self.nominated_pods.get(node_name)

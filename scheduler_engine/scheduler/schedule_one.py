@@ -99,7 +99,7 @@ def _record_filter(scheduler: Scheduler, cycle: Cycle, search: Search) -> None:
             tuple(plugin.name for plugin in framework.points["filter"]),
             tuple(cycle.state.skip_filter_plugins),
             tuple(rows),
-            tuple(info.name for info in search.feasible),
+            tuple(info.name for info in search.feasible) if scheduler.recorder.full else (),
             len(scheduler.snapshot.list()),
             len(search.nodes),
             search.nodes_to_find,
@@ -107,6 +107,7 @@ def _record_filter(scheduler: Scheduler, cycle: Cycle, search: Search) -> None:
             search.next_start_index,
             search.nominated_node,
             tuple(also),
+            len(search.feasible),
         )
     )
 
@@ -169,7 +170,9 @@ def select_host(scheduler: Scheduler, cycle: Cycle) -> str:
         ties = tuple(name for name in names if totals[name] == total)
         how = "highest" if len(ties) == 1 else "draw"
     cycle.host = ties[0] if len(ties) == 1 else ties[scheduler.random.randrange(len(ties))]
-    scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
+    scheduler.recorder.add(
+        HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties if scheduler.recorder.full else (), total)
+    )
     cycle.note = cycle.host
     return "Assume"
 

@@ -6,7 +6,7 @@ Source: seed 002 §1 and §7 (percentageOfNodesToScore); upstream ``schedule_one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -34,9 +34,8 @@ def num_feasible_nodes_to_find(profile_percentage: int | None, global_percentage
 class Search:
     """What one Filter stage did.
 
-    ``nodes``: the list searched (narrowed by PreFilter or all); ``visited``: (node, status or None) in visiting order,
-    the feasible node too many that ended the search included; ``nominated``: the same for the nominated node tried
-    first.
+    ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes visited, in that order, the
+    feasible node too many that ended the search included; statuses of those that failed are in ``diagnosis``.
     """
 
     diagnosis: Diagnosis
@@ -44,11 +43,17 @@ class Search:
     next_start_index: int
     nodes: Sequence[NodeInfo] = ()
     nodes_to_find: int = 0
-    feasible: list[NodeInfo] = field(default_factory=list)
-    visited: list[tuple[NodeInfo, Status | None]] = field(default_factory=list)
+    feasible: Sequence[NodeInfo] = ()
+    order: Sequence[NodeInfo] = ()
     nominated_node: str = ""
     nominated_status: Status | None = None
     failure: str = ""
+
+    @property
+    def visited(self) -> list[tuple[NodeInfo, Status | None]]:
+        """The nodes visited, each with its status; None = passes."""
+        statuses = self.diagnosis.node_to_status.statuses
+        return [(info, statuses.get(info.name)) for info in self.order]
 
     @property
     def processed(self) -> int:
@@ -108,38 +113,45 @@ def _nominated_node_fits(
     search.nodes_to_find = _enough(framework, global_percentage, 1)
     status = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
     search.nominated_status = status
-    search.nodes = (info,)
-    return _note(search, info, status) and status is None
+    search.nodes = search.order = (info,)
+    if status is None:
+        search.feasible = (info,)
+    elif status.code is not Code.ERROR:
+        _note_failure(search, info, status)
+    return status is None
 
 
 def _visit(
     framework: Framework, state: CycleState, pod: Pod, search: Search, nodes: Sequence[NodeInfo], start_index: int
 ) -> None:
-    count = len(nodes)
+    first = start_index % len(nodes) if nodes else 0
+    order = [*nodes[first:], *nodes[:first]]
     if not framework.points["filter"]:
-        search.feasible = [nodes[(start_index + offset) % count] for offset in range(search.nodes_to_find)]
-        search.visited = [(info, None) for info in search.feasible]
+        search.order = search.feasible = order[: search.nodes_to_find]
         return
-    run = framework.run_filter_plugins_with_nominated_pods
-    for offset in range(count):
-        info = nodes[(start_index + offset) % count]
-        status = run(state, pod, info)
-        if status is None and len(search.feasible) == search.nodes_to_find:
-            search.visited.append((info, None))
+    judge = framework.judge(state, pod)
+    if search.nodes_to_find >= len(order) and judge.knows_all(order):
+        search.order, search.feasible = order, judge.passing(order)
+        for info in judge.failing(order):
+            _note_failure(search, info, judge.known[info.name][1])
+        return
+    feasible: list[NodeInfo] = []
+    search.order, search.feasible = order, feasible
+    for visited, info in enumerate(order, 1):
+        status = judge.verdict(info)
+        if status is None:
+            if len(feasible) == search.nodes_to_find:
+                search.order = order[:visited]
+                return
+            feasible.append(info)
+        elif status.code is Code.ERROR:
+            search.failure, search.order = status.message, order[: visited - 1]
             return
-        if not _note(search, info, status):
-            search.failure = status.message if status is not None else ""
-            return
+        else:
+            _note_failure(search, info, status)
 
 
-def _note(search: Search, info: NodeInfo, status: Status | None) -> bool:
-    """Remember a verdict; False when the plugin failed instead of deciding."""
-    if status is not None and status.code is Code.ERROR:
-        return False
-    search.visited.append((info, status))
-    if status is None:
-        search.feasible.append(info)
-        return True
+def _note_failure(search: Search, info: NodeInfo, status: Status | None) -> None:
+    assert status is not None
     search.diagnosis.node_to_status.statuses[info.name] = status
     search.diagnosis.add_plugin_status(status)
-    return True

@@ -250,6 +250,7 @@ class FilterRan(Event):
     next_start_index: int
     nominated_first: str
     also: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
+    feasible_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

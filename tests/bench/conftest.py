@@ -1,0 +1,20 @@
+"""Prints what people compare: pods a second and microseconds a cycle, one line per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    session = getattr(terminalreporter.config, "_benchmarksession", None)
+    rows = [row for row in getattr(session, "benchmarks", ()) if "pods/s" in row.extra_info]
+    if not rows:
+        return
+    terminalreporter.section("pods per second")
+    for row in rows:
+        name = row.name.partition("[")[2].rstrip("]")
+        info = row.extra_info
+        terminalreporter.write_line(f"{info['pods/s']:>8} pods/s {info['us per cycle']:>9} us/cycle   {name}")

@@ -1,0 +1,107 @@
+"""How many pods a second the engine schedules: ``make bench``. No test asserts a duration.
+
+Rows: workload × nodes × sampling × trace. ``pods/s`` and microseconds per cycle stand in ``extra_info``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+
+PODS = 60
+WARM_UP = 5
+Manifest = dict[str, Any]
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+
+
+def basic(number: int) -> Manifest:
+    return make_pod(f"basic-{number}").label("app", "basic").cpu("100m").memory("128Mi").obj()
+
+
+def zone_spread(number: int) -> Manifest:
+    return with_spec(
+        basic(number),
+        topologySpreadConstraints=[
+            {
+                "maxSkew": 1,
+                "topologyKey": ZONE,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "basic"}},
+            }
+        ],
+    )
+
+
+def term(key: str) -> Manifest:
+    return {"labelSelector": {"matchLabels": {"app": "basic"}}, "topologyKey": key}
+
+
+def required_anti_affinity(number: int) -> Manifest:
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term(HOSTNAME)]}}
+    return with_spec(basic(number), affinity=affinity)
+
+
+def preferred_affinity(number: int) -> Manifest:
+    wish = {"weight": 10, "podAffinityTerm": term(ZONE)}
+    return with_spec(
+        basic(number), affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}}
+    )
+
+
+def with_spec(manifest: Manifest, **spec: Any) -> Manifest:
+    return {**manifest, "spec": {**manifest["spec"], **spec}}
+
+
+WORKLOADS = {
+    "basic pods": basic,
+    "zone spread, DoNotSchedule": zone_spread,
+    "required anti-affinity by hostname": required_anti_affinity,
+    "preferred affinity by zone": preferred_affinity,
+}
+PERCENTAGES = {"default sampling": None, "all nodes evaluated": 100}
+
+
+def prepared(nodes: int, percentage: int | None, full: bool, workload: str) -> Simulation:
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        **({} if percentage is None else {"percentageOfNodesToScore": percentage}),
+    }
+    simulation = Simulation(configuration=configuration, full=full)
+    simulation.execute(
+        commands.Apply(
+            tuple(
+                make_node(f"n{number}").zone(f"z{number % 3}").capacity(cpu="32", memory="64Gi", pods="110").obj()
+                for number in range(nodes)
+            )
+        )
+    )
+    pods = tuple(WORKLOADS[workload](number) for number in range(PODS + WARM_UP))
+    simulation.execute(commands.Apply(pods))
+    for _ in range(WARM_UP):
+        simulation.execute(commands.PodCycle())
+    return simulation
+
+
+@pytest.mark.parametrize("trace", ["lean", "full"])
+@pytest.mark.parametrize("sampling", PERCENTAGES)
+@pytest.mark.parametrize("nodes", [100, 1000, 5000])
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_throughput(benchmark: BenchmarkFixture, workload: str, nodes: int, sampling: str, trace: str) -> None:
+    def setup() -> tuple[tuple[Simulation], dict[str, Any]]:
+        return (prepared(nodes, PERCENTAGES[sampling], trace == "full", workload),), {}
+
+    def run(simulation: Simulation) -> None:
+        simulation.execute(commands.Run(PODS))
+
+    benchmark.pedantic(run, setup=setup, rounds=1 if nodes == 5000 else 3)
+    seconds = benchmark.stats.stats.median
+    benchmark.extra_info["pods/s"] = round(PODS / seconds)
+    benchmark.extra_info["us per cycle"] = round(seconds / PODS * 1_000_000)

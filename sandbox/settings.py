@@ -107,7 +107,7 @@ TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
 QUOTAS: dict[str, int] = {}
 # Of each worker process: simulations held ready, and characters of rendered panels. Neither is ever the only copy.
 LIVE_SANDBOXES = int(os.environ.get("LIVE_SANDBOXES", "256"))
-FRAGMENT_CACHE_CHARACTERS = 64_000_000
+FRAGMENT_CACHE_CHARACTERS = 32_000_000
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_COOKIE_HTTPONLY = True
 
@@ -119,7 +119,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"hide_tokens": {"()": "sandbox.logs.HideTokens"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["hide_tokens"]}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     # Its INFO lines tell of Twisted's options, not of the site.
     "loggers": {"daphne": {"level": "WARNING"}},

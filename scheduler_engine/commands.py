@@ -178,12 +178,18 @@ def check_bounds(command: Command) -> None:
         raise Rejected(f"cycles: must be from 1 to {MAX_CYCLES}")
 
 
+def _named(manifest: Any) -> str:
+    """Kind and name of a manifest that has not been checked yet."""
+    data = manifest if isinstance(manifest, Mapping) else {}
+    metadata = data.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{data.get('kind', '?')} {name or '?'}"
+
+
 def summary(command: Command) -> str:
     """One line for people: what was done."""
     if isinstance(command, Apply):
-        named = [
-            f"{item.get('kind', '?')} {(item.get('metadata') or {}).get('name', '?')}" for item in command.manifests
-        ]
+        named = [_named(item) for item in command.manifests]
         listed = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
         return f"apply {listed}"
     if isinstance(command, Delete):

@@ -1,6 +1,7 @@
 """Replay: a log of commands gives the same trace again.
 
-A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "commands": [command, …]}``.
+A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "queue_rules": name,
+"commands": [command, …]}``.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from typing import Any
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.commands import Command, from_json, to_json
 from scheduler_engine.errors import Rejected
+from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
 
 
-def make_log(seed: int, configuration: Mapping[str, Any] | None, commands: Iterable[Command]) -> dict[str, Any]:
+def make_log(
+    seed: int, configuration: Mapping[str, Any] | None, commands: Iterable[Command], queue_rules: str = "v1.34"
+) -> dict[str, Any]:
     """The log of a sandbox as plain JSON."""
     return {
         "engine": ENGINE_VERSION,
         "seed": seed,
         "configuration": configuration,
+        "queue_rules": queue_rules,
         "commands": [to_json(command) for command in commands],
     }
 
@@ -32,7 +37,10 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     """Run a log from the start. Raises Rejected when it is no log, or a command is refused."""
     if not isinstance(log.get("commands"), list):
         raise Rejected("not a command log: it needs a list of commands")
-    simulation = Simulation(log.get("seed", 42), log.get("configuration"), full)
+    rules = log.get("queue_rules", "v1.34")
+    if rules not in QUEUES:
+        raise Rejected(f"unknown queue rules {rules!r}: {' or '.join(QUEUES)}")
+    simulation = Simulation(log.get("seed", 42), log.get("configuration"), full, rules)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation

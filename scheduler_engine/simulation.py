@@ -17,6 +17,8 @@ from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
+from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
+from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework import faults
 from scheduler_engine.kubelet import Kubelet
@@ -51,6 +53,10 @@ class Simulation:
             self.api, self.timeline, self.recorder, Random(seed), load_configuration(configuration), queue_rules
         )
         self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
+        self.controllers = (
+            PersistentVolumeController(self.api, self.api.watch()),
+            Provisioner(self.api, self.timeline, self.api.watch()),
+        )
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.api.create(set_defaults(namespace))
@@ -82,7 +88,8 @@ class Simulation:
 
     def deliver(self) -> None:
         """Hand out watch events until everyone has seen everything."""
-        while self.scheduler.work() or self.kubelet.work():
+        workers = (self.scheduler, self.kubelet, *self.controllers)
+        while any(worker.work() for worker in workers):
             pass
 
     def step(self) -> bool:
@@ -118,7 +125,7 @@ class Simulation:
                 self.api.create(defaulted)
             else:
                 old, new = self.api.desired(defaulted)
-                check_update(old.manifest, new)
+                check_update(old.manifest, new, document)
                 self.api.update(new)
         except ApiError as problem:
             name = f"{kind} {key}"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt (the last two for node labels only)."""
+    """``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt (the last two for node labels only).
+
+    ``sign``: ``=``, ``==`` or ``!=`` where an In or NotIn of one value is written that way.
+    """
 
     key: str
     operator: str
     values: tuple[str, ...] = ()
+    sign: str = field(default="", compare=False)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         present = self.key in labels
@@ -39,6 +43,8 @@ class Requirement:
 
     def __str__(self) -> str:
         listed = ",".join(sorted(self.values))
+        if self.sign:
+            return f"{self.key}{self.sign}{listed}"
         forms = {
             "In": f"{self.key} in ({listed})",
             "NotIn": f"{self.key} notin ({listed})",
@@ -90,7 +96,8 @@ def selector_from(label_selector: Mapping[str, Any] | None) -> Selector:
     if label_selector is None:
         return NOTHING
     requirements = [
-        Requirement(key, "In", (value,)) for key, value in sorted((label_selector.get("matchLabels") or {}).items())
+        Requirement(key, "In", (value,), "=")
+        for key, value in sorted((label_selector.get("matchLabels") or {}).items())
     ]
     requirements += [
         Requirement(expression["key"], expression["operator"], tuple(expression.get("values") or ()))
@@ -101,7 +108,7 @@ def selector_from(label_selector: Mapping[str, Any] | None) -> Selector:
 
 def selector_from_set(labels: Mapping[str, str] | None) -> Selector:
     """Every label must be there with its value; none matches everything (upstream ``SelectorFromSet``)."""
-    return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted((labels or {}).items())))
+    return Selector(tuple(Requirement(key, "In", (value,), "=") for key, value in sorted((labels or {}).items())))
 
 
 def requirements_from(expressions: Sequence[Mapping[str, Any]]) -> tuple[Requirement, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scheduler_engine.api.parse_events import NotReadable, json_events, yaml_events
+from scheduler_engine.api.parse_events import NotJson, NotReadable, json_events, yaml_events
 from scheduler_engine.api.parsing import Document, Limits, Place, build_documents
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -62,11 +62,13 @@ def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[D
     if decoded.lstrip()[:1] in ("{", "["):
         try:
             return list(build_documents(json_events(decoded), limits))
-        except NotReadable as json_error:
+        except NotJson as json_error:
             try:
                 return list(build_documents(yaml_events(decoded), limits))
             except NotReadable:
                 raise _rejected(json_error) from json_error
+        except NotReadable as error:
+            raise _rejected(error) from error
     try:
         return list(build_documents(yaml_events(decoded), limits))
     except NotReadable as error:

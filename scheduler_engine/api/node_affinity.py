@@ -20,9 +20,9 @@ class NodeSelectorTerm:
     def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
         if not self.expressions and not self.fields:
             return False
-        return all(item.matches(labels) for item in self.expressions) and all(
-            item.matches({"metadata.name": node_name}) for item in self.fields
-        )
+        if not all(item.matches(labels) for item in self.expressions):
+            return False
+        return not node_name or all(item.matches({"metadata.name": node_name}) for item in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ class NotReadable(Exception):
         self.message, self.line, self.column = message, line, column
 
 
+class NotJson(NotReadable):
+    """The text breaks the rules of JSON; it may still be YAML."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target)."""
@@ -113,10 +117,10 @@ def json_events(text: str) -> Iterator[Event]:
             yield Event("end", line, column)
             expect = ", or end" if stack else "value"
         else:
-            raise NotReadable(f"invalid JSON: unexpected {token}, expected {_wanted(expect, stack)}", line, column)
+            raise NotJson(f"invalid JSON: unexpected {token}, expected {_wanted(expect, stack)}", line, column)
     if stack or expect != "value":
         line = text.count("\n") + 1
-        raise NotReadable(f"invalid JSON: it ends too early, expected {_wanted(expect, stack)}", line, 1)
+        raise NotJson(f"invalid JSON: it ends too early, expected {_wanted(expect, stack)}", line, 1)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
@@ -125,7 +129,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
         match = _TOKEN.match(text, position)
         column = position - line_start + 1
         if match is None:
-            raise NotReadable(f"invalid JSON: unexpected {text[position : position + 10]!r}", line, column)
+            raise NotJson(f"invalid JSON: unexpected {text[position : position + 10]!r}", line, column)
         token, kind = match.group(), str(match.lastgroup)
         if kind == "space":
             if "\n" in token:
@@ -143,11 +147,11 @@ def _value(kind: str, token: str, line: int, column: int) -> str | int | float |
         try:
             text = str(json.loads(token))
         except ValueError as error:
-            raise NotReadable(f"invalid JSON string: {error}", line, column) from error
+            raise NotJson(f"invalid JSON string: {error}", line, column) from error
         if "\0" in text:
             raise NotReadable("a text must not hold the character U+0000", line, column)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if len(token) < 20 and token.lstrip("-").isdigit():
+    if len(token) <= 20 and token.lstrip("-").isdigit() and -(2**63) <= int(token) < 2**63:
         return int(token)
     number = float(token)
     if math.isinf(number):

@@ -21,6 +21,7 @@ from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModi
 DEFAULT_GRACE_SECONDS = 30
 KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion")
 KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
+KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,8 @@ class ApiServer:
     def desired(self, manifest: Mapping[str, Any]) -> tuple[KubeObject, dict[str, Any]]:
         """The stored object, and what an update with ``manifest`` would make of it.
 
-        Identity, what admission and the scheduler have set on a pod, and a status that is not given stay. Raises
-        ApiError when there is no such object.
+        Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
+        status that is not given stay. Raises ApiError when there is no such object.
         """
         kind, key = identity(manifest)
         old = self._existing(kind, key)
@@ -131,6 +132,10 @@ class ApiServer:
             held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
             new["spec"] = {**held, **(new.get("spec") or {})}
             new["status"] = merge(old.status, new.get("status") or {})
+        elif kind in KEPT_STORAGE_SPEC:
+            held = {name: old.spec[name] for name in KEPT_STORAGE_SPEC[kind] if name in old.spec}
+            new = merge({"metadata": {"annotations": old.annotations}, "spec": held}, new)
+            new["status"] = old.status
         elif old.status and not new.get("status"):
             new["status"] = old.status
         return old, new

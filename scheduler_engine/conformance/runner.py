@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scheduler_engine.conformance import cache, config, cycle, e2e, queue
+from scheduler_engine.conformance import api, cache, config, cycle, e2e, leaderelection, queue
 
 Case = dict[str, Any]
 
@@ -35,11 +35,11 @@ class Kind:
 KINDS: tuple[Kind, ...] = (
     Kind("cycle", lambda case: "pending" in case and "expect" in case, cycle.run),
     Kind("config", lambda case: case.get("op") == "config", config.run),
-    Kind("leaderelection", lambda case: "electors" in case or "lockError" in case, None),
+    Kind("leaderelection", lambda case: "electors" in case or "lockError" in case, leaderelection.run),
     Kind("cache", lambda case: "ttl" in case, cache.run),
     Kind("queue", lambda case: "ops" in case, queue.run),
     Kind("e2e", lambda case: "commands" in case, e2e.run),
-    Kind("api", lambda case: "op" in case, None),
+    Kind("api", lambda case: case.get("op") in api.OPS, api.run),
 )
 """In the order in which they are tried."""
 

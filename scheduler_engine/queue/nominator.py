@@ -103,7 +103,7 @@ class Nominator:
         if self.objects is None:
             return True
         stored = self.objects.get("Pod", pod.key)
-        return isinstance(stored, Pod) and not stored.node_name
+        return isinstance(stored, Pod) and stored.uid == pod.uid and not stored.node_name and not stored.finished
 
     def _delete(self, uid: str) -> None:
         node_name = self.nodes.pop(uid, None)

@@ -120,6 +120,18 @@ class SchedulingQueue(Lanes):
         self.nominator.nodes = before.nominator.nodes
         self.move_request_cycle = before.move_request_cycle
         self.incoming_pods = before.incoming_pods
+        self._ask_gates_again()
+
+    def _ask_gates_again(self) -> None:
+        """Other PreEnqueue plugins may open a gate, or close one."""
+        for lane, infos in self.lanes().items():
+            for info in infos:
+                self._run_pre_enqueue_plugins(info)
+                if info.gating_plugin and lane != GATED:
+                    self._take_out(info.pod.key)
+                    self._park(info, str(UNSCHEDULED_POD_ADD), lane)
+                elif lane == GATED and not info.gating_plugin:
+                    self._move_to_active_q(info, str(UNSCHEDULED_POD_ADD), lane)
 
     # --- pods come and go ----------------------------------------------------------------------------------------
 
@@ -214,11 +226,12 @@ class SchedulingQueue(Lanes):
         """The pod is gone, or has got a node. One that is in flight stays so until its attempt is over."""
         self.nominator.delete_nominated_pod_if_exists(pod)
         lane = self.lane_of(pod.key)
-        info = (
-            self.active_q.delete(pod.key) or self.backoff_q.delete(pod.key) or self.unschedulable_pods.delete(pod.key)
-        )
+        info = self._take_out(pod.key)
         if info is not None:
             self._tell(info, lane, OUTSIDE, str(UNSCHEDULED_POD_DELETE))
+
+    def _take_out(self, key: str) -> QueuedPodInfo | None:
+        return self.active_q.delete(key) or self.backoff_q.delete(key) or self.unschedulable_pods.delete(key)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Move ``pods`` to activeQ at once; one that is in flight will be queued again when it comes back."""

@@ -38,11 +38,11 @@ def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
     """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
     cycle.wait_until_us = None
     if cycle.rejected_because:
-        return _binding_failed(scheduler, cycle, unschedulable(cycle.rejected_because).by(next(iter(cycle.waits))))
+        return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(next(iter(cycle.waits))))
     if cycle.waits:
         plugin = min(cycle.waits, key=lambda name: cycle.waits[name])
         text = f"rejected due to timeout after waiting {cycle.waits[plugin] / 1_000_000:g}s at plugin {plugin}"
-        return _binding_failed(scheduler, cycle, unschedulable(text).by(plugin))
+        return _rejected_on_permit(scheduler, cycle, unschedulable(text).by(plugin))
     return "PreBind"
 
 
@@ -82,18 +82,36 @@ def post_bind(scheduler: Scheduler, cycle: Cycle) -> str:
     return ""
 
 
+def _rejected_on_permit(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+    """The last chance to call a pod unschedulable: the plugin that rejected it decides what may help."""
+    _give_back(scheduler, cycle, status)
+    fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+    _its_going_helps_others(scheduler, cycle)
+    return ""
+
+
 def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
-    """Unreserve in reverse order, forget the assumed pod, wake others by its going, requeue."""
-    cycle.note = f"{status.plugin or 'binding'} failed"
-    pod = cycle.placed
-    cycle.framework.run_unreserve_plugins(cycle.state, pod, cycle.host)
-    scheduler.cache.forget_pod(pod)
+    """Whatever goes wrong after Permit counts as an error, a rejection too: the pod is tried again after its backoff."""
+    _give_back(scheduler, cycle, status)
     if not status.is_rejected:
-        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
+        scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, cycle.placed, None)
         return cycle_failed(scheduler, cycle, status, status.message)
-    next_stage = fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+    cycle_failed(scheduler, cycle, status, status.message)
+    _its_going_helps_others(scheduler, cycle)
+    return ""
+
+
+def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> None:
+    """Unreserve in reverse order, forget the assumed pod."""
+    cycle.note = f"{status.plugin or 'binding'} failed"
+    cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
+    scheduler.cache.forget_pod(cycle.placed)
+
+
+def _its_going_helps_others(scheduler: Scheduler, cycle: Cycle) -> None:
+    """Told after the pod itself is queued again, which it must not help."""
+    pod = cycle.placed
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))
-    return next_stage
 
 
 BINDING_STAGES: dict[str, StageFunction] = {

@@ -89,6 +89,9 @@ def _node(scheduler: Scheduler, old: Node | None, new: Node | None) -> None:
 
 def _pod(scheduler: Scheduler, old: Pod | None, new: Pod | None) -> None:
     """Two filtered handlers, as upstream: assigned pods go to the cache, unassigned ones to the queue."""
+    if new is not None and new.finished and new.node_name and scheduler.cache.is_assumed_pod(new):
+        # It ended while it was being bound. No other event will confirm it, and the cache would count it for ever.
+        _cache_delete(scheduler, new)
     old, new = _seen(old), _seen(new)
     _filtered(scheduler, old, new, _is_assigned, _cache_add, _cache_update, _cache_delete)
     _filtered(scheduler, old, new, _is_ours_to_schedule, _queue_add, _queue_update, _queue_delete)

@@ -38,8 +38,8 @@ def fit_failed(
 
 def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
     popped = cycle.pod
-    live = scheduler.api.pod(popped.key)
-    if live is None or live.node_name:
+    live = _still_to_be_scheduled(scheduler, popped)
+    if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)
     else:
         cycle.info.pod_info = PodInfo(live)
@@ -50,6 +50,16 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
         _update_status(scheduler, live, status, message, nominated_node)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
+
+
+def _still_to_be_scheduled(scheduler: Scheduler, popped: Pod) -> Pod | None:
+    """The pod as the API server has it now; None when it is gone, another one of its name, finished, on a node, or no
+    profile serves it any more.
+    """
+    live = scheduler.api.pod(popped.key)
+    if live is None or live.uid != popped.uid or live.finished or live.node_name:
+        return None
+    return live if live.scheduler_name in scheduler.profiles else None
 
 
 def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str, nominated_node: str | None) -> None:

@@ -5,8 +5,10 @@ Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from random import Random
 
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
@@ -102,6 +104,18 @@ class Scheduler:
         self.queue.take_over(before)
         for framework in under_way:
             framework.handle.nominator = self.queue.nominator
+        self._sort_out_pods({cycle.pod.uid for cycle in (self.cycle, *self.bindings) if cycle is not None})
+
+    def _sort_out_pods(self, under_way: Set[str]) -> None:
+        """Queue the pods that are served now and were not before; drop those that no profile serves any more."""
+        for pod in self.api.list("Pod"):
+            if not isinstance(pod, Pod) or pod.node_name or pod.finished or pod.uid in under_way:
+                continue
+            served, queued = pod.scheduler_name in self.profiles, bool(self.queue.lane_of(pod.key))
+            if served and not queued:
+                self.queue.add(pod)
+            elif queued and not served:
+                self.queue.delete(pod)
 
     # --- the world ---
 
@@ -201,7 +215,7 @@ class Scheduler:
     def allow_waiting_pod(self, pod_key: str) -> bool:
         """Every plugin that made the pod wait allows it now; False when it does not wait."""
         for binding in self.bindings:
-            if binding.waits and binding.pod.key == pod_key:
+            if binding.waits and not binding.rejected_because and binding.pod.key == pod_key:
                 binding.waits = {}
                 binding.wait_until_us = None
                 return True

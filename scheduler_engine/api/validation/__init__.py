@@ -17,7 +17,7 @@ from scheduler_engine.api.validation import storage, workloads
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_update import pod_update
-from scheduler_engine.api.validation.service import service_rules
+from scheduler_engine.api.validation.service import in_registry, service_rules
 from scheduler_engine.errors import FieldError, Rejected
 
 Manifest = Mapping[str, Any]
@@ -52,6 +52,9 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "RuntimeClass": workloads.runtime_class_update,
 }
 
+BEFORE_RULES: dict[str, Callable[[Manifest], Manifest]] = {"Service": in_registry}
+"""What a registry completes in a new object before its rules are asked."""
+
 SERVER_FIELDS = {
     "metadata": (
         *("uid", "resourceVersion", "creationTimestamp", "generation"),
@@ -72,7 +75,10 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
         kind = kind_of(manifest).name
     except Rejected as problem:
         return _numbered(problem.errors, document, manifest)
-    errors = check_fields(manifest, kind) or check_rules(with_defaults(manifest))
+    errors = check_fields(manifest, kind)
+    if not errors:
+        complete = BEFORE_RULES.get(kind, dict)
+        errors = check_rules(complete(with_defaults(manifest)))
     return _numbered(errors, document, manifest)
 
 
@@ -82,13 +88,14 @@ def check_rules(defaulted: Manifest) -> list[FieldError]:
     return [] if rule is None else list(rule(defaulted))
 
 
-def check_update(old: Manifest, new: Manifest) -> None:
+def check_update(old: Manifest, new: Manifest, document: int = 0) -> None:
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
-    What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged.
+    What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged. ``document``
+    is the number of the new form in the text or command it came from.
     """
     rule = UPDATE_RULES.get(str(new.get("kind")))
-    errors = [] if rule is None else _numbered(rule(old, _completed(old, new)), 0, new)
+    errors = [] if rule is None else _numbered(rule(old, _completed(old, new)), document, new)
     if errors:
         raise Rejected(errors)
 

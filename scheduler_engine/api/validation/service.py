@@ -30,11 +30,19 @@ _protocol = one_of(PROTOCOLS)
 _ip_address = texts(names.ip_address)
 
 
+def in_registry(service: Data) -> Data:
+    """A Service as its registry completes it before validation: ``clusterIPs`` follows ``clusterIP``."""
+    spec = service.get("spec") or {}
+    if not spec.get("clusterIP") or spec.get("clusterIPs") is not None:
+        return service
+    return {**service, "spec": {**spec, "clusterIPs": [spec["clusterIP"]]}}
+
+
 def service_rules(service: Data) -> Errors:
     spec = service.get("spec") or {}
     yield from metadata_rules(service, names.dns_1035_label, namespaced=True)
     ports, kind = spec.get("ports") or (), spec.get("type") or ""
-    headless = (spec.get("clusterIPs") or [spec.get("clusterIP")])[0] == "None" and bool(spec.get("clusterIPs"))
+    headless = (spec.get("clusterIPs") or [""])[0] == "None"
     if not ports and not headless and kind != "ExternalName":
         yield required("spec.ports")
     if headless and kind in ("LoadBalancer", "NodePort"):

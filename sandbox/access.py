@@ -1,0 +1,157 @@
+"""Who may do what: the decorators of every view below a sandbox's URL, and the answers of those who may not."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from sandbox import ratelimit, tokens
+from sandbox.live import ReplayFailed
+from sandbox.models import Sandbox
+from sandbox.quotas import OverQuota, quotas
+from scheduler_engine.errors import FieldError, Rejected
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A sandbox and what the token in the URL allows there."""
+
+    sandbox: Sandbox
+    token: str
+    can_edit: bool
+
+
+CapabilityView = Callable[Concatenate[HttpRequest, Access, P], HttpResponse]
+RoutedView = Callable[..., HttpResponse]
+
+
+def open_access(sandbox_id: UUID, token: str) -> Access | None:
+    """None for an unknown sandbox as for a wrong token: the answer must not tell which."""
+    sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
+    role = tokens.role(sandbox, token) if sandbox else ""
+    return Access(sandbox, token, role == "edit") if sandbox and role else None
+
+
+def problem(request: HttpRequest, status: int, message: str, errors: list[FieldError] | None = None) -> HttpResponse:
+    """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any."""
+    return render(request, "fragments/error.html", {"message": message, "errors": errors or []}, status=status)
+
+
+def limited(name: str) -> Callable[[RoutedView], RoutedView]:
+    """Answer 429 when the client is over its rate ``name`` of ``settings.RATE_LIMITS``."""
+
+    def decorate(view: RoutedView) -> RoutedView:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            rate, burst = settings.RATE_LIMITS[name]
+            late = ratelimit.wait(name, ratelimit.client(request), rate, burst)
+            if late:
+                response = problem(request, 429, "Too many requests from your address. Wait a moment and try again.")
+                response.headers["Retry-After"] = str(int(late) + 1)
+                return response
+            return view(request, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def readable_body(view: RoutedView) -> RoutedView:
+    """Answer 413 or 400 for a body that is too large or no form, before anything is read from it."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        too_large = f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most."
+        if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+            return problem(request, 413, too_large)
+        try:
+            _ = request.POST
+        except RequestDataTooBig:
+            return problem(request, 413, too_large)
+        except (TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
+            return problem(request, 400, "The request could not be read.")
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
+def reads(view: CapabilityView[P]) -> RoutedView:
+    """A page or fragment of a sandbox, for both tokens."""
+
+    @require_safe
+    @wraps(view)
+    def routed(request: HttpRequest, sandbox_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        access = open_access(sandbox_id, token)
+        if access is None:
+            raise Http404
+        return view(request, access, *args, **kwargs)
+
+    return routed
+
+
+def edits(view: CapabilityView[P]) -> RoutedView:
+    """A change to a sandbox: POST with the edit token; what the engine or a quota refuses becomes a 4xx fragment.
+
+    No cookie gives authority, so that there is nothing for a forged request to ride on: CSRF protection would only keep
+    the site from working inside an iframe with cookies blocked.
+    """
+
+    @csrf_exempt
+    @require_POST
+    @limited("command")
+    @readable_body
+    @wraps(view)
+    def routed(request: HttpRequest, sandbox_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        access = open_access(sandbox_id, token)
+        if access is None:
+            raise Http404
+        if not access.can_edit:
+            return problem(request, 403, "This link only watches. Changes need the edit link.")
+        try:
+            return view(request, access, *args, **kwargs)
+        except Http404:
+            raise
+        except OverQuota as error:
+            return problem(request, error.status, str(error))
+        except Rejected as error:
+            return _rejected(request, error.errors)
+        except ReplayFailed as error:
+            return problem(request, 500, f"This sandbox cannot be replayed by this version of the engine: {error}")
+        except OperationalError:
+            log.exception("the database did not answer in time")
+            return problem(request, 503, "The server is busy with other sandboxes. Nothing was changed; try again.")
+        except Exception:
+            log.exception("a command broke down")
+            return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")
+
+    return routed
+
+
+def _rejected(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
+    if len(errors) == 1 and not errors[0].path:
+        return problem(request, 422, errors[0].message)
+    return problem(request, 422, "Nothing was changed.", errors)
+
+
+def who(request: HttpRequest) -> str:
+    """The label under which a visitor acts, if the page sent one."""
+    return "".join(letter for letter in request.POST.get("who", "") if letter.isprintable())[:40].strip()

@@ -1,0 +1,151 @@
+"""The live line to one browser: it says what it looks at and gets the fragments that changed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from html import escape
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from sandbox import rendering, store
+from sandbox.access import Access, open_access
+from sandbox.live import Position
+from sandbox.panels import PANELS
+from sandbox.panels.view import View
+from sandbox.rendering import Fragment
+
+log = logging.getLogger(__name__)
+
+ALWAYS = "status"
+THREADS = ThreadPoolExecutor(32, thread_name_prefix="consumers")
+"""Many, because they mostly wait: for the lock of a sandbox in which a long command runs, or for the database."""
+LONGEST_MESSAGE = 8192
+"""Characters that a browser may send at once."""
+LARGEST_MESSAGE = 1_000_000
+"""Bytes that are sent at once; Daphne refuses to send more than 1 MiB."""
+NOT_FOUND = 4404
+"""Close code for a wrong URL: not one after which htmx connects again."""
+TRY_AGAIN = 1011
+
+
+class WorkbenchConsumer(AsyncWebsocketConsumer):
+    """One socket. A change or a new view only marks it as behind; one task renders until it is level again.
+
+    So a browser that is slow, or sends views faster than they can be rendered, skips states instead of queueing them.
+    """
+
+    rendering_locks: ClassVar[WeakValueDictionary[UUID, asyncio.Lock]] = WeakValueDictionary()
+
+    async def connect(self) -> None:
+        route = self.scope["url_route"]["kwargs"]
+        self.access: Access | None = await in_thread(open_access)(route["sandbox_id"], route["token"])
+        await self.accept()
+        if self.access is None:
+            await self.close(NOT_FOUND)
+            return
+        self.view = View()
+        self.open: tuple[str, ...] = ()
+        self.sent: dict[str, bytes] = {}
+        self.at: Position | None = None
+        self.behind = False
+        self.task: asyncio.Task[None] | None = None
+        # One thread at a time renders for one sandbox: others would only wait for its lock, and threads are few.
+        self.turn = self.rendering_locks.setdefault(self.access.sandbox.pk, asyncio.Lock())
+        await self.channel_layer.group_add(store.group(self.access.sandbox.pk), self.channel_name)
+
+    async def disconnect(self, code: int) -> None:
+        if self.access is None:
+            return
+        await self.channel_layer.group_discard(store.group(self.access.sandbox.pk), self.channel_name)
+        if self.task is not None:
+            self.task.cancel()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        message = _decoded(text_data)
+        if self.access is None or message is None:
+            return
+        self.view = View.from_mapping(message)
+        wanted = str(message.get("open", "")).split()
+        self.open = tuple(panel for panel in PANELS if panel == ALWAYS or panel in wanted)
+        # A panel that was closed may have changed on the page since; it is sent anew when it opens.
+        self.sent = {panel: digest for panel, digest in self.sent.items() if panel in self.open}
+        self.at = None
+        self.catch_up()
+
+    async def sandbox_changed(self, message: dict[str, Any]) -> None:
+        if self.access is None or message["revision"] <= self.access.sandbox.revision:
+            return
+        self.access.sandbox.revision = message["revision"]
+        self.at = Position(*message["position"])
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        self.behind = True
+        if self.open and (self.task is None or self.task.done()):
+            self.task = asyncio.create_task(self._send_until_level())
+
+    async def _send_until_level(self) -> None:
+        try:
+            while self.behind:
+                self.behind = False
+                await self._send_changes()
+        except Exception:
+            log.exception("a browser's fragments could not be rendered; it is told to connect again")
+            await self.close(TRY_AGAIN)
+
+    async def _send_changes(self) -> None:
+        assert self.access is not None
+        async with self.turn:
+            found = await in_thread(rendering.fragments)(
+                self.access.sandbox, self.view, self.open, self.access.can_edit, self.at
+            )
+        changed = {panel: made for panel, made in found.items() if self.sent.get(panel) != made.digest}
+        if changed:
+            self.sent |= {panel: made.digest for panel, made in changed.items()}
+            for message in _messages(changed, self.view):
+                await self.send(message)
+
+
+def _messages(changed: dict[str, Fragment], view: View) -> Iterator[str]:
+    """The fragments in as few messages as the limit allows; what is too large for any the page fetches itself."""
+    batch: list[str] = []
+    size = 0
+    for panel, made in changed.items():
+        html = made.html
+        length = len(html.encode())
+        if length > LARGEST_MESSAGE:
+            query = escape(urlencode(asdict(view)))
+            html = f'<section id="panel-{panel}" aria-busy="true" hx-get="panel/{panel}/?{query}" hx-trigger="load"'
+            html += ' hx-swap="outerHTML"></section>'
+            length = len(html)
+        if batch and size + length > LARGEST_MESSAGE:
+            yield "".join(batch)
+            batch, size = [], 0
+        batch.append(html)
+        size += length
+    yield "".join(batch)
+
+
+def in_thread(function: Any) -> Any:
+    """Blocking work in one of the threads kept for it, not in the one that Django shares among all."""
+    return database_sync_to_async(function, thread_sensitive=False, executor=THREADS)
+
+
+def _decoded(text: str | None) -> dict[str, Any] | None:
+    if not text or len(text) > LONGEST_MESSAGE:
+        return None
+    try:
+        message = json.loads(text)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None

@@ -1,0 +1,1 @@
+"""Commands of the site for those who run it."""

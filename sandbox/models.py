@@ -1,0 +1,55 @@
+"""What is kept: a sandbox and the log of its commands. Everything else is a replay of the log."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+
+class Sandbox(models.Model):
+    """A cluster and its scheduler: a pure function of ``seed``, ``configuration`` and the first ``head`` commands."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    edit_token_hash = models.CharField(max_length=64)
+    view_token_hash = models.CharField(max_length=64)
+    title = models.CharField(max_length=120)
+    scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
+    engine_version = models.CharField(max_length=40)
+    seed = models.BigIntegerField()
+    configuration = models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")
+    created = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField(auto_now=True)
+    head = models.PositiveIntegerField(default=0, help_text="Number of commands in force.")
+    length = models.PositiveIntegerField(
+        default=0, help_text="Number of commands kept: more than head after going back."
+    )
+    state = models.BigIntegerField(default=0, help_text="Primary key of the record at head, 0 when there is none.")
+    revision = models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included.")
+
+    class Meta:
+        verbose_name_plural = "sandboxes"
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class CommandRecord(models.Model):
+    """One command of a sandbox's log.
+
+    Records are only added at the end or dropped from the end, and a primary key is never used twice (SQLite's
+    AUTOINCREMENT, PostgreSQL's sequences): the key of one record therefore stands for the whole log up to it.
+    """
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="records")
+    n = models.PositiveIntegerField(help_text="Place in the log, from 1.")
+    # Text, not JSONField: PostgreSQL's jsonb reorders keys, and the order of keys reaches the trace.
+    command = models.TextField(help_text="The command as JSON text.")
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who gave it, if any.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["sandbox", "n"], name="one_command_per_place")]
+
+    def __str__(self) -> str:
+        return f"{self.n}: {self.command[:60]}"

@@ -1,0 +1,81 @@
+"""Amounts as people read them: cpu in cores, memory in binary units, simulated time as a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.quantity import parse_quantity
+
+SECOND = 1_000_000
+UNITS = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
+ESSENTIAL = ("cpu", "memory", "ephemeral-storage")
+TITLES = {"cpu": "cpu", "memory": "mem", "pods": "pods", "ephemeral-storage": "disk"}
+
+
+def amount(resource: str, text: Any) -> int:
+    """A quantity as an integer: millicores for cpu, whole units (bytes) for the rest; 0 when it is no quantity."""
+    try:
+        quantity = parse_quantity(text)
+    except (ValueError, TypeError):
+        return 0
+    return quantity.milli_value() if resource == "cpu" else quantity.value()
+
+
+def amounts(resources: Mapping[str, Any]) -> dict[str, int]:
+    return {name: amount(name, text) for name, text in resources.items()}
+
+
+def shown(resource: str, number: int) -> str:
+    """``1500m``, ``2Gi``, ``3``: short, for sentences."""
+    if resource == "cpu":
+        return f"{number}m"
+    if resource in ESSENTIAL:
+        return memory(number)
+    return str(number)
+
+
+def cores(millicores: int) -> str:
+    return f"{millicores / 1000:.2f}".rstrip("0").rstrip(".")
+
+
+def memory(number: int) -> str:
+    for unit, size in UNITS:
+        if number >= size:
+            return f"{number / size:.1f}".rstrip("0").rstrip(".") + unit
+    return str(number)
+
+
+def ratio(resource: str, used: int, total: int) -> str:
+    """``2.8/4`` or ``4.5/8Gi``: both in the unit of the second."""
+    if resource == "cpu":
+        return f"{_one(used / 1000)}/{_one(total / 1000)}"
+    if resource not in ESSENTIAL:
+        return f"{used}/{total}"
+    unit, size = next(((unit, size) for unit, size in UNITS if total >= size), ("", 1))
+    return f"{_one(used / size)}/{_one(total / size)}{unit}"
+
+
+def _one(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def clock(us: int) -> str:
+    """Simulated microseconds as ``00:12.4`` (minutes, seconds, tenths)."""
+    tenths = us // (SECOND // 10)
+    return f"{tenths // 600:02}:{tenths // 10 % 60:02}.{tenths % 10}"
+
+
+def short_clock(us: int) -> str:
+    """``00:12``."""
+    return f"{us // SECOND // 60:02}:{us // SECOND % 60:02}"
+
+
+def seconds(us: int) -> str:
+    """A span: ``3.1 s``, ``18 s``."""
+    return f"{us / SECOND:.1f}".removesuffix(".0") + " s"
+
+
+def short_name(key: str) -> str:
+    """``web-4`` for ``default/web-4``; other namespaces stay."""
+    return key.removeprefix("default/")

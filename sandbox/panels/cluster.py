@@ -1,0 +1,180 @@
+"""The cluster by zone: zones are columns in nodeTree order, so that the round robin reads like text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import markup
+from .amounts import cores, memory, ratio, seconds, short_name
+from .markup import Markup
+from .skew import skews
+from .state import NodeState, PodState
+from .verdicts import NOTHING, Word, words_for
+from .view import View
+from .world import World
+
+CARDS = 40
+"""Up to so many nodes are cards; more are tiles."""
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    pod = world.pods.get(cycle.pod) if cycle else None
+    asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
+    many = len(world.nodes) > CARDS if not view.shape else view.shape == "tiles"
+    words = words_for(world, cycle)
+    places = {name: place for place, name in enumerate(world.order, 1)}
+    start = _start(world)
+    asked = asking.requests if asking else {}
+    asked_on = {} if asking is None or asking.node else asked
+    spread = skews(world, cycle)
+    zones: list[dict[str, Any]] = []
+    for title, names in _columns(world):
+        build = _tile if many else _card
+        nodes = [
+            build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
+            for name in names
+            if name in world.nodes
+        ]
+        fit = sum(1 for name in names if words.get(name, NOTHING).kind in ("ok", "plain", "best"))
+        zones.append({"title": title, "nodes": nodes, "count": len(nodes), "fit": fit, "skew": spread.get(title)})
+    return {
+        "zones": zones,
+        "columns": min(max(len(zones), 1), 4),
+        "rows": 1 + max((zone["count"] for zone in zones), default=0),
+        "many": many,
+        "nodes": len(world.nodes),
+        "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
+        "pods": sum(len(pods) for pods in world.pods_on.values()),
+        "asking": short_name(asking.key) if asking and asked_on else "",
+        "filtered": bool(cycle and cycle.filter),
+        "past": cycle.number if cycle and cycle is not world.cycle else 0,
+        "can_switch": len(world.nodes) > 12,
+    }
+
+
+def _start(world: World) -> str:
+    """The node where the current or the next search starts."""
+    cycle = world.cycle
+    if cycle is not None and cycle.filter is not None and cycle.order and not cycle.outcome:
+        return cycle.order[cycle.filter.start_index % len(cycle.order)]
+    order = world.snapshot_order or world.order
+    return order[world.next_start % len(order)] if order else ""
+
+
+def zone_title(key: str) -> str:
+    """A nodeTree zone key (``region:\\x00:zone``) as people call it."""
+    region, _, zone = key.partition(":\x00:")
+    return zone or region or "no zone"
+
+
+def _columns(world: World) -> list[tuple[str, list[str]]]:
+    columns = [(zone_title(key), list(names)) for key, names in world.zones]
+    known = {name for _, names in columns for name in names}
+    for node in world.nodes.values():
+        if node.name not in known:
+            title = node.zone or "no zone"
+            column = next((names for name, names in columns if name == title), None)
+            if column is None:
+                columns.append((title, [node.name]))
+            else:
+                column.append(node.name)
+    return columns
+
+
+def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:
+    pods = sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)
+    return [(pod, "nominated") for pod in world.nominated_to(node.name)] + [(pod, pod.state) for pod in pods]
+
+
+def _bar(parts: list[tuple[PodState, str]], resource: str, asked: int, total: int) -> Markup:
+    if resource == "pods":
+        return markup.bar([(0, 1, "") for _, state in parts if state != "nominated"], asked, total)
+    return markup.bar([(pod.app, pod.requests.get(resource, 0), state) for pod, state in parts], asked, total)
+
+
+def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> dict[str, Any]:
+    parts = _parts(world, node)
+    used = world.used(node.name)
+    bars = []
+    asking = bool(asked) and not node.ghost
+    for resource, title in (("cpu", "cpu"), ("memory", "mem"), ("pods", "pods")):
+        total = node.allocatable.get(resource, 0)
+        ask = (1 if resource == "pods" else asked.get(resource, 0)) if asking else 0
+        taken = sum(pod.requests.get(resource, 0) for pod, _ in parts) if resource != "pods" else used["pods"]
+        bars.append(
+            {
+                "title": title,
+                "text": str(taken) if resource == "pods" else ratio(resource, taken, total),
+                "short": ask > 0 and taken + ask > total,
+                "svg": _bar(parts, resource, ask, total),
+            }
+        )
+    return {
+        "name": node.name,
+        "place": place,
+        "start": start,
+        "ghost": node.ghost,
+        "last": place == len(world.order),
+        "cordoned": node.node.unschedulable,
+        "taints": [
+            {
+                "text": taint.key.rpartition("/")[2] + (f"={taint.value}" if taint.value else ""),
+                "title": f"{taint.key}={taint.value}:{taint.effect}",
+                "soft": taint.effect == "PreferNoSchedule",
+            }
+            for taint in node.node.taints
+            if taint.key != "node.kubernetes.io/unschedulable"
+        ],
+        "extended": [
+            f"{used.get(name, 0)}/{total} {name.rpartition('/')[2]}"
+            for name, total in node.allocatable.items()
+            if "/" in name
+        ],
+        "bars": bars,
+        "word": word,
+        "pods": markup.join(_block(world, pod, state) for pod, state in parts),
+        "empty": not parts,
+    }
+
+
+def _block(world: World, pod: PodState, state: str) -> str:
+    count = (
+        seconds(max(0, pod.gone_at_us - world.clock_us))
+        if pod.gone_at_us is not None and state == "terminating"
+        else ""
+    )
+    return markup.pod_block(pod, state=state, count=count)
+
+
+def _tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Markup:
+    """A node as a small square: how full it is, what the pod asks for, and the verdict. There may be thousands, so
+    the shapes are left to the style sheet: levels are numbers from 0 to 100.
+    """
+    used = world.used(node.name)
+    cpu, mem = node.allocatable.get("cpu", 0), node.allocatable.get("memory", 0)
+    said = word.why or ("left the nodeTree" if node.ghost else "not visited")
+    full = f"cpu {cores(used.get('cpu', 0))} of {cores(cpu)}, memory {memory(used.get('memory', 0))} of {memory(mem)}"
+    kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
+    signs = (("is-ghost", node.ghost), ("is-cordoned", node.node.unschedulable), ("is-start", start))
+    flags = " ".join([kind, *(name for name, on in signs if on)])
+    refused = word.kind in ("no", "hard")
+    levels = _levels("c", used.get("cpu", 0), cpu, asked.get("cpu", 0), refused)
+    levels += _levels("m", used.get("memory", 0), mem, asked.get("memory", 0), refused)
+    name = markup.esc(node.name)
+    return Markup(
+        f'<button type="button" class="tile {flags}" id="n:{name}" data-node="{name}" '
+        f'title="{name}, {full}: {markup.esc(said)}" style="{levels}"><b>{place or "–"}</b></button>'
+    )
+
+
+def _levels(name: str, used: int, total: int, asked: int, refused: bool) -> str:
+    """``--c`` the level, ``--ca`` what is asked on top of it, ``--co`` the same when it is too much."""
+    if total <= 0:
+        return ""
+    level = min(round(100 * used / total), 100)
+    if not asked or used + asked <= total:
+        more = f"--{name}a:{min(round(100 * asked / total), 100 - level)};" if asked and not refused else ""
+    else:
+        more = f"--{name}o:{100 - level};"
+    return f"--{name}:{level};{more}"

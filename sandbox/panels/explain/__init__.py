@@ -1,0 +1,155 @@
+"""Every verdict and every score in words and numbers, worked out from the trace alone.
+
+``explain_filter`` and ``explain_score`` do each plugin's arithmetic anew for one pod and one node, with what the
+scheduler saw in that cycle. Whatever they come to is compared with what the trace recorded; should the two differ
+(the trace may not tell everything), the recorded result is shown and the difference is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ..amounts import short_name
+from ..state import Cycle
+from ..world import World
+from .allocation import fit_score
+from .balance import balanced_score
+from .claims import claim_lines
+from .fit import fit_filter
+from .images import image_score
+from .model import SUCCESS, Case, Explanation, Line, names
+from .moment import Moment, moment_of
+from .node_affinity import affinity_filter, affinity_score
+from .node_rules import claim_filter, name_filter, port_filter
+from .pod_affinity import pod_affinity_filter
+from .pod_affinity_score import pod_affinity_score
+from .spread import spread_filter, spread_score
+from .taints import taint_filter, taint_score, unschedulable_filter
+from .volume_limits import limits_filter
+from .volume_places import binding_filter, zone_filter
+from .volume_restrictions import restrictions_filter
+
+__all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score"]
+
+Explain = Callable[[Case], Explanation]
+
+EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
+    "NodeUnschedulable": (unschedulable_filter, None),
+    "NodeName": (name_filter, None),
+    "TaintToleration": (taint_filter, taint_score),
+    "NodeAffinity": (affinity_filter, affinity_score),
+    "NodePorts": (port_filter, None),
+    "NodeResourcesFit": (fit_filter, fit_score),
+    "VolumeRestrictions": (restrictions_filter, None),
+    "NodeVolumeLimits": (limits_filter, None),
+    "VolumeBinding": (binding_filter, None),
+    "VolumeZone": (zone_filter, None),
+    "PodTopologySpread": (spread_filter, spread_score),
+    "InterPodAffinity": (pod_affinity_filter, pod_affinity_score),
+    "DynamicResources": (claim_filter, None),
+    "NodeResourcesBalancedAllocation": (None, balanced_score),
+    "ImageLocality": (None, image_score),
+}
+"""Plugin → how it filters and how it scores; None = it does not."""
+VOLUME_PLUGINS = ("VolumeRestrictions", "VolumeBinding", "VolumeZone", "NodeVolumeLimits")
+
+
+def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
+    """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
+    filtered, moment = cycle.filter, _moment(world, cycle)
+    explain = EXPLANATIONS.get(plugin, (None, None))[0]
+    early = _refused_early(cycle, moment, plugin)
+    if early is not None:
+        return early
+    row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
+    if filtered is None or row is None:
+        return Explanation(f"{node_name} was not looked at for {short_name(cycle.pod)}.")
+    if plugin in filtered.skipped:
+        return Explanation(
+            f"{plugin} sits this one out: nothing about {short_name(cycle.pod)} concerns it.", code=SUCCESS
+        )
+    _, failed, code, reasons, with_nominated = row
+    others = {name: (code, reasons) for name, code, reasons in dict(filtered.also).get(node_name, ())}
+    recorded = (code, reasons) if plugin == failed else others.get(plugin, (SUCCESS, ()))
+    if explain is None or moment is None or node_name not in moment.nodes:
+        return Explanation(f"{plugin}: {'; '.join(recorded[1]) or 'passes'}.", code=recorded[0], reasons=recorded[1])
+    case = Case(moment, moment.nodes[node_name], moment.arguments.get(plugin, {}))
+    asked_alone = failed and filtered.plugins.index(plugin) > filtered.plugins.index(failed)
+    nominated = () if asked_alone else tuple(moment.nominated[key] for key in with_nominated if key in moment.nominated)
+    told = _both_runs(case, nominated, explain)
+    return _checked_filter(told, recorded)
+
+
+def _both_runs(case: Case, nominated: tuple[Any, ...], explain: Explain) -> Explanation:
+    """Filters must pass with the nominated pods counted on the node, and without them."""
+    alone = explain(case)
+    if not nominated:
+        return alone
+    told = explain(replace(case, nominated=nominated))
+    listed = names(info.pod.key for info in nominated)
+    if told.code != SUCCESS:
+        return replace(told, lines=(*told.lines, Line("Nominated here", listed, "counted as if they ran here already")))
+    if alone.code != SUCCESS:
+        line = Line("Nominated here", listed, "with them it would pass, but it must pass without them, too")
+        return replace(alone, lines=(*alone.lines, line))
+    return replace(told, lines=(*told.lines, Line("Nominated here", listed, "it passes with them and without them")))
+
+
+def _refused_early(cycle: Cycle, moment: Moment | None, plugin: str) -> Explanation | None:
+    """A plugin's no in PreFilter, before any node was looked at."""
+    for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
+        if name == plugin and code not in (SUCCESS, "Skip"):
+            lines = claim_lines(moment.pod, moment.pre_filter) if moment and plugin in VOLUME_PLUGINS else []
+            text = f"{plugin} said no before any node was looked at: {'; '.join(reasons) or 'it gave no reason'}."
+            return Explanation(text, tuple(lines), code, reasons)
+    return None
+
+
+def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) -> Explanation:
+    if (told.code, told.reasons) == recorded:
+        return told
+    said = "; ".join(recorded[1]) or "it passes"
+    line = Line("Recorded", said, "this is what the scheduler said; the trace does not tell all that it saw")
+    return Explanation(f"The scheduler recorded: {said}.", (line, *told.lines), *recorded)
+
+
+def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
+    """How ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
+    explain = EXPLANATIONS.get(plugin, (None, None))[1]
+    moment = _moment(world, cycle)
+    raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
+    if cycle.score is None or node_name not in raws:
+        return Explanation(f"{plugin} gave {node_name} no score for {short_name(cycle.pod)}.")
+    normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
+    if explain is None or moment is None or node_name not in moment.nodes:
+        return Explanation(f"{plugin} gave {node_name} {raws[node_name]}.", raw=raws[node_name], normalized=normalized)
+    feasible = cycle.filter.feasible if cycle.filter else ()
+    case = Case(moment, moment.nodes[node_name], moment.arguments.get(plugin, {}), (), feasible, raws)
+    told = _checked_score(explain(case), raws[node_name], normalized)
+    weight = dict(cycle.score.weights).get(plugin, 0)
+    if told.normalized is None:
+        return told
+    share = told.normalized * weight
+    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
+    note = f"weight {weight}" if total is None else f"weight {weight}, so {share} of the {total} of {node_name}"
+    line = Line("Weighted", f"{told.normalized} × {weight} = {share}", note)
+    return replace(told, lines=(*told.lines, line))
+
+
+def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Explanation:
+    if told.raw == raw and normalized in (None, told.normalized):
+        return told
+    shown = f"{raw} → {normalized}" if normalized is not None else str(raw)
+    line = Line("Recorded", shown, "this is what the scheduler said; the trace does not tell all that it saw")
+    return Explanation(f"The scheduler recorded {shown}.", (line, *told.lines), raw=raw, normalized=normalized)
+
+
+def _moment(world: World, cycle: Cycle) -> Moment | None:
+    """Folded once per stage of the cycle, and kept with it."""
+    if cycle.moment is None or cycle.moment.stages != len(cycle.stages):
+        cycle.moment = moment_of(world.entries, cycle.number)
+        if cycle.moment is not None:
+            cycle.moment.stages = len(cycle.stages)
+    return cycle.moment

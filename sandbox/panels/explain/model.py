@@ -1,0 +1,167 @@
+"""What an explanation is, what it is made from, and how its numbers are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+
+from ..amounts import short_name
+from .moment import Moment
+
+UNSCHEDULABLE = "Unschedulable"
+UNRESOLVABLE = "UnschedulableAndUnresolvable"
+SUCCESS = "Success"
+BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
+MOST_NAMES = 6
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step of the arithmetic: what it is about, the sum itself, and a remark."""
+
+    label: str
+    formula: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``sentence`` is for everyone, ``lines`` for those who want to check it.
+
+    The rest is what the arithmetic came to, to be compared with the trace: ``code`` and ``reasons`` of a filter
+    (Success without reasons = the node passes), ``raw`` and ``normalized`` of a score (None = not worked out).
+    """
+
+    sentence: str
+    lines: tuple[Line, ...] = ()
+    code: str = ""
+    reasons: tuple[str, ...] = ()
+    raw: int | None = None
+    normalized: int | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One pod before one node. ``nominated`` pods are counted on the node as if they were there.
+
+    ``args``: the plugin's arguments. ``feasible``: the nodes that passed Filter; ``raws``: the plugin's raw scores.
+    """
+
+    moment: Moment
+    node: Node
+    args: Mapping[str, Any]
+    nominated: tuple[PodInfo, ...] = ()
+    feasible: tuple[str, ...] = ()
+    raws: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def pod(self) -> Pod:
+        return self.moment.pod
+
+    @property
+    def name(self) -> str:
+        """The pod's name for sentences."""
+        return short_name(self.pod.key)
+
+    @cached_property
+    def here(self) -> tuple[PodInfo, ...]:
+        """Pods on the node, the nominated ones last."""
+        return (*self.moment.pods_on.get(self.node.name, ()), *self.nominated)
+
+    @cached_property
+    def info(self) -> NodeInfo:
+        """The node with its pods' requests added up, the nominated ones included."""
+        info = NodeInfo()
+        info.set_node(self.node)
+        for pod in self.here:
+            info.add_pod_info(pod)
+        return info
+
+
+def passes(sentence: str, lines: Sequence[Line] = ()) -> Explanation:
+    return Explanation(sentence, tuple(lines), SUCCESS)
+
+
+def refuses(sentence: str, lines: Sequence[Line], *reasons: str, code: str = UNSCHEDULABLE) -> Explanation:
+    return Explanation(sentence, tuple(lines), code, reasons)
+
+
+def scored(sentence: str, lines: Sequence[Line], raw: int, normalized: int | None) -> Explanation:
+    return Explanation(sentence, tuple(lines), raw=raw, normalized=normalized)
+
+
+def as_it_is(sentence: str, lines: Sequence[Line], raw: int) -> Explanation:
+    """A score of a plugin that does not normalize."""
+    return scored(sentence, [*lines, Line("Normalized", str(raw), "already 0 to 100, so it stays as it is")], raw, raw)
+
+
+def scaled(case: Case, sentence: str, lines: Sequence[Line], raw: int, *, reverse: bool) -> Explanation:
+    """A score that is stretched so that the highest raw score becomes 100, or 0 when ``reverse``."""
+    highest = max(case.raws.values(), default=0)
+    share = 100 * raw // highest if highest else 0
+    normalized = 100 - share if reverse else share
+    if highest and reverse:
+        formula, note = (
+            f"100 − 100 × {raw} / {highest} = {normalized}",
+            f"{highest} is the highest raw score of all nodes",
+        )
+    elif highest:
+        formula, note = f"100 × {raw} / {highest} = {normalized}", f"{highest} is the highest raw score of all nodes"
+    else:
+        formula, note = str(normalized), f"every node has 0, so every node gets {normalized}"
+    return scored(sentence, [*lines, Line("Normalized", formula, note)], raw, normalized)
+
+
+def written(resource: str, *numbers: int) -> list[str]:
+    """Amounts of one resource, exact and all in one unit: ``2100m``, ``712Mi``, ``3``."""
+    if resource == "cpu":
+        return [f"{number}m" for number in numbers]
+    if resource not in ("memory", "ephemeral-storage") and not resource.startswith("hugepages-"):
+        return [str(number) for number in numbers]
+    unit, size = next(((unit, size) for unit, size in BINARY if not any(number % size for number in numbers)), ("B", 1))
+    return [f"{number // size}{unit}" if number else "0" for number in numbers]
+
+
+def bare(resource: str, *numbers: int) -> tuple[list[str], str]:
+    """As ``written``, without the unit, and the unit."""
+    texts = written(resource, *numbers)
+    unit = next((text.lstrip("0123456789−-") for text in texts if text != "0"), "")
+    return [text.removesuffix(unit) if unit else text for text in texts], unit
+
+
+def names(listed: Iterable[str], most: int = MOST_NAMES) -> str:
+    """``a, b and c`` or ``a, b and 4 more``; pods of the default namespace without it."""
+    shown = [short_name(name) for name in listed]
+    if len(shown) > most:
+        return f"{', '.join(shown[: most - 1])} and {len(shown) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def label_of(labels: Mapping[str, str], key: str) -> str:
+    """``disktype=hdd`` or ``no label disktype``."""
+    return f"{key}={labels[key]}" if key in labels else f"no label {key}"
+
+
+def several(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def domain(key: str) -> str:
+    """What one domain of a topology key is called: ``zone`` for ``topology.kubernetes.io/zone``, ``node``."""
+    return "node" if key == HOSTNAME else key.rpartition("/")[2]
+
+
+def place(key: str, value: str | None) -> str:
+    """``in zone eu-a``, ``on node-1``."""
+    return f"on {value}" if key == HOSTNAME else f"in {domain(key)} {value}"
+
+
+def signed(number: int) -> str:
+    """With a real minus sign."""
+    return str(number).replace("-", "−")

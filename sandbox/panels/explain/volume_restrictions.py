@@ -1,0 +1,80 @@
+"""VolumeRestrictions in words and numbers: who else uses a disk or a claim.
+
+Source: seed 002 §6; upstream ``plugins/volumerestrictions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .model import Case, Explanation, Line, names, passes, refuses
+
+DISK_IN_USE = "node(s) had no available disk"
+CLAIM_IN_USE = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
+DISKS = {"gcePersistentDisk": "pdName", "awsElasticBlockStore": "volumeID", "iscsi": "iqn", "rbd": "image"}
+"""Volume source → the field that names the disk."""
+
+
+def restrictions_filter(case: Case) -> Explanation:
+    lines: list[Line] = []
+    disk_users, claim_users = _disk_users(case, lines), _claim_users(case, lines)
+    if disk_users:
+        text = (
+            f"A disk that {case.name} mounts is in use on {case.node.name} by {names(disk_users)} and cannot be shared."
+        )
+        return refuses(text, lines, DISK_IN_USE)
+    if claim_users:
+        text = f"{case.name} needs a claim for itself alone (ReadWriteOncePod), and {names(claim_users)} uses it."
+        return refuses(text, lines, CLAIM_IN_USE)
+    return passes(f"No other pod is in the way of the volumes of {case.name}.", lines)
+
+
+def _disk_users(case: Case, lines: list[Line]) -> list[str]:
+    users: dict[str, None] = {}
+    for volume in case.pod.volumes:
+        for kind, field in DISKS.items():
+            if volume.get(kind) is None:
+                continue
+            held = [
+                info.pod.key
+                for info in case.here
+                for other in info.pod.volumes
+                if other.get(kind) is not None and _clash(kind, volume[kind], other[kind])
+            ]
+            users |= dict.fromkeys(held)
+            said = f"in use by {names(dict.fromkeys(held))}" if held else "free on this node"
+            lines.append(Line(f"{kind} {volume[kind].get(field)}", said, "two pods may share it only when both read"))
+    return list(users)
+
+
+def _clash(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    if kind != "awsElasticBlockStore" and mine.get("readOnly") and theirs.get("readOnly"):
+        return False
+    if kind == "rbd":
+        shared = set(mine.get("monitors") or ()) & set(theirs.get("monitors") or ())
+        if not shared or (mine.get("pool") or "rbd") != (theirs.get("pool") or "rbd"):
+            return False
+    return bool(mine.get(DISKS[kind]) == theirs.get(DISKS[kind]))
+
+
+def _claim_users(case: Case, lines: list[Line]) -> list[str]:
+    """Anywhere in the cluster; nominated pods count by the claim's name alone."""
+    users: dict[str, None] = {}
+    for name in case.pod.claim_names:
+        claim = case.moment.pre_filter.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
+        if claim is None or "ReadWriteOncePod" not in (claim.spec.get("accessModes") or ()):
+            continue
+        using = [
+            info.pod.key
+            for node in case.moment.nodes
+            for info in case.moment.pods_on.get(node, ())
+            if info.pod.namespace == case.pod.namespace and name in info.pod.claim_names
+        ]
+        using += [info.pod.key for info in case.nominated if name in info.pod.claim_names]
+        users |= dict.fromkeys(using)
+        said = f"in use by {names(dict.fromkeys(using))}" if using else "nobody uses it"
+        lines.append(Line(f"claim {name}", said, "ReadWriteOncePod: one pod in the whole cluster"))
+    return list(users)

@@ -1,0 +1,88 @@
+"""The ribbon: one pod's way through the stages of THE table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
+
+from .state import Cycle
+from .view import View
+from .world import World
+
+TAB_OF_STAGE = {
+    "Pop": "cache",
+    "Snapshot": "cache",
+    "PreFilter": "filter",
+    "Filter": "filter",
+    "PostFilter": "preemption",
+    "PreScore": "scores",
+    "Score": "scores",
+    "NormalizeScore": "scores",
+    "SelectHost": "scores",
+    "Assume": "cache",
+    "Reserve": "cache",
+    "Permit": "cache",
+    "WaitOnPermit": "cache",
+    "PreBind": "events",
+    "Bind": "events",
+    "PostBind": "events",
+}
+
+
+def tab_for(cycle: Cycle | None) -> str:
+    """The decision panel that shows the stage at hand."""
+    if cycle is None:
+        return "cache"
+    tab = TAB_OF_STAGE.get(cycle.last_stage, "filter")
+    if tab == "scores" and cycle.score is None and cycle.last_stage == "SelectHost":
+        return "filter"
+    return tab
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    stages = [_stop(cycle, index) for index in range(len(STAGES)) if _shown(cycle, index)]
+    binding = next(stop for stop in stages if stop["binding"])
+    binding["binding_first"] = True
+    return {
+        "stages": stages,
+        "cycle": cycle.number if cycle else 0,
+        "pod": cycle.pod if cycle else "",
+        "tab": tab_for(cycle),
+    }
+
+
+def _shown(cycle: Cycle | None, index: int) -> bool:
+    stage = STAGES[index]
+    if stage.name != "WaitOnPermit":
+        return True
+    return cycle is not None and (cycle.mark(stage.name) is not None or cycle.next_stage == stage.name)
+
+
+def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
+    stage = STAGES[index]
+    mark = cycle.mark(stage.name) if cycle else None
+    state, note = "todo", ""
+    if cycle is not None:
+        reached = max(STAGE_INDEX.get(cycle.last_stage, -1), STAGE_INDEX.get(cycle.next_stage, -1))
+        over = bool(cycle.outcome) or (bool(cycle.stages) and not cycle.next_stage)
+        if mark is not None:
+            note = mark.note
+            state = "now" if stage.name == cycle.last_stage else "done"
+        elif stage.name == cycle.next_stage:
+            state, note = ("maybe" if stage.optional else "next"), "next"
+        elif index < reached:
+            state, note = "off", "not needed" if stage.optional else ""
+        elif over:
+            state = "never"
+    return {
+        "name": stage.name,
+        "title": stage.title,
+        "says": stage.says,
+        "state": state,
+        "note": note,
+        "binding": stage.binding,
+        "binding_first": False,
+        "tab": TAB_OF_STAGE[stage.name],
+    }

@@ -1,0 +1,261 @@
+"""Scores: raw → normalized → × weight → total, best first, with winner, runner-up, margin, tie set and seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import markup
+from .amounts import short_name
+from .markup import esc
+from .state import Cycle
+from .view import View
+from .words import listed
+from .world import World
+
+PAGE = 50
+GREYS = 9
+NORMALIZED = {
+    "TaintToleration": "fewer intolerable PreferNoSchedule taints is better: 100 − 100 × raw / highest raw",
+    "NodeAffinity": "100 × raw / highest raw",
+    "PodTopologySpread": "100 × (highest + lowest − raw) / highest: fewer matching pods is better",
+    "InterPodAffinity": "100 × (raw − lowest) / (highest − lowest)",
+}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    base: dict[str, Any] = {"cycle": cycle.number if cycle else 0, "has": False, "chart": None, "pod": ""}
+    if cycle is None:
+        return base | {"empty": "No pod has been scheduled yet. Scores come after Filter, when at least two nodes fit."}
+    base["pod"] = short_name(cycle.pod)
+    if cycle.score is None:
+        return base | {"empty": _why_none(cycle)}
+    weights = dict(cycle.score.weights)
+    normalized = {plugin: dict(rows) for plugin, rows in (cycle.normalized.normalized if cycle.normalized else ())}
+    weighted = {plugin: dict(rows) for plugin, rows in (cycle.normalized.weighted if cycle.normalized else ())}
+    raw = {plugin: dict(rows) for plugin, rows in cycle.score.raw}
+    totals = dict(cycle.normalized.totals) if cycle.normalized else {}
+    nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
+    winner = cycle.selected.node if cycle.selected else ""
+    ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
+    pages = max(1, -(-len(ordered) // PAGE))
+    page = min(view.page, pages)
+    tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
+    first = (page - 1) * PAGE
+    shown = ordered[first : first + PAGE]
+    rows = [
+        _row(place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
+        for place, node in enumerate(shown, first + 1)
+    ]
+    return base | {
+        "has": True,
+        "columns": [
+            {
+                "name": name,
+                "label": markup.camel(_short(name) if name.endswith("Allocation") else name),
+                "weight": weight,
+                "grey": index % GREYS + 1,
+            }
+            for index, (name, weight) in enumerate(weights.items())
+        ],
+        "span": len(weights) + 2 + (1 if totals else 0),
+        "rows": markup.join(rows),
+        "count": len(nodes),
+        "most": sum(weights.values()) * 100,
+        "totals": bool(totals),
+        "verdict": _verdict(cycle, ordered, totals),
+        "chart": _chart(shown, weights, weighted, totals) if totals else None,
+        "page": page,
+        "pages": pages,
+        "previous": page - 1 if page > 1 else 0,
+        "following": page + 1 if page < pages else 0,
+        "skipped": _skipped(cycle),
+        "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
+        "lean": not cycle.score.raw,
+    }
+
+
+def _why_none(cycle: Cycle) -> str:
+    name = short_name(cycle.pod)
+    if cycle.filter is None:
+        return f"{name} has not come to Score yet."
+    fit = len(cycle.filter.feasible)
+    if fit == 0:
+        return f"No node fits {name}, so there was nothing to score."
+    if fit == 1:
+        only = cycle.filter.feasible[0]
+        return f"Only {only} fits {name}: with one node left there is nothing to compare, so no score is made."
+    return f"{name} has not come to Score yet. {fit} nodes fit."
+
+
+def _skipped(cycle: Cycle) -> list[str]:
+    verdicts = cycle.pre_score.verdicts if cycle.pre_score else ()
+    return [plugin for plugin, code, _ in verdicts if code == "Skip"]
+
+
+def _short(plugin: str) -> str:
+    return plugin.removeprefix("NodeResources" if plugin.endswith("Allocation") else "Node")
+
+
+def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[str, Any]:
+    if not totals:
+        return {"big": "raw scores", "runner_up": "", "margin": "", "ties": "", "how": ""}
+    best = cycle.selected.node if cycle.selected else ordered[0]
+    top = max(totals.values())
+    ties = (
+        list(cycle.selected.ties)
+        if cycle.selected and cycle.selected.ties
+        else [n for n in ordered if totals[n] == top]
+    )
+    second = next((node for node in ordered if node != best), "")
+    drawn = len(ties) > 1
+    return {
+        "big": f"{best}, {totals[best]}" if cycle.selected or not drawn else f"{listed(ties, 2)}, {top}",
+        "runner_up": f"{second}, {totals[second]}" if second else "",
+        "margin": totals[best] - totals[second] if second else "",
+        "ties": listed(ties, 4),
+        "how": ("drawn" if cycle.selected else "a draw will decide") if drawn else "no draw",
+    }
+
+
+def _row(
+    place: int,
+    node: str,
+    cycle: Cycle,
+    weights: dict[str, int],
+    raw: dict[str, dict[str, int]],
+    normalized: dict[str, dict[str, int]],
+    weighted: dict[str, dict[str, int]],
+    totals: dict[str, int],
+    tops: dict[str, int],
+    view: View,
+) -> str:
+    name = esc(node)
+    opened = view.plugin if node == view.node and view.plugin in weights else ""
+    cells = []
+    for plugin, weight in weights.items():
+        first, steps = _cell(plugin, node, weight, raw, normalized, weighted)
+        top = " top" if tops.get(plugin) and weighted[plugin].get(node) == tops[plugin] else ""
+        cells.append(
+            f'<td><button type="button" id="s:{name}:{esc(plugin)}" '
+            f'aria-expanded="{"true" if plugin == opened else "false"}" data-node="{name}" '
+            f'data-plugin="{esc(plugin)}" data-why="{esc(plugin)}"><span class="w{top}">{first}</span>'
+            f'<span class="r">{steps}</span></button></td>'
+        )
+    total = f'<td class="tot">{totals[node]}</td><td>{_stack(node, weights, weighted, totals)}</td>' if totals else ""
+    win = " is-win" if cycle.selected and cycle.selected.node == node else ""
+    html = (
+        f'<tr data-node="{name}" class="{win.strip()}"><th scope="row"><button type="button" class="in" id="sr:{name}" '
+        f'data-node="{name}"><span class="quiet">{place}</span><b>{name}</b></button></th>{"".join(cells)}{total}</tr>'
+    )
+    if opened:
+        span = len(weights) + (3 if totals else 1)
+        why = _sum(opened, node, weights[opened], raw, normalized, weighted, totals)
+        html += f'<tr class="why is-sum"><td colspan="{span}">{why}</td></tr>'
+    return html
+
+
+def _cell(
+    plugin: str,
+    node: str,
+    weight: int,
+    raw: dict[str, dict[str, int]],
+    normalized: dict[str, dict[str, int]],
+    weighted: dict[str, dict[str, int]],
+) -> tuple[str, str]:
+    first_raw = raw.get(plugin, {}).get(node)
+    if plugin not in weighted or node not in weighted[plugin]:
+        return ("–", "") if first_raw is None else (str(first_raw), "raw")
+    middle = normalized.get(plugin, {}).get(node)
+    steps = str(first_raw) if first_raw == middle else f"{first_raw} → {middle}"
+    return str(weighted[plugin][node]), f"{steps} × {weight}" if weight != 1 else steps
+
+
+def _sum(
+    plugin: str,
+    node: str,
+    weight: int,
+    raw: dict[str, dict[str, int]],
+    normalized: dict[str, dict[str, int]],
+    weighted: dict[str, dict[str, int]],
+    totals: dict[str, int],
+) -> str:
+    rows = raw.get(plugin, {})
+    own = rows.get(node)
+    lines = [("Raw", str(own), f"lowest {min(rows.values())}, highest {max(rows.values())}" if rows else "")]
+    middle = normalized.get(plugin, {}).get(node)
+    if middle is not None:
+        how = NORMALIZED.get(plugin, "already 0 to 100, so it stays as it is")
+        lines.append(("Normalized", f"{own} → {middle}", how))
+        share = weighted.get(plugin, {}).get(node, 0)
+        of = f" of the {totals[node]}" if node in totals else ""
+        lines.append(("Weighted", f"{middle} × {weight} = {share}", f"weight {weight}, so {share}{of}"))
+    cells = "".join(f"<span>{esc(a)}</span><code>{esc(b)}</code><span>{esc(c)}</span>" for a, b, c in lines)
+    return f'<div class="arith">{cells}</div>'
+
+
+def _stack(node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]) -> str:
+    scale = 100 / (sum(weights.values()) * 100 or 1)
+    x, parts = 0.0, []
+    for index, plugin in enumerate(weights):
+        share = weighted.get(plugin, {}).get(node, 0)
+        if share > 0:
+            parts.append(
+                f'<rect class="pl{index % GREYS + 1}" x="{x:.2f}%" y="1" width="{share * scale:.2f}%" height="14">'
+                f"<title>{esc(plugin)} {share}</title></rect>"
+            )
+            x += share * scale
+    best = max(totals.values()) * scale
+    parts.append(f'<rect class="ref" x="{best:.2f}%" y="-4" width="1" height="24"/>')
+    return f'<svg class="stack" aria-hidden="true">{"".join(parts)}</svg>'
+
+
+def _chart(
+    shown: list[str], weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]
+) -> dict[str, Any]:
+    """Data for the stacked bars of the rows on this page, as plain lists."""
+    return {
+        "best": max(totals.values()),
+        "most": sum(weights.values()) * 100,
+        "plugins": list(weights),
+        "rows": {node: [weighted.get(plugin, {}).get(node, 0) for plugin in weights] for node in shown},
+    }
+
+
+def _difference(
+    ordered: list[str],
+    weights: dict[str, int],
+    weighted: dict[str, dict[str, int]],
+    totals: dict[str, int],
+    winner: str,
+    chosen: str,
+) -> dict[str, Any] | None:
+    """Why not the other node: its total, then what each plugin adds or takes to reach the winner's."""
+    if not winner or len(ordered) < 2 or winner not in totals:
+        return None
+    other = chosen if chosen in totals and chosen != winner else next(node for node in ordered if node != winner)
+    steps: list[dict[str, Any]] = []
+    for plugin in weights:
+        change = weighted.get(plugin, {}).get(winner, 0) - weighted.get(plugin, {}).get(other, 0)
+        if change:
+            steps.append(
+                {
+                    "plugin": plugin,
+                    "short": _short(plugin),
+                    "change": f"{change:+d}".replace("-", "−"),
+                    "up": change > 0,
+                    "size": abs(change),
+                }
+            )
+    biggest = max([step["size"] for step in steps], default=1)
+    for step in steps:
+        step["height"] = max(2, round(24 * step["size"] / biggest))
+        step["y"] = 26 - step["height"]
+    return {
+        "other": other,
+        "other_total": totals[other],
+        "winner": winner,
+        "winner_total": totals[winner],
+        "steps": steps,
+        "tie": totals[other] == totals[winner],
+    }

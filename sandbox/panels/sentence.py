@@ -1,0 +1,88 @@
+"""One pod, one stage, one sentence: what just happened, and what comes next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
+
+from .amounts import clock, short_name
+from .ribbon import TAB_OF_STAGE, tab_for
+from .sentences import sentence
+from .state import Cycle
+from .view import View
+from .words import LEAVES, plural
+from .world import World
+
+NEXT = {
+    "PostFilter": "PostFilter asks whether evicting pods would help",
+    "Assume": "Assume counts it in the cache",
+    "SelectHost": "Select takes the highest total",
+}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    past = bool(view.cycle and cycle is not None and cycle is not world.cycle)
+    if cycle is None:
+        return {
+            "pod": "",
+            "stage": "",
+            "text": _idle(world),
+            "next": _first(world),
+            "precise": "",
+            "tab": tab_for(None),
+            "next_tab": "cache",
+            "cycle": 0,
+            "past": False,
+        }
+    stage = STAGE_INDEX.get(cycle.last_stage)
+    return {
+        "pod": cycle.pod,
+        "name": short_name(cycle.pod),
+        "stage": STAGES[stage].title if stage is not None else "Pop",
+        "says": STAGES[stage].says if stage is not None else "",
+        "text": sentence(cycle),
+        "next": _next(world, cycle),
+        "precise": _precise(cycle),
+        "tab": tab_for(cycle),
+        "next_tab": TAB_OF_STAGE.get(cycle.next_stage, "cache"),
+        "cycle": cycle.number,
+        "past": past,
+        "when": clock(cycle.at_us),
+    }
+
+
+def _idle(world: World) -> str:
+    if not world.nodes and not world.pods:
+        return "Nothing is here yet. Add nodes and pods, then press Stage to take the first pod out of the queue."
+    waiting = len(world.lane("activeQ"))
+    if waiting:
+        wait = f"{plural(waiting, 'pod')} {'waits' if waiting == 1 else 'wait'}"
+        return f"{wait} in activeQ. Press Stage to take the first one out."
+    if not world.pods:
+        return f"{plural(len(world.nodes), 'node')} and no pod yet. Add a pod to have something to schedule."
+    return "No pod is waiting in activeQ."
+
+
+def _first(world: World) -> str:
+    waiting = sorted(world.lane("activeQ"), key=lambda queued: (-queued.move.priority, queued.move.timestamp_us))
+    return f"Pop takes {short_name(waiting[0].move.pod)}" if waiting else ""
+
+
+def _next(world: World, cycle: Cycle) -> str:
+    following = cycle.next_stage
+    if cycle.outcome or not following:
+        waiting = len(world.lane("activeQ"))
+        after = LEAVES.get(cycle.outcome, "this attempt is over")
+        return f"{after}; Stage pops the next pod" if waiting else f"{after}; nothing waits in activeQ"
+    return NEXT.get(following, STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following)
+
+
+def _precise(cycle: Cycle) -> str:
+    """The same in Kubernetes' words, where it has any."""
+    if cycle.message:
+        return cycle.message
+    if cycle.fit_error is not None and cycle.last_stage in ("Filter", "PostFilter"):
+        return cycle.fit_error.message
+    return ""

@@ -1,0 +1,184 @@
+"""The parts of a World: plain records that the trace is folded into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.pod_resources import pod_resource
+from scheduler_engine.trace import events as ev
+
+from .amounts import amounts
+
+if TYPE_CHECKING:
+    from .explain.moment import Moment
+
+
+@dataclass(slots=True)
+class Queued:
+    """A pod's place in the scheduling queue: its last move."""
+
+    lane: str
+    move: ev.PodMoved
+    at_us: int
+
+
+@dataclass
+class PodState:
+    """A pod as the API server and the scheduler's cache know it. ``node`` is where it is bound or assumed."""
+
+    pod: Pod
+    app: int
+    added_us: int
+    assumed_on: str = ""
+    terminating_since_us: int | None = None
+
+    @property
+    def key(self) -> str:
+        return self.pod.key
+
+    @property
+    def node(self) -> str:
+        return self.pod.node_name or self.assumed_on
+
+    @property
+    def state(self) -> str:
+        """``terminating``, ``bound``, ``assumed`` or ``pending``."""
+        if self.terminating_since_us is not None:
+            return "terminating"
+        if self.pod.node_name:
+            return "bound"
+        return "assumed" if self.assumed_on else "pending"
+
+    @property
+    def gone_at_us(self) -> int | None:
+        """When its grace period ends."""
+        if self.terminating_since_us is None:
+            return None
+        grace = self.pod.metadata.get("deletionGracePeriodSeconds")
+        if grace is None:
+            grace = self.pod.spec.get("terminationGracePeriodSeconds", 30)
+        return self.terminating_since_us + int(grace) * 1_000_000
+
+    @cached_property
+    def requests(self) -> dict[str, int]:
+        """Resource → millicores, bytes or count."""
+        return pod_requests(self.pod)
+
+
+def pod_requests(pod: Pod) -> dict[str, int]:
+    """The pod's effective request; cpu and memory lead, and what it does not ask for is left out."""
+    asked = pod_resource(pod).request
+    named = {
+        "cpu": asked.milli_cpu,
+        "memory": asked.memory,
+        "ephemeral-storage": asked.ephemeral_storage,
+        **asked.scalar,
+    }
+    return {name: number for name, number in named.items() if number}
+
+
+@dataclass
+class NodeState:
+    """A node; ``ghost`` = the API server forgot it, but the cache still holds its pods."""
+
+    node: Node
+    generation: int = 0
+    last_change: str = ""
+    ghost: bool = False
+    left_us: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @cached_property
+    def allocatable(self) -> dict[str, int]:
+        given = self.node.allocatable or self.node.status.get("capacity") or {}
+        return amounts(given)
+
+    @property
+    def zone(self) -> str:
+        labels = self.node.labels
+        return labels.get("topology.kubernetes.io/zone") or labels.get("failure-domain.beta.kubernetes.io/zone") or ""
+
+
+@dataclass(slots=True)
+class StageMark:
+    stage: str
+    note: str
+    next_stage: str
+    at_us: int
+    command: int
+
+
+@dataclass
+class Cycle:
+    """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
+
+    ``moment`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
+    """
+
+    number: int
+    pod: str
+    attempt: int
+    nominated: str
+    profile: str
+    at_us: int
+    command: int
+    priority: int = 0
+    stages: list[StageMark] = field(default_factory=list)
+    snapshot: ev.SnapshotTaken | None = None
+    order: tuple[str, ...] = ()
+    with_affinity: tuple[str, ...] = ()
+    with_anti_affinity: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    pre_filter: ev.PreFilterRan | None = None
+    filter: ev.FilterRan | None = None
+    fit_error: ev.PodUnschedulable | None = None
+    tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
+    ladder: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
+    post_filter: ev.PostFilterRan | None = None
+    pre_score: ev.PreScoreRan | None = None
+    score: ev.ScoreRan | None = None
+    normalized: ev.NormalizeRan | None = None
+    selected: ev.HostSelected | None = None
+    plugins: dict[str, ev.PluginsRan] = field(default_factory=dict)
+    outcome: str = ""
+    node: str = ""
+    message: str = ""
+    ended_us: int = 0
+    moment: Moment | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def last_stage(self) -> str:
+        return self.stages[-1].stage if self.stages else ""
+
+    @property
+    def next_stage(self) -> str:
+        return self.stages[-1].next_stage if self.stages else "Pop"
+
+    @property
+    def last_command(self) -> int:
+        return max([self.command, *(mark.command for mark in self.stages)])
+
+    def mark(self, stage: str) -> StageMark | None:
+        return next((mark for mark in reversed(self.stages) if mark.stage == stage), None)
+
+
+@dataclass(slots=True)
+class Command:
+    number: int
+    kind: str
+    summary: str
+    at_us: int
+    after_cycle: int
+
+
+@dataclass(slots=True)
+class KubeEvent:
+    at_us: int
+    event: ev.EventRecorded
+    count: int = 1

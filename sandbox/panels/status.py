@@ -1,0 +1,23 @@
+"""The smallest panel, always sent: the clock, the head of the log, and who did what last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .amounts import clock
+from .view import View
+from .world import World
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    last = world.commands[-1] if world.commands else None
+    return {
+        "clock": clock(world.clock_us),
+        "head": world.head,
+        "length": world.length,
+        "last": last.summary if last else "",
+        "who": world.who,
+        "last_at": clock(last.at_us) if last else "",
+        "events": len(world.entries),
+        "looking_back": world.head < world.length,
+    }

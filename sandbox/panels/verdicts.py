@@ -1,0 +1,62 @@
+"""What the attempt in view says about each node: one word for its card, one class for its tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .brief import Briefs
+from .state import Cycle
+from .words import plural
+from .world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """``kind``: ok, no (eviction may help), hard (it cannot), best, plain or "" (nothing to say)."""
+
+    kind: str
+    text: str
+    why: str = ""
+
+
+NOTHING = Word("", "")
+
+
+def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
+    """Node → its word, for the furthest stage the attempt reached."""
+    if cycle is None or cycle.filter is None:
+        return {}
+    said: dict[str, Word] = {}
+    briefs = Briefs(world, cycle)
+    for row in cycle.filter.rows:
+        node, plugin, code, reasons, _ = row
+        if plugin:
+            kind = "no" if code == "Unschedulable" else "hard"
+            said[node] = Word(kind, briefs.of(row), "; ".join(reasons))
+        else:
+            said[node] = Word("ok", "fits", "every filter passed")
+    for node in cycle.filter.feasible:
+        said.setdefault(node, Word("ok", "fits", "every filter passed"))
+    _scores(cycle, said)
+    _preemption(cycle, said)
+    if cycle.selected is not None:
+        total = "" if cycle.selected.total is None else f"{cycle.selected.total} "
+        said[cycle.selected.node] = Word("best", f"{total}selected", "the node that was chosen")
+    return said
+
+
+def _scores(cycle: Cycle, said: dict[str, Word]) -> None:
+    for node, total in cycle.normalized.totals if cycle.normalized else ():
+        said[node] = Word("plain", str(total), f"total score {total}")
+
+
+def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
+    for tried in cycle.tried:
+        if tried.rejected:
+            said[tried.node] = Word(
+                "hard", f"{said.get(tried.node, NOTHING).text}, cannot help".lstrip(", "), tried.rejected
+            )
+        else:
+            said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), "a candidate for preemption")
+    if cycle.post_filter is not None and cycle.post_filter.nominated_node:
+        said[cycle.post_filter.nominated_node] = Word("best", "nominated", "preemption makes room here")

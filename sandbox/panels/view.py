@@ -1,0 +1,63 @@
+"""What one browser has selected. The server keeps no more of a visitor than this."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TABS: dict[str, str] = {
+    "filter": "Filter",
+    "scores": "Scores",
+    "preemption": "Preemption",
+    "cache": "Cache & snapshot",
+    "events": "Events",
+}
+"""Id → title of the decision panels, of which one is open at a time."""
+
+LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``pod`` is ``namespace/name``; ``cycle`` 0 follows the present.
+
+    ``group``: rows of the filter table by ``reason`` or ``node``; ``shape``: nodes as ``cards`` or ``tiles``.
+    Empty means: by their number.
+    """
+
+    pod: str = ""
+    node: str = ""
+    plugin: str = ""
+    tab: str = ""
+    page: int = 1
+    cycle: int = 0
+    group: str = ""
+    shape: str = ""
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> View:
+        """Tolerant: unknown names are ignored, and a bad value is the default."""
+        return cls(
+            pod=_text(given.get("pod")),
+            node=_text(given.get("node")),
+            plugin=_text(given.get("plugin")),
+            tab=_one_of(TABS, given.get("tab")),
+            page=max(1, _number(given.get("page"), 1)),
+            cycle=max(0, _number(given.get("cycle"), 0)),
+            group=_one_of(("reason", "node"), given.get("group")),
+            shape=_one_of(("cards", "tiles"), given.get("shape")),
+        )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= LONGEST else ""
+
+
+def _one_of(known: Container[str], value: object) -> str:
+    return value if isinstance(value, str) and value in known else ""
+
+
+def _number(value: object, default: int) -> int:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default

@@ -1,0 +1,35 @@
+"""Capability tokens: who knows a sandbox's URL may use it, and nothing else gives authority."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+
+from sandbox.models import Sandbox
+
+
+def new_token() -> str:
+    """An unguessable edit token (192 bits)."""
+    return secrets.token_urlsafe(24)
+
+
+def view_token(edit_token: str) -> str:
+    """The view token that belongs to ``edit_token``; the way back does not exist.
+
+    Derived rather than drawn, so that whoever may edit can be shown the link to pass on although only hashes are kept.
+    """
+    return urlsafe_b64encode(sha256(b"view:" + edit_token.encode()).digest()[:24]).decode()
+
+
+def digest(token: str) -> str:
+    """What the database keeps of a token. Tokens are random, so that one round of SHA-256 is enough."""
+    return sha256(token.encode()).hexdigest()
+
+
+def role(sandbox: Sandbox, token: str) -> str:
+    """``edit``, ``view`` or ``""``: what ``token`` allows in ``sandbox``, compared in constant time."""
+    given = digest(token)
+    may_edit = secrets.compare_digest(given, sandbox.edit_token_hash)
+    may_view = secrets.compare_digest(given, sandbox.view_token_hash)
+    return "edit" if may_edit else "view" if may_view else ""

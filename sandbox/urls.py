@@ -1,0 +1,23 @@
+"""URLs of the site. Everything below ``s/<id>/<token>/`` is a capability: who knows the URL may use it."""
+
+from django.urls import include, path
+
+from sandbox.views import adding, commands, metrics, pages, reading
+
+workbench_patterns = [
+    path("", pages.workbench, name="workbench"),
+    path("do/<str:verb>/", commands.do, name="do"),
+    path("delete/", commands.delete, name="delete"),
+    path("cordon/", commands.cordon, name="cordon"),
+    path("apply/", adding.apply, name="apply"),
+    path("add/<str:kind>/", adding.add, name="add"),
+    path("preview/<str:kind>/", adding.preview, name="preview"),
+    path("panel/<str:panel_id>/", reading.panel, name="panel"),
+    path("yaml/<str:kind>/", reading.manifest, name="yaml"),
+    path("metrics", metrics.metrics, name="metrics"),
+]
+urlpatterns = [
+    path("", pages.landing, name="landing"),
+    path("new/", pages.create, name="create"),
+    path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
+]

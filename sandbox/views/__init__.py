@@ -1,0 +1,1 @@
+"""The pages and the capability views, one module per concern."""

@@ -1,0 +1,70 @@
+"""The buttons of the toolbar and of the inspector: each is one command or one move of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+
+from sandbox import store
+from sandbox.access import Access, edits, problem, who
+from sandbox.live import Position
+
+
+def _number(data: QueryDict, name: str, least: float) -> float:
+    """Raises ``ValueError`` with a sentence for the visitor."""
+    try:
+        number = float(data.get(name, ""))
+    except ValueError:
+        number = float("nan")
+    if not least <= number < 1e9:
+        raise ValueError(f"{name}: a number of at least {least:g} is needed.")
+    return int(number) if number.is_integer() else number
+
+
+def _advance(data: QueryDict) -> dict[str, Any]:
+    command: dict[str, Any] = {"kind": "advance", "seconds": _number(data, "seconds", 0.000001)}
+    return command | {"play": True} if data.get("play") == "1" else command
+
+
+COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
+    "stage": lambda data: {"kind": "stage"},
+    "pod": lambda data: {"kind": "pod"},
+    "settle": lambda data: {"kind": "settle"},
+    "run": lambda data: {"kind": "run"},
+    "advance": _advance,
+}
+MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
+    "back": lambda position, data: position.head - 1,
+    "forward": lambda position, data: position.head + 1,
+    "goto": lambda position, data: int(_number(data, "n", 0)),
+}
+
+
+@edits
+def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
+    try:
+        if verb in COMMANDS:
+            store.execute(access.sandbox, COMMANDS[verb](request.POST), who(request))
+        elif verb in MOVES:
+            store.go_to(access.sandbox, lambda position: MOVES[verb](position, request.POST))
+        else:
+            raise Http404
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    return HttpResponse(status=204)
+
+
+@edits
+def delete(request: HttpRequest, access: Access) -> HttpResponse:
+    command = {"kind": "delete", "object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
+    store.execute(access.sandbox, command, who(request))
+    return HttpResponse(status=204)
+
+
+@edits
+def cordon(request: HttpRequest, access: Access) -> HttpResponse:
+    command = {"kind": "cordon", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1"}
+    store.execute(access.sandbox, command, who(request))
+    return HttpResponse(status=204)

@@ -1,0 +1,70 @@
+"""The landing page, making a sandbox, and the workbench."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from sandbox import rendering, store, tokens
+from sandbox.access import Access, limited, problem, readable_body, reads
+from sandbox.panels import PANELS
+from sandbox.panels.view import View
+from scheduler_engine.scenario import Scenario, load_scenarios
+
+
+@cache
+def scenarios() -> dict[str, Scenario]:
+    """Slug → scenario; the files are read once, as they belong to the installed version."""
+    return {scenario.slug: scenario for scenario in load_scenarios()}
+
+
+@require_safe
+def landing(request: HttpRequest) -> HttpResponse:
+    found = list(scenarios().values())
+    return render(request, "landing.html", {"scenarios": found, "featured": found[0].slug if found else ""})
+
+
+@csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.
+@require_POST
+@limited("create")
+@readable_body
+def create(request: HttpRequest) -> HttpResponse:
+    slug = request.POST.get("scenario", "")
+    scenario = scenarios().get(slug)
+    if slug and scenario is None:
+        return problem(request, 404, "There is no such scenario.")
+    if scenario is None:
+        sandbox, token = store.create("Empty sandbox")
+    else:
+        sandbox, token = store.create(
+            scenario.title, slug, scenario.seed, scenario.configuration, [dict(step) for step in scenario.setup]
+        )
+    return redirect("workbench", sandbox.pk, token)
+
+
+@reads
+def workbench(request: HttpRequest, access: Access) -> HttpResponse:
+    view = View.from_mapping(request.GET.dict())
+    sandbox = access.sandbox
+    found = rendering.fragments(sandbox, view, PANELS, access.can_edit)
+    base = reverse("workbench", args=[sandbox.pk, access.token])
+    watching = tokens.view_token(access.token) if access.can_edit else access.token
+    context = {
+        "sandbox": {
+            "title": sandbox.title,
+            "id": str(sandbox.pk),
+            "can_edit": access.can_edit,
+            "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
+            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, watching])),
+        },
+        "fragments": {panel: fragment.html for panel, fragment in found.items()},
+        "view": view,
+        "scenario": scenarios().get(sandbox.scenario),
+        "urls": {"base": base, "ws": f"/ws{base}"},
+    }
+    return render(request, "workbench.html", context)

@@ -1,0 +1,49 @@
+"""Quantities as Kubernetes' 64-bit arithmetic reads them: beyond 64 bits they wrap around or become 0.
+
+The scheduler itself counts with exact numbers; this is what a learner sees in a cluster for amounts that nobody has.
+Source: upstream ``apimachinery/pkg/api/resource/{amount,scale_int}.go``.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.api.quantity import LARGEST, Quantity, divide_away
+
+WRAPPING_STEPS = (1, 2, 3, 6, 9)
+"""Powers of ten by which Kubernetes multiplies in one step, so that the product wraps; by others it gives up with 0."""
+
+
+def as_int64(quantity: Quantity) -> int | None:
+    """The value, None when it needs arbitrary precision or has decimal places (upstream ``AsInt64``)."""
+    if quantity.wide or quantity.scale < 0:
+        return None
+    number = quantity.digits * _ten_to(quantity.scale)
+    return number if abs(number) <= LARGEST else None
+
+
+def scaled_value(quantity: Quantity, scale: int) -> int:
+    """The value in units of 10^``scale`` (0 = ``Value()``, -3 = ``MilliValue()``)."""
+    if not quantity.wide:
+        if quantity.scale < scale:
+            return divide_away(quantity.digits, _ten_to(scale - quantity.scale))
+        number = quantity.digits * _ten_to(quantity.scale - scale)
+        if abs(number) <= LARGEST:
+            return number
+        return _wrapped(number) if quantity.scale - scale in WRAPPING_STEPS else 0
+    steps = scale - quantity.scale
+    if steps <= 0:
+        return _wrapped(_wrapped(quantity.digits) * _ten_to(-steps))
+    if quantity.digits < LARGEST and steps < 19:
+        narrow, unit = _wrapped(quantity.digits), _ten_to(steps)
+        whole = abs(narrow) // unit * (1 if narrow >= 0 else -1)
+        return whole + 1 if narrow % unit else whole
+    whole, rest = divmod(quantity.digits, _ten_to(steps))
+    return _wrapped(whole) + 1 if rest else _wrapped(whole)
+
+
+def _wrapped(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _ten_to(power: int) -> int:
+    result: int = 10**power
+    return result

@@ -1,0 +1,1 @@
+"""Leader election between scheduler replicas. Source: seed 003; upstream ``client-go/tools/leaderelection``."""

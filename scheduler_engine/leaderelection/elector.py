@@ -1,0 +1,191 @@
+"""One candidate: try to acquire or renew, release, and what it believes about who leads.
+
+Nothing fences: an elector knows only what it has seen, and judges expiry by its own clock from the moment at which it
+saw a change. Source: seed 003; upstream ``client-go/tools/leaderelection/leaderelection.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.errors import Rejected
+from scheduler_engine.leaderelection.clock import ElectorClock
+from scheduler_engine.leaderelection.locks import ResourceLock
+from scheduler_engine.leaderelection.record import LeaderElectionRecord
+from scheduler_engine.timeline import SECOND_US
+
+JITTER_FACTOR = 1.2
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElectionConfig:
+    """Durations are nanoseconds, as ``config/duration.py`` reads them: Kubernetes judges them to the nanosecond.
+
+    The callbacks are methods of plain objects, so that an elector can be copied and stored: ``on_started_leading()``,
+    ``on_stopped_leading()`` (also when it never led), ``on_new_leader(identity)``.
+    """
+
+    lock: ResourceLock | None
+    on_started_leading: Callable[[], None] | None
+    on_stopped_leading: Callable[[], None] | None
+    on_new_leader: Callable[[str], None] | None = None
+    lease_duration_ns: int = 15 * SECOND_NS
+    renew_deadline_ns: int = 10 * SECOND_NS
+    retry_period_ns: int = 2 * SECOND_NS
+    release_on_cancel: bool = True
+    name: str = "kube-scheduler"
+
+
+RULES: tuple[tuple[Callable[[LeaderElectionConfig], bool], str], ...] = (
+    (lambda c: c.lease_duration_ns > c.renew_deadline_ns, "leaseDuration must be greater than renewDeadline"),
+    (
+        lambda c: c.renew_deadline_ns > int(JITTER_FACTOR * c.retry_period_ns),
+        "renewDeadline must be greater than retryPeriod*JitterFactor",
+    ),
+    (lambda c: c.lease_duration_ns > 0, "leaseDuration must be greater than zero"),
+    (lambda c: c.renew_deadline_ns > 0, "renewDeadline must be greater than zero"),
+    (lambda c: c.retry_period_ns > 0, "retryPeriod must be greater than zero"),
+    (lambda c: c.on_started_leading is not None, "OnStartedLeading callback must not be nil"),
+    (lambda c: c.on_stopped_leading is not None, "OnStoppedLeading callback must not be nil"),
+    (lambda c: c.lock is not None, "Lock must not be nil."),
+    (lambda c: c.lock is not None and c.lock.identity != "", "Lock identity is empty"),
+)
+"""(what must hold, the message when it does not), in the order in which they are judged."""
+
+
+def validate(config: LeaderElectionConfig) -> str:
+    """The first thing that is wrong; "" when nothing is."""
+    return next((message for holds, message in RULES if not holds(config)), "")
+
+
+def new_leader_elector(config: LeaderElectionConfig, clock: ElectorClock) -> LeaderElector:
+    """Raises Rejected with the first thing that is wrong in ``config``."""
+    wrong = validate(config)
+    if config.lock is None or wrong:
+        raise Rejected(wrong)
+    return LeaderElector(config, config.lock, clock)
+
+
+@dataclass(slots=True)
+class LeaderElector:
+    """``observed_time_us`` is by its own clock, None before it has seen anything; ``observed_raw`` is the text last
+    compared, None before the first read. ``last_message`` tells why the last try came to nothing, "" when it did not.
+    """
+
+    config: LeaderElectionConfig
+    lock: ResourceLock
+    clock: ElectorClock
+    observed_record: LeaderElectionRecord = field(default_factory=LeaderElectionRecord)
+    observed_raw: str | None = None
+    observed_time_us: int | None = None
+    reported_leader: str = ""
+    last_message: str = ""
+
+    # --- what it believes ---
+
+    def get_leader(self) -> str:
+        """The identity of the holder last seen; "" when there is none."""
+        return self.observed_record.holder_identity
+
+    def is_leader(self) -> bool:
+        """It believes so; others may know better."""
+        return self.get_leader() == self.lock.identity
+
+    def is_lease_valid(self, now_us: int) -> bool:
+        """``now_us`` is strictly before the end of the lease, counted from the last change that it saw."""
+        if self.observed_time_us is None:
+            return False
+        return self.observed_time_us + self.observed_record.lease_duration_seconds * SECOND_US > now_us
+
+    def check(self, max_tolerable_expired_us: int) -> str:
+        """The health check: what is wrong with a leader that has not renewed for too long; "" when it is well."""
+        if not self.is_leader() or self.observed_time_us is None:
+            return ""
+        age_us = self.clock.now_us() - self.observed_time_us
+        if age_us * 1000 > self.config.lease_duration_ns + max_tolerable_expired_us * 1000:
+            return f"failed election to renew leadership on lease {self.config.name}"
+        return ""
+
+    # --- acquire, renew, release ---
+
+    def try_acquire_or_renew(self) -> bool:
+        """One try; True when this elector holds the lock afterwards.
+
+        A leader with a valid lease first writes without reading; whoever cannot do that reads, judges and writes.
+        """
+        self.last_message = ""
+        now_us = self.clock.now_us()
+        seconds = self.config.lease_duration_ns // SECOND_NS
+        record = LeaderElectionRecord(self.lock.identity, seconds, acquire_time_us=now_us, renew_time_us=now_us)
+        if self.is_leader() and self.is_lease_valid(now_us):
+            observed = self.observed_record
+            # Kept when the write fails: who then has to take the lock anew still writes the old acquire time.
+            record = self._continued(record, observed)
+            if self._write(self.lock.update, record, "Failed to update lock optimistically"):
+                return True
+        try:
+            old, raw = self.lock.get()
+        except ApiError as problem:
+            if problem.reason == "NotFound":
+                return self._write(self.lock.create, record, "error initially creating leader election record")
+            self.last_message = f"error retrieving resource lock {self.lock.describe()}: {problem.message}"
+            return False
+        return self._judge_and_update(record, old, raw, now_us)
+
+    def _judge_and_update(self, record: LeaderElectionRecord, old: LeaderElectionRecord, raw: str, now_us: int) -> bool:
+        """The lock exists: note what changed, leave it to a holder whose lease is valid, else write."""
+        if raw != (self.observed_raw or ""):
+            self._observe(old)
+            self.observed_raw = raw
+        if old.holder_identity and self.is_lease_valid(now_us) and not self.is_leader():
+            self.last_message = f"lock is held by {old.holder_identity} and has not yet expired"
+            return False
+        if self.is_leader():
+            record = self._continued(record, old)
+        else:
+            record = replace(record, leader_transitions=old.leader_transitions + 1)
+        return self._write(self.lock.update, record, "Failed to update lock")
+
+    def release(self) -> bool:
+        """Give the lock up, when this elector holds it; also True when it does not hold it."""
+        self.last_message = ""
+        try:
+            old, _ = self.lock.get()
+        except ApiError as problem:
+            self.last_message = f"error retrieving resource lock {self.lock.describe()}: {problem.message}"
+            if problem.reason == "NotFound":
+                self.last_message = f"lease lock not found: {self.lock.describe()}"
+            return False
+        if not self.is_leader():
+            return True
+        now_us = self.clock.now_us()
+        free = LeaderElectionRecord("", 1, now_us, now_us, old.leader_transitions)
+        return self._write(self.lock.update, free, "Failed to release lock")
+
+    def maybe_report_transition(self) -> None:
+        """Tell about a holder other than the one last told about."""
+        if self.get_leader() != self.reported_leader:
+            self.reported_leader = self.get_leader()
+            if self.config.on_new_leader is not None:
+                self.config.on_new_leader(self.reported_leader)
+
+    @staticmethod
+    def _continued(record: LeaderElectionRecord, old: LeaderElectionRecord) -> LeaderElectionRecord:
+        return replace(record, acquire_time_us=old.acquire_time_us, leader_transitions=old.leader_transitions)
+
+    def _write(self, write: Callable[[LeaderElectionRecord], None], record: LeaderElectionRecord, failure: str) -> bool:
+        try:
+            write(record)
+        except ApiError as problem:
+            self.last_message = f"{failure}: {problem.message}"
+            return False
+        self.last_message = ""
+        self._observe(record)
+        return True
+
+    def _observe(self, record: LeaderElectionRecord) -> None:
+        self.observed_record = record
+        self.observed_time_us = self.clock.now_us()

@@ -1,0 +1,140 @@
+"""A replica's election from start to stop: acquire, lead and renew, lose or give up.
+
+All waiting is done with timers on the simulated clock, so that an election can be copied and stored at any moment.
+Source: seed 003 (Run, acquire, renew); upstream ``client-go/tools/leaderelection/leaderelection.go`` and
+``apimachinery/pkg/util/wait`` (JitterUntil, PollUntilContextTimeout).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from scheduler_engine.leaderelection.elector import JITTER_FACTOR, LeaderElector
+from scheduler_engine.timeline import Timeline
+
+NOT_STARTED, ACQUIRING, LEADING, STOPPED = "not started", "acquiring", "leading", "stopped"
+
+LOST_MASTER = "lost master"
+CANCELLED = "cancelled"
+KILLED = "killed"
+
+
+@dataclass(slots=True)
+class Election:
+    """``state`` is what the replica does, which differs from what its elector has seen: one that was overtaken goes on
+    leading until its renew deadline. ``outcome`` tells why a stopped one stopped.
+
+    ``wake_serial`` counts timers, since only the last one set counts. ``deadline_us`` (simulated) ends the renewal
+    under way, None between renewals.
+    """
+
+    elector: LeaderElector
+    timeline: Timeline
+    random: Random
+    state: str = NOT_STARTED
+    outcome: str = ""
+    deadline_us: int | None = None
+    wake_serial: int = 0
+    paused: bool = False
+    overdue: bool = False
+
+    def start(self) -> None:
+        """Become a candidate; the first try is at once."""
+        self.state = ACQUIRING
+        self._acquire()
+
+    def cancel(self) -> None:
+        """An orderly end; a leader gives the lock up when it is configured to release."""
+        if self.state == ACQUIRING:
+            self._stop(CANCELLED)
+        elif self.state == LEADING:
+            self._stop_leading(CANCELLED)
+
+    def kill(self) -> None:
+        """The process is gone: it does nothing more, and the lock stays as it is."""
+        self._end(KILLED)
+
+    def pause(self) -> None:
+        """The process stands still while time passes."""
+        self.paused = True
+
+    def resume(self) -> None:
+        """The process goes on; a timer that ran out meanwhile takes effect now."""
+        self.paused = False
+        if self.overdue:
+            self.overdue = False
+            self._act()
+
+    # --- the two loops ---
+
+    def _acquire(self) -> None:
+        elector = self.elector
+        acquired = elector.try_acquire_or_renew()
+        elector.maybe_report_transition()
+        if not acquired:
+            period_us = self._own_us(elector.config.retry_period_ns)
+            self._wait(int(period_us * (1 + self.random.random() * JITTER_FACTOR)))
+            return
+        elector.lock.record_event("became leader")
+        self.state = LEADING
+        if elector.config.on_started_leading is not None:
+            elector.config.on_started_leading()
+        if self.state == LEADING:
+            self._renew()
+
+    def _renew(self) -> None:
+        """A try of a renewal; the renewal begins with its first try and ends with a success or at its deadline."""
+        config, now_us = self.elector.config, self.timeline.now_us
+        retry_us = self._own_us(config.retry_period_ns)
+        if self.deadline_us is None:
+            self.deadline_us = now_us + self._own_us(config.renew_deadline_ns)
+        if now_us >= self.deadline_us:
+            self.elector.maybe_report_transition()
+            self._stop_leading(LOST_MASTER)
+        elif self.elector.try_acquire_or_renew():
+            self.deadline_us = None
+            self.elector.maybe_report_transition()
+            self._wait(retry_us)
+        else:
+            self._wait(min(retry_us, self.deadline_us - now_us))
+
+    def _stop_leading(self, outcome: str) -> None:
+        if self.elector.config.release_on_cancel:
+            self.elector.release()
+        self.elector.lock.record_event("stopped leading")
+        self._stop(outcome)
+
+    def _stop(self, outcome: str) -> None:
+        self._end(outcome)
+        if self.elector.config.on_stopped_leading is not None:
+            self.elector.config.on_stopped_leading()
+
+    def _end(self, outcome: str) -> None:
+        self.state, self.outcome, self.deadline_us = STOPPED, outcome, None
+        self.wake_serial += 1
+        self.overdue = False
+
+    # --- waiting ---
+
+    def _own_us(self, duration_ns: int) -> int:
+        """How long a duration on the elector's own clock is on the simulated clock."""
+        return self.elector.clock.simulated_us(duration_ns // 1000)
+
+    def _wait(self, delay_us: int) -> None:
+        self.wake_serial += 1
+        self.timeline.after(max(delay_us, 1), self._wake, self.wake_serial, housekeeping=True)
+
+    def _wake(self, serial: int) -> None:
+        if serial != self.wake_serial:
+            return
+        if self.paused:
+            self.overdue = True
+        else:
+            self._act()
+
+    def _act(self) -> None:
+        if self.state == ACQUIRING:
+            self._acquire()
+        elif self.state == LEADING:
+            self._renew()

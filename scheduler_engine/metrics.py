@@ -1,0 +1,192 @@
+"""A simulation's metrics in the Prometheus text format 0.0.4, under Kubernetes' names, labels and buckets.
+
+Told is only what simulated state tells: gauges are read off the queue and the cache, counters folded from the trace;
+durations are simulated time, in which computing takes none. The gauges are exact where the real scheduler's drift:
+``unschedulable_pods`` does not remember deleted pods, ``cache_size`` is not a second old.
+Source: feature Q8; upstream ``metrics/metrics.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from scheduler_engine.queue.in_flight import InFlightEvent
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.counters import Counters, Histogram
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECOND_US = 1_000_000
+
+Labels = dict[str, str]
+Sample = tuple[str, Labels, int | float]
+"""(ending of the name, labels, value)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """``help`` starts with Kubernetes' promise of stability, as it does there."""
+
+    name: str
+    type: str
+    help: str
+    samples: Callable[[Simulation, Counters], Iterable[Sample]]
+
+
+def render(simulation: Simulation) -> str:
+    """All metrics of ``simulation`` as it stands. Nothing is changed, and the same state gives the same text."""
+    counters = Counters.fold(simulation.recorder.entries)
+    lines = []
+    for family in FAMILIES:
+        lines.append(f"# HELP {family.name} {family.help}")
+        lines.append(f"# TYPE {family.name} {family.type}")
+        for ending, labels, value in family.samples(simulation, counters):
+            lines.append(f"{family.name}{ending}{_label_text(labels)} {_number(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _label_text(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def _number(value: int | float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+# --- samples ----------------------------------------------------------------------------------------------------------
+
+
+def _one(value: int) -> list[Sample]:
+    return [("", {}, value)]
+
+
+def _by(names: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], int]]) -> list[Sample]:
+    """A sample per label set, sorted; ``names`` name the parts of the keys."""
+    labelled = [(dict(sorted(zip(names, key, strict=True))), value) for key, value in values]
+    return [("", labels, value) for labels, value in sorted(labelled, key=lambda item: tuple(item[0].values()))]
+
+
+def _by_one(name: str, values: Mapping[str, int]) -> list[Sample]:
+    return _by((name,), (((key,), value) for key, value in values.items()))
+
+
+def _histogram(histogram: Histogram, unit: int = 1, labels: Labels | None = None) -> list[Sample]:
+    """``unit``: what a 1 is in the histogram's own unit; 1000000 turns microseconds into seconds."""
+    labels = labels or {}
+    samples: list[Sample] = []
+    below = 0
+    for bound, count in zip(histogram.bounds, histogram.counts, strict=False):
+        below += count
+        samples.append(("_bucket", {**labels, "le": _number(bound / unit)}, below))
+    samples.append(("_bucket", {**labels, "le": "+Inf"}, histogram.count))
+    samples.append(("_sum", labels, histogram.total / unit))
+    samples.append(("_count", labels, histogram.count))
+    return samples
+
+
+def _histograms(name: str, histograms: Mapping[str, Histogram]) -> list[Sample]:
+    return [
+        sample for label in sorted(histograms) for sample in _histogram(histograms[label], SECOND_US, {name: label})
+    ]
+
+
+def _unschedulable_pods(simulation: Simulation, counters: Counters) -> list[Sample]:
+    """Pods that wait now, per plugin that had rejected them or holds them back."""
+    found: dict[tuple[str, ...], int] = {}
+    for lane in simulation.scheduler.queue.lanes().values():
+        for info in lane:
+            for plugin in {**info.unschedulable_plugins, **info.pending_plugins}:
+                key = (plugin, info.pod.scheduler_name)
+                found[key] = found.get(key, 0) + 1
+    return _by(("plugin", "profile"), found.items())
+
+
+def _inflight_events(simulation: Simulation, counters: Counters) -> list[Sample]:
+    found: dict[str, int] = {}
+    for entry in simulation.scheduler.queue.active_q.in_flight.entries.values():
+        label = str(entry.event) if isinstance(entry, InFlightEvent) else "PodPopped"
+        found[label] = found.get(label, 0) + 1
+    return _by_one("event", found)
+
+
+def _cache_size(simulation: Simulation, counters: Counters) -> list[Sample]:
+    cache = simulation.scheduler.cache
+    sizes = {"assumed_pods": len(cache.assumed_pods), "nodes": len(cache.nodes), "pods": len(cache.pod_states)}
+    return _by_one("type", sizes)
+
+
+FAMILIES = (
+    Family(
+        "scheduler_cache_size",
+        "gauge",
+        "[ALPHA] What the scheduler's cache holds: nodes, pods on them, and pods only assumed to be on them.",
+        _cache_size,
+    ),
+    Family(
+        "scheduler_inflight_events",
+        "gauge",
+        "[ALPHA] Entries that the queue keeps for pods being scheduled: the pods and the cluster events since.",
+        _inflight_events,
+    ),
+    Family(
+        "scheduler_pending_pods",
+        "gauge",
+        "[STABLE] Pods that wait, by queue: ready (active), in backoff, unschedulable after an attempt, or gated.",
+        lambda simulation, counters: _by_one("queue", simulation.scheduler.queue.pending_pods()),
+    ),
+    Family(
+        "scheduler_permit_wait_duration_seconds",
+        "histogram",
+        "[ALPHA] Simulated seconds that pods waited on Permit, by how the wait ended.",
+        lambda simulation, counters: _histograms("result", counters.permit_wait_us),
+    ),
+    Family(
+        "scheduler_pod_scheduling_attempts",
+        "histogram",
+        "[STABLE] How many attempts it took until a pod was bound.",
+        lambda simulation, counters: _histogram(counters.attempts_per_pod),
+    ),
+    Family(
+        "scheduler_pod_scheduling_sli_duration_seconds",
+        "histogram",
+        "[BETA] Simulated seconds from a pod's first arrival in the active queue to its binding, by attempts.",
+        lambda simulation, counters: _histograms("attempts", counters.sli_us),
+    ),
+    Family(
+        "scheduler_preemption_attempts_total",
+        "counter",
+        "[STABLE] How often the scheduler looked for pods to evict in favour of another.",
+        lambda simulation, counters: _one(counters.preemption_attempts),
+    ),
+    Family(
+        "scheduler_preemption_victims",
+        "histogram",
+        "[STABLE] How many pods each successful preemption chose to evict.",
+        lambda simulation, counters: _histogram(counters.victims),
+    ),
+    Family(
+        "scheduler_queue_incoming_pods_total",
+        "counter",
+        "[STABLE] Pods that came into a queue, by queue and by the event that brought them.",
+        lambda simulation, counters: _by(("queue", "event"), counters.incoming.items()),
+    ),
+    Family(
+        "scheduler_schedule_attempts_total",
+        "counter",
+        "[STABLE] Attempts to schedule a pod, by result; an error is a fault of the scheduler, not a lack of room.",
+        lambda simulation, counters: _by(("result", "profile"), counters.attempts.items()),
+    ),
+    Family(
+        "scheduler_unschedulable_pods",
+        "gauge",
+        "[ALPHA] Waiting pods per plugin that rejected them; a pod counts for each of its plugins.",
+        _unschedulable_pods,
+    ),
+)
+"""Sorted by name."""

@@ -1,0 +1,67 @@
+// An update replaces whole panels. This keeps what a person would miss: focus, scrolling, what was unfolded; and it lets
+// cards come from where they were.
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+const MOST = 120;
+const CARDS = '[id^="q:"], [id^="p:"]';
+
+function boxes() {
+  const found = new Map();
+  if (calm.matches) return found;
+  for (const card of document.querySelectorAll(CARDS)) {
+    if (found.size >= MOST) break;
+    const box = card.getBoundingClientRect();
+    if (box.width) found.set(card.id, box);
+  }
+  return found;
+}
+
+/** What to put back after the update. */
+export function remember() {
+  const active = document.activeElement;
+  return {
+    focus: active && active !== document.body ? active.id : '',
+    scrolls: [...document.querySelectorAll('.scroll[id]')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
+    unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
+    code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
+    who: document.querySelector('.insp-t h3')?.textContent ?? '',
+    boxes: boxes(),
+  };
+}
+
+export function restore(kept) {
+  for (const [id, top, left] of kept.scrolls) {
+    const box = document.getElementById(id);
+    if (box) { box.scrollTop = top; box.scrollLeft = left; }
+  }
+  for (const id of kept.unfolded) {
+    const details = document.getElementById(id)?.parentElement;
+    if (details) details.open = true;
+  }
+  const code = document.querySelector('.insp-code:empty');
+  if (code && kept.code && kept.who === document.querySelector('.insp-t h3')?.textContent) code.innerHTML = kept.code;
+  if (kept.focus && document.activeElement?.id !== kept.focus) {
+    document.getElementById(kept.focus)?.focus({ preventScroll: true });
+  }
+  if (!calm.matches) travel(kept.boxes);
+}
+
+function travel(before) {
+  if (!before.size) return;
+  const moves = [];
+  for (const card of document.querySelectorAll(CARDS)) {
+    const key = card.id.slice(2);
+    const from = before.get(card.id) ?? before.get(`q:${key}`) ?? before.get(`p:${key}`);
+    if (!from) continue;
+    const to = card.getBoundingClientRect();
+    const x = from.left - to.left;
+    const y = from.top - to.top;
+    if (to.width && Math.abs(x) + Math.abs(y) > 3) moves.push([card, x, y]);
+    if (moves.length > MOST) break;
+  }
+  for (const [card, x, y] of moves) {
+    card.style.setProperty('--from-x', `${x}px`);
+    card.style.setProperty('--from-y', `${y}px`);
+    card.classList.add('came');
+  }
+}

@@ -1,0 +1,349 @@
+// The workbench in the browser: it says what is open and chosen, puts the answers in place, and knows the keys.
+// It computes nothing about scheduling.
+
+import { scores } from './charts.js';
+import { link, mark } from './links.js';
+import { remember, restore } from './keep.js';
+import { drawer } from './add.js';
+
+const htmx = window.htmx;
+const app = document.getElementById('app');
+const bench = document.getElementById('bench');
+const byId = (id) => document.getElementById(id);
+const read = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+const write = (key, value) => { try { localStorage.setItem(key, value); } catch { return; } };
+
+const ALWAYS = 'toolbar ribbon sentence queues cluster inspector timeline status';
+const TALL = ['scores', 'preemption', 'cache'];
+const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '' };
+let pins = '';
+let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
+let last = ''; // the stage that was shown last
+let socket = null;
+
+// --- the connection ---------------------------------------------------------------------------------------------------
+
+// The tab that the next stage opens is asked for ahead, so that it is there when the stage comes.
+let ahead = '';
+
+function send() {
+  ahead = pinnedIn === null && !view.cycle ? byId('panel-sentence').dataset.nextTab : '';
+  socket?.send(JSON.stringify({ open: `${ALWAYS} ${view.tab} ${ahead}`, ...view }));
+}
+
+const NOT_FOUND = 4404;
+const HTMX_RETRIES = [1006, 1011, 1012, 1013];
+htmx.config.wsReconnectDelay = (tries) => Math.random() * Math.min(500 * 2 ** tries, 5000);
+let lostTimer = 0;
+document.body.addEventListener('htmx:wsOpen', (event) => {
+  clearTimeout(lostTimer);
+  byId('lost').hidden = true;
+  socket = event.detail.socketWrapper;
+  send();
+});
+document.body.addEventListener('htmx:wsClose', (event) => {
+  const { event: closed, socketWrapper } = event.detail;
+  if (closed.code !== NOT_FOUND && !HTMX_RETRIES.includes(closed.code)) setTimeout(() => socketWrapper.reconnect(), 1500);
+  clearTimeout(lostTimer);
+  lostTimer = setTimeout(() => { byId('lost').hidden = false; }, 600);
+});
+
+let kept = null;
+document.body.addEventListener('htmx:wsBeforeMessage', () => { kept = remember(); });
+document.body.addEventListener('htmx:wsAfterMessage', () => {
+  if (kept) restore(kept);
+  kept = null;
+  settle();
+});
+
+// A refusal is shown as a notice, whoever asked. The fields' own errors stay in their form.
+document.body.addEventListener('htmx:beforeSwap', (event) => {
+  if (event.detail.xhr.status < 400 || !event.detail.xhr.responseText.includes('data-notice')) return;
+  Object.assign(event.detail, { target: byId('notice'), swapOverride: 'innerHTML', shouldSwap: true });
+});
+// Whoever steps wants to see the present.
+document.body.addEventListener('htmx:afterRequest', (event) => {
+  if (view.cycle && event.target.closest?.('.steps, #goto')) choose({ cycle: 0, page: 1 });
+});
+document.body.addEventListener('htmx:sendError', () => { byId('lost').hidden = false; });
+document.body.addEventListener('htmx:beforeRequest', (event) => {
+  if (event.target.getAttribute('aria-disabled') === 'true') event.preventDefault();
+  else if (event.target.closest('.steps')) byId('notice').replaceChildren();
+});
+
+// --- after every update -------------------------------------------------------------------------------------------------
+
+function settle() {
+  const sentence = byId('panel-sentence');
+  const now = sentence.dataset;
+  if (now.key !== last) {
+    if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
+    last = now.key;
+    if (pinnedIn !== now.cycle) pinnedIn = null;
+    if (pinnedIn === null && now.tab !== view.tab) openTab(now.tab);
+    byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
+    centre();
+    if (pinnedIn === null && now.nextTab !== ahead) send();
+  }
+  const clock = byId('panel-toolbar').dataset;
+  disable('do-back', Number(clock.head) <= 0);
+  disable('do-forward', Number(clock.head) >= Number(clock.length));
+  bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
+  bench.classList.toggle('has-choice', Boolean(view.pod || view.node));
+  mark(view, pins);
+  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+}
+
+function disable(id, off) {
+  byId(id)?.setAttribute('aria-disabled', String(off));
+}
+
+function centre() {
+  const rail = byId('panel-ribbon');
+  const stage = rail.querySelector('.is-now');
+  if (stage) rail.scrollLeft = stage.offsetLeft - rail.clientWidth / 2 + stage.offsetWidth / 2;
+}
+
+// --- what is open and chosen ----------------------------------------------------------------------------------------------
+
+function openTab(tab) {
+  if (view.tab !== tab) view.page = 1;
+  view.tab = tab;
+  bench.dataset.tab = tab;
+  bench.classList.toggle('is-tall', TALL.includes(tab) && Boolean(byId('panel-sentence').dataset.cycle !== '0'));
+  for (const button of document.querySelectorAll('.tab')) {
+    const on = button.dataset.tab === tab;
+    button.setAttribute('aria-selected', String(on));
+    button.tabIndex = on ? 0 : -1;
+  }
+  send();
+  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+}
+
+function personOpens(tab) {
+  pinnedIn = byId('panel-sentence').dataset.cycle;
+  openTab(tab);
+}
+
+function choose(changes) {
+  Object.assign(view, changes);
+  bench.classList.toggle('has-choice', Boolean(view.pod || view.node));
+  mark(view, pins);
+  send();
+}
+
+function showPane(name) {
+  bench.dataset.panel = name;
+  for (const button of document.querySelectorAll('.dock [data-panel]')) {
+    button.setAttribute('aria-current', String(button.dataset.panel === name));
+  }
+  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+}
+
+const small = matchMedia('(max-width: 760px)');
+
+/** Row of the table: what was clicked → what it does. The first that fits. */
+const CLICKS = [
+  ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
+  ['[data-goto-tab]', (el) => personOpens(el.dataset.gotoTab)],
+  ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
+  ['[data-shape]', (el) => choose({ shape: el.dataset.shape })],
+  ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
+  ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
+  ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
+  ['button[data-cycle]', chooseCycle],
+  ['button[data-why]', chooseCell],
+  ['.cand[data-node]', (el) => choose({ node: el.dataset.node, pod: '' })],
+  ['button[data-pod], button[data-node]', (el) => chooseThing(el)],
+  ['.pod[data-pod]', (el) => chooseThing(el)],
+  ['article[data-node]', (el) => chooseThing(el)],
+];
+
+function chooseCycle(el) {
+  const number = Number(el.dataset.cycle);
+  const present = Number(byId('panel-toolbar').querySelector('i')?.textContent.replace(/\D/g, '') || 0);
+  const cycle = number === present || number === view.cycle ? 0 : number;
+  choose({ cycle, page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
+}
+
+function chooseCell(el) {
+  const { node, why } = el.dataset;
+  const same = view.node === node && view.plugin === why;
+  if (el.closest('.p-inspector')) personOpens('filter');
+  choose({ node: same ? '' : node, plugin: same ? '' : why });
+}
+
+function chooseThing(el) {
+  const { pod, node } = el.dataset;
+  choose(pod ? { pod, node: '', plugin: '' } : { node, pod: '', plugin: view.node === node ? view.plugin : '' });
+  if (small.matches && el.closest('.p-queue, .p-cluster')) showPane('inspector');
+}
+
+const DO = {
+  dismiss: () => byId('notice').replaceChildren(),
+  help: () => byId('dialog-help').showModal(),
+  follow: () => choose({ cycle: 0, page: 1 }),
+  unselect: () => choose({ pod: '', node: '', plugin: '' }),
+  add: (el) => adding?.open(el.dataset.preset),
+};
+
+document.addEventListener('click', (event) => {
+  const target = event.target;
+  const action = target.closest('[data-do]');
+  if (action && DO[action.dataset.do]) return DO[action.dataset.do](action);
+  if (!app.contains(target)) return;
+  for (const [selector, act] of CLICKS) {
+    const el = target.closest(selector);
+    if (el) return act(el);
+  }
+});
+
+// --- play -----------------------------------------------------------------------------------------------------------------
+
+const play = byId('play');
+let playing = 0;
+
+function setPlaying(on) {
+  clearTimeout(playing);
+  playing = 0;
+  play.setAttribute('aria-pressed', String(on));
+  play.querySelector('use').setAttribute('href', on ? '#i-pause' : '#i-play');
+  play.querySelector('.play-t').textContent = on ? 'Pause' : 'Play';
+  if (on) tick();
+}
+
+async function tick() {
+  const body = new URLSearchParams({ seconds: byId('speed').value, play: '1' });
+  const began = performance.now();
+  const answer = await fetch(`${app.dataset.base}do/advance/`, { method: 'POST', body, headers: { 'HX-Request': 'true' } }).catch(() => null);
+  if (play.getAttribute('aria-pressed') !== 'true') return;
+  if (!answer?.ok) {
+    setPlaying(false);
+    if (answer) byId('notice').innerHTML = await answer.text();
+    return;
+  }
+  playing = setTimeout(tick, Math.max(0, 1000 - (performance.now() - began)));
+}
+
+play?.addEventListener('click', () => setPlaying(play.getAttribute('aria-pressed') !== 'true'));
+for (const id of ['do-back', 'goto']) byId(id)?.addEventListener('click', () => setPlaying(false));
+
+// --- keys -----------------------------------------------------------------------------------------------------------------
+
+let swallow = false;
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target;
+  if (event.key === 'Escape') return escape(target);
+  if (target.closest('input, textarea, select, dialog[open], [contenteditable], .ace_editor')) return;
+  if (target.matches('[role="tab"]') && arrows(event, target)) return;
+  if (event.key === ' ' && target !== document.body && target.matches(':focus-visible')) return;
+  const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!button) return;
+  event.preventDefault();
+  swallow = event.key === ' ';
+  button.click();
+});
+document.addEventListener('keyup', (event) => {
+  if (event.key === ' ' && swallow) event.preventDefault();
+  swallow = false;
+});
+
+function escape(target) {
+  if (target.closest('dialog[open]')) return;
+  for (const open of document.querySelectorAll('details.about[open], details.precise[open]')) open.open = false;
+  pins = '';
+  choose({ pod: '', node: '', plugin: '' });
+}
+
+function arrows(event, tab) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return false;
+  const tabs = [...document.querySelectorAll('.tab')];
+  const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
+  next.focus();
+  personOpens(next.dataset.tab);
+  return true;
+}
+
+// --- find, share ------------------------------------------------------------------------------------------------------------
+
+const finder = byId('dialog-find');
+const text = byId('find-text');
+
+function names() {
+  const found = new Map();
+  for (const el of document.querySelectorAll('.p-queue [data-pod], .p-cluster [data-pod]')) found.set(`pod ${el.dataset.pod}`, { pod: el.dataset.pod });
+  for (const el of document.querySelectorAll('.p-cluster [data-node]')) found.set(`node ${el.dataset.node}`, { node: el.dataset.node });
+  return found;
+}
+
+function list() {
+  const wanted = text.value.trim().toLowerCase();
+  const matching = [...names()].filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 30);
+  byId('find-list').replaceChildren(...matching.map(([name, thing], index) => {
+    const item = document.createElement('li');
+    const button = document.createElement('button');
+    const kind = document.createElement('small');
+    kind.textContent = name.split(' ')[0];
+    button.append((thing.pod ?? thing.node).replace(/^default\//, ''), kind);
+    button.type = 'button';
+    button.classList.toggle('is-first', index === 0);
+    button.onclick = () => { finder.close(); choose({ pod: thing.pod ?? '', node: thing.node ?? '', plugin: '' }); };
+    item.append(button);
+    return item;
+  }));
+}
+
+byId('find').addEventListener('click', () => { text.value = ''; list(); finder.showModal(); text.focus(); });
+text.addEventListener('input', list);
+finder.querySelector('form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  finder.querySelector('.find-l button')?.click();
+});
+byId('share').addEventListener('click', () => byId('dialog-share').showModal());
+byId('help').addEventListener('click', DO.help);
+byId('dialog-share').addEventListener('focusin', (event) => event.target.select?.());
+
+// --- the height of the decision pane ------------------------------------------------------------------------------------------
+
+const split = byId('split');
+
+function setHeight(height) {
+  const percent = Math.round(Math.min(80, Math.max(10, 100 * height / bench.clientHeight)));
+  bench.style.setProperty('--decision', `${percent}%`);
+  split.setAttribute('aria-valuenow', String(percent));
+  write('decision', String(percent));
+}
+
+split.addEventListener('pointerdown', (event) => {
+  split.setPointerCapture(event.pointerId);
+  split.onpointermove = (move) => setHeight(bench.getBoundingClientRect().bottom - move.clientY);
+  split.onpointerup = () => { split.onpointermove = null; settle(); };
+});
+split.addEventListener('dblclick', () => { bench.style.removeProperty('--decision'); write('decision', ''); settle(); });
+split.addEventListener('keydown', (event) => {
+  const step = { ArrowUp: 24, ArrowDown: -24 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  setHeight(byId('decision').clientHeight + step);
+  settle();
+});
+if (Number(read('decision'))) bench.style.setProperty('--decision', `${Number(read('decision'))}%`);
+
+const enlarge = byId('enlarge');
+enlarge.addEventListener('click', () => {
+  const large = bench.classList.toggle('is-large');
+  enlarge.setAttribute('aria-pressed', String(large));
+  settle();
+});
+
+// --- start ----------------------------------------------------------------------------------------------------------------------
+
+const adding = byId('drawer') ? drawer(app, htmx) : null;
+byId('add')?.addEventListener('click', () => adding.open());
+link(app);
+document.addEventListener('look-changed', settle);
+addEventListener('resize', () => scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message)));
+openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
+settle();

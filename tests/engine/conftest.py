@@ -1,0 +1,20 @@
+"""How long random histories are looked for: a few by default; HYPOTHESIS_EXAMPLES=2000, or the profile ``thorough``
+(``--hypothesis-profile=thorough``), looks at 2,000. Where CI is set, Hypothesis itself takes the same ones each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+
+GIVEN = os.environ.get("HYPOTHESIS_EXAMPLES")
+
+hypothesis.settings.register_profile(
+    "thorough",
+    max_examples=int(GIVEN or 2000),
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+if GIVEN:
+    hypothesis.settings.load_profile("thorough")

@@ -1,0 +1,227 @@
+"""What the API server fills in, that nothing given is changed, and quantities in their canonical form."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.testing import make_node, make_pod
+
+Data = dict[str, Any]
+
+
+def at(manifest: Any, path: str) -> Any:
+    """The value at a dotted path; numbers are places in lists; None where nothing is."""
+    for part in path.split("."):
+        if isinstance(manifest, list):
+            manifest = manifest[int(part)] if int(part) < len(manifest) else None
+        else:
+            manifest = (manifest or {}).get(part)
+    return manifest
+
+
+def of_kind(kind: str, version: str = "v1", **fields: Any) -> Data:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, **fields}
+
+
+CONTAINER = "spec.containers.0"
+POD_DEFAULTS: dict[str, tuple[Data, dict[str, Any]]] = {
+    "an empty pod gets what every pod gets": (
+        make_pod("p").obj(),
+        {
+            "metadata.namespace": "default",
+            "spec.schedulerName": "default-scheduler",
+            "spec.restartPolicy": "Always",
+            "spec.dnsPolicy": "ClusterFirst",
+            "spec.terminationGracePeriodSeconds": 30,
+            "spec.enableServiceLinks": True,
+            "spec.priority": None,
+            "spec.tolerations": None,
+            "status": None,
+        },
+    ),
+    "what is given stays": (
+        make_pod("p", "x").scheduler("mine").grace_period(0).spec(restartPolicy="Never").obj(),
+        {
+            "metadata.namespace": "x",
+            "spec.schedulerName": "mine",
+            "spec.restartPolicy": "Never",
+            "spec.terminationGracePeriodSeconds": 0,
+        },
+    ),
+    "requests default from limits, each resource by itself": (
+        make_pod("p").cpu("1").limit(cpu="2", memory="1Gi").obj(),
+        {f"{CONTAINER}.resources.requests": {"memory": "1Gi", "cpu": "1"}},
+    ),
+    "a request of zero is a request": (
+        make_pod("p").cpu("0").limit(cpu="2").obj(),
+        {f"{CONTAINER}.resources.requests": {"cpu": "0"}},
+    ),
+    "a port has the protocol TCP and no host port": (
+        make_pod("p").spec(containers=[{"name": "c", "image": "i", "ports": [{"containerPort": 80}]}]).obj(),
+        {f"{CONTAINER}.ports": [{"containerPort": 80, "protocol": "TCP"}]},
+    ),
+    "in the host's network the host port is the container's": (
+        make_pod("p")
+        .spec(hostNetwork=True, containers=[{"name": "c", "image": "i", "ports": [{"containerPort": 80}]}])
+        .obj(),
+        {f"{CONTAINER}.ports.0.hostPort": 80},
+    ),
+    "an image without a tag is always pulled": (
+        make_pod("p").image("nginx").obj(),
+        {f"{CONTAINER}.imagePullPolicy": "Always"},
+    ),
+    "an image with a tag is pulled when it is missing": (
+        make_pod("p").image("localhost:5000/a/b:1.2").obj(),
+        {f"{CONTAINER}.imagePullPolicy": "IfNotPresent"},
+    ),
+    "an image with a digest is pulled when it is missing": (
+        make_pod("p").image("nginx@sha256:" + "0" * 64).obj(),
+        {f"{CONTAINER}.imagePullPolicy": "IfNotPresent"},
+    ),
+    "a volume without a source is an emptyDir": (
+        make_pod("p").spec(volumes=[{"name": "v"}]).obj(),
+        {"spec.volumes.0": {"name": "v", "emptyDir": {}}},
+    ),
+    "no pod-level request without a pod-level limit": (
+        make_pod("p").cpu("1").spec(resources={"requests": {"memory": "1Gi"}}).obj(),
+        {"spec.resources": {"requests": {"memory": "1Gi"}}},
+    ),
+    "a pod-level request comes from the containers first, then from the limit": (
+        make_pod("p")
+        .cpu("1")
+        .container("b")
+        .cpu("500m")
+        .spec(resources={"limits": {"cpu": "4", "memory": "2Gi"}})
+        .obj(),
+        {"spec.resources.requests": {"cpu": "1500m", "memory": "2Gi"}},
+    ),
+    "the largest init container counts beside the sidecars before it": (
+        make_pod("p")
+        .cpu("1")
+        .init_container("side", {"cpu": "500m"}, sidecar=True)
+        .init_container("init", {"cpu": "3"})
+        .spec(resources={"limits": {"cpu": "8"}})
+        .obj(),
+        {"spec.resources.requests": {"cpu": "3500m"}},
+    ),
+    "nulls and empty fields disappear, empty values behind pointers stay": (
+        make_pod("p").spec(nodeName="", hostNetwork=False, priority=0, affinity=None, nodeSelector={}).obj(),
+        {
+            "spec.nodeName": None,
+            "spec.hostNetwork": None,
+            "spec.affinity": None,
+            "spec.nodeSelector": None,
+            "spec.priority": 0,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("words", POD_DEFAULTS)
+def test_pod(words: str) -> None:
+    manifest, expected = POD_DEFAULTS[words]
+    given = deepcopy(manifest)
+    defaulted = set_defaults(manifest)
+    assert {path: at(defaulted, path) for path in expected} == expected
+    assert manifest == given
+    assert set_defaults(defaulted) == defaulted
+
+
+OTHERS: dict[str, tuple[Data, dict[str, Any]]] = {
+    "a node's allocatable is its capacity": (
+        make_node("n").capacity({"nvidia.com/gpu": "2"}).obj(),
+        {
+            "status.allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "2"},
+            "metadata.namespace": None,
+        },
+    ),
+    "a node's allocatable that is given stays": (
+        make_node("n").allocatable(cpu="3").obj(),
+        {"status.allocatable": {"cpu": "3"}},
+    ),
+    "a namespace is labelled with its name": (
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a", "labels": {"a": "b"}}},
+        {"metadata.labels": {"a": "b", "kubernetes.io/metadata.name": "team-a"}, "status.phase": "Active"},
+    ),
+    "a claim is for a file system": (of_kind("PersistentVolumeClaim"), {"spec.volumeMode": "Filesystem"}),
+    "a volume is for a file system and kept": (
+        of_kind("PersistentVolume", spec={"volumeMode": "Block"}),
+        {"spec.volumeMode": "Block", "spec.persistentVolumeReclaimPolicy": "Retain"},
+    ),
+    "a storage class binds at once": (
+        of_kind("StorageClass", "storage.k8s.io/v1", provisioner="p"),
+        {"volumeBindingMode": "Immediate", "reclaimPolicy": "Delete"},
+    ),
+    "a priority class preempts": (
+        of_kind("PriorityClass", "scheduling.k8s.io/v1", value=5),
+        {"preemptionPolicy": "PreemptLowerPriority", "value": 5},
+    ),
+    "a service's port goes to the same port": (
+        of_kind("Service", spec={"ports": [{"port": 80}]}),
+        {"spec.ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}], "spec.type": "ClusterIP"},
+    ),
+    "a replication controller takes its selector from the template": (
+        of_kind("ReplicationController", spec={"template": {"metadata": {"labels": {"a": "b"}}, "spec": {}}}),
+        {"spec.selector": {"a": "b"}, "metadata.labels": {"a": "b"}, "spec.replicas": 1},
+    ),
+    "a template's pod gets the defaults of a pod spec, but no requests from limits": (
+        of_kind(
+            "ReplicaSet",
+            "apps/v1",
+            spec={
+                "template": {
+                    "spec": {"containers": [{"name": "c", "image": "i:1", "resources": {"limits": {"cpu": "1"}}}]}
+                }
+            },
+        ),
+        {
+            "spec.template.spec.schedulerName": "default-scheduler",
+            "spec.template.spec.containers.0.resources": {"limits": {"cpu": "1"}},
+        },
+    ),
+    "a kind without a field table only gets nothing taken away": (
+        {"apiVersion": "x/v1", "kind": "Gizmo", "spec": {"a": None}},
+        {"spec": {"a": None}},
+    ),
+}
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_other_kinds(words: str) -> None:
+    manifest, expected = OTHERS[words]
+    given = deepcopy(manifest)
+    defaulted = set_defaults(manifest)
+    assert {path: at(defaulted, path) for path in expected} == expected
+    assert manifest == given
+
+
+AMOUNTS: dict[Any, str] = {
+    "1.5Gi": "1536Mi",
+    "0.5Ki": "512",
+    "1.1Gi": "1181116006400m",
+    "0.1m": "1m",
+    "1500m": "1500m",
+    "2000m": "2",
+    "1e4": "10e3",
+    "1.5e3": "1500",
+    "1E3": "1E3",
+    "+1": "+1",
+    " 1 ": "1",
+    "1024": "1024",
+    "1000": "1k",
+    2: "2",
+    0.5: "500m",
+    1000000000: "1G",
+    "0": "0",
+    "0Gi": "0",
+}
+
+
+@pytest.mark.parametrize("written", AMOUNTS, ids=str)
+def test_a_request_is_stored_in_its_canonical_form_in_whole_thousandths(written: Any) -> None:
+    defaulted = set_defaults(make_pod("p").request({"cpu": written}).obj())
+    assert at(defaulted, f"{CONTAINER}.resources.requests.cpu") == AMOUNTS[written]

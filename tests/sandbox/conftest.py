@@ -1,0 +1,119 @@
+"""What the tests of the site share: a sandbox, a visitor who edits and one who watches, and empty caches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client
+
+from sandbox import live as live_module
+from sandbox import rendering, store, tokens
+from sandbox.live import Live
+from sandbox.models import Sandbox
+
+POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "x"}]}}
+NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
+
+
+@pytest.fixture(autouse=True)
+def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test starts as a fresh process does."""
+    cache.clear()
+    monkeypatch.setattr(live_module, "_lives", OrderedDict())
+    monkeypatch.setattr(rendering, "cache", rendering.FragmentCache())
+
+
+@pytest.fixture(autouse=True)
+def every_panel_can_be_shown(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A panel that breaks down only says so in its place; here it fails the test."""
+    yield
+    assert [record.getMessage() for record in caplog.get_records("call") if "cannot be shown" in record.message] == []
+
+
+@dataclass
+class Visitor:
+    """Someone who holds a sandbox's URL."""
+
+    sandbox: Sandbox
+    token: str
+    client: Client
+
+    def url(self, path: str = "") -> str:
+        return f"/s/{self.sandbox.pk}/{self.token}/{path}"
+
+    def get(self, path: str = "", **query: str) -> HttpResponse:
+        return self.client.get(self.url(path), query)
+
+    def post(self, path: str, **fields: Any) -> HttpResponse:
+        return self.client.post(self.url(path), fields)
+
+    def watching(self) -> Visitor:
+        """Somebody to whom this editor passed the view link."""
+        return Visitor(self.sandbox, tokens.view_token(self.token), self.client)
+
+    def row(self) -> Sandbox:
+        return Sandbox.objects.get(pk=self.sandbox.pk)
+
+    def log(self) -> list[str]:
+        return list(self.sandbox.records.order_by("n").values_list("command", flat=True))
+
+
+@pytest.fixture
+def visitor(db: None) -> Visitor:
+    sandbox, token = store.create("Test")
+    return Visitor(sandbox, token, Client())
+
+
+@pytest.fixture
+def node() -> Callable[..., dict[str, Any]]:
+    """Makes the command that adds nodes of the given names."""
+
+    def command(*names: str) -> dict[str, Any]:
+        return {"kind": "apply", "manifests": [NODE | {"metadata": {"name": name}} for name in names]}
+
+    return command
+
+
+@pytest.fixture
+def pod() -> Callable[..., dict[str, Any]]:
+    """Makes the command that adds pods of the given names."""
+
+    def command(*names: str) -> dict[str, Any]:
+        return {"kind": "apply", "manifests": [POD | {"metadata": {"name": name}} for name in names]}
+
+    return command
+
+
+@pytest.fixture
+def on_worker() -> Callable[[str], AbstractContextManager[None]]:
+    """``with on_worker("b"):`` sees the database as another process with its own live simulations does."""
+    workers: dict[str, OrderedDict[UUID, Live]] = {}
+
+    @contextmanager
+    def switch(name: str) -> Iterator[None]:
+        before, live_module._lives = live_module._lives, workers.setdefault(name, OrderedDict())
+        yield
+        live_module._lives = before
+
+    return switch
+
+
+@pytest.fixture
+def trace() -> Callable[[Sandbox], list[str]]:
+    """The whole trace of a sandbox's present state, as a fresh replay of its log tells it."""
+
+    def of(sandbox: Sandbox) -> list[str]:
+        row = Sandbox.objects.get(pk=sandbox.pk)
+        fresh = Live(row)
+        fresh.move_to(live_module.Position.of(row))
+        return [repr(entry) for entry in fresh.simulation.recorder.entries]
+
+    return of

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+
+from sandbox import rendering, store
+from sandbox.asgi import application
+from sandbox.consumers import NOT_FOUND, TRY_AGAIN
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
+
+QUIET = 0.2
+"""Seconds after which a socket that has said nothing is taken to have nothing to say."""
+
+
+@asynccontextmanager
+async def browser(visitor: Any, **view: str) -> AsyncIterator[WebsocketCommunicator]:
+    """A connected socket that has said what it looks at."""
+    headers = [(b"origin", b"http://localhost"), (b"host", b"localhost")]
+    socket = WebsocketCommunicator(application, "/ws" + visitor.url(), headers=headers)
+    connected, _ = await socket.connect()
+    assert connected
+    if view:
+        await socket.send_to(text_data=json.dumps(view))
+    try:
+        yield socket
+    finally:
+        await socket.disconnect()
+
+
+async def panels(socket: WebsocketCommunicator) -> dict[str, str]:
+    """The next message: panel id → HTML."""
+    html = await socket.receive_from(timeout=5)
+    parts = re.split(r'(?=<section[^>]*id="panel-)', html)
+    return {re.search(r'id="panel-([a-z]+)"', part)[1]: part for part in parts if "panel-" in part}  # type: ignore[index]
+
+
+async def do(visitor: Any, command: dict[str, Any]) -> None:
+    await database_sync_to_async(lambda: store.execute(visitor.row(), command))()
+
+
+async def test_a_browser_gets_the_panels_it_has_open_and_always_the_status(visitor: Any) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        assert set(await panels(socket)) == {"cluster", "status"}
+
+
+async def test_every_browser_hears_of_a_command_and_gets_only_what_changed(visitor: Any, node: Any) -> None:
+    async with browser(visitor, open="cluster preemption") as one, browser(visitor.watching(), open="cluster") as two:
+        await panels(one)
+        await panels(two)
+        await do(visitor, node("blue-node"))
+        for socket in (one, two):
+            changed = await panels(socket)
+            assert set(changed) == {"cluster", "status"}
+            assert "blue-node" in changed["cluster"]
+
+
+async def test_going_back_reaches_every_browser(visitor: Any, node: Any) -> None:
+    await do(visitor, node("blue-node"))
+    async with browser(visitor, open="cluster") as socket:
+        assert "blue-node" in (await panels(socket))["cluster"]
+        await database_sync_to_async(lambda: store.go_to(visitor.sandbox, lambda _: 0))()
+        assert "blue-node" not in (await panels(socket))["cluster"]
+
+
+async def test_a_new_view_brings_only_the_panels_that_depend_on_it(visitor: Any, node: Any) -> None:
+    await do(visitor, node("blue-node"))
+    async with browser(visitor, open="cluster inspector") as socket:
+        await panels(socket)
+        await socket.send_to(text_data=json.dumps({"open": "cluster inspector", "node": "blue-node"}))
+        assert set(await panels(socket)) == {"inspector"}
+
+
+async def test_a_panel_that_is_opened_again_is_sent_again(visitor: Any) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        await panels(socket)
+        await socket.send_to(text_data=json.dumps({"open": ""}))
+        await socket.send_to(text_data=json.dumps({"open": "cluster"}))
+        assert set(await panels(socket)) == {"cluster"}
+
+
+async def test_a_browser_that_connects_again_gets_everything(visitor: Any, node: Any) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        await panels(socket)
+    await do(visitor, node("blue-node"))
+    async with browser(visitor, open="cluster") as socket:
+        again = await panels(socket)
+    assert set(again) == {"cluster", "status"}
+    assert "blue-node" in again["cluster"]
+
+
+async def test_a_browser_of_another_sandbox_hears_nothing(visitor: Any, node: Any) -> None:
+    other, token = await database_sync_to_async(lambda: store.create("Other"))()
+    async with browser(type(visitor)(other, token, visitor.client), open="cluster") as socket:
+        await panels(socket)
+        await do(visitor, node("blue-node"))
+        assert await socket.receive_nothing(QUIET)
+
+
+async def test_a_browser_that_has_said_nothing_yet_is_sent_nothing(visitor: Any, node: Any) -> None:
+    async with browser(visitor) as socket:
+        await do(visitor, node("blue-node"))
+        assert await socket.receive_nothing(QUIET)
+
+
+@pytest.mark.parametrize("text", ["null", "no json", "[1]", '{"open": 5}', '{"open": "../x"}', '"' + "x" * 9000 + '"'])
+async def test_nonsense_from_a_browser_does_no_harm(visitor: Any, text: str) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        await panels(socket)
+        await socket.send_to(text_data=text)
+        await socket.send_to(text_data=json.dumps({"open": "inspector"}))
+        assert "inspector" in await panels(socket)
+
+
+async def test_a_wrong_token_is_told_so_and_not_asked_to_come_again(visitor: Any) -> None:
+    wrong = type(visitor)(visitor.sandbox, "wrong", visitor.client)
+    async with browser(wrong) as socket:
+        assert await socket.receive_output(timeout=5) == {"type": "websocket.close", "code": NOT_FOUND}
+
+
+async def test_ten_browsers_cost_one_rendering(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[str] = []
+    original = rendering.render_panel
+
+    def counted(panel_id: str, *args: Any) -> str:
+        rendered.append(panel_id)
+        return original(panel_id, *args)
+
+    monkeypatch.setattr(rendering, "render_panel", counted)
+    sockets = [browser(visitor, open="cluster") for _ in range(10)]
+    entered = [await socket.__aenter__() for socket in sockets]
+    for socket in entered:
+        await panels(socket)
+    rendered.clear()
+    await do(visitor, node("blue-node"))
+    for socket in entered:
+        await panels(socket)
+    assert sorted(rendered) == ["cluster", "status"]
+    for socket in sockets:
+        await socket.__aexit__(None, None, None)
+
+
+async def test_a_slow_browser_skips_states_and_ends_up_level(visitor: Any, node: Any) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        await panels(socket)
+        for name in ("n1", "n2", "n3", "n4", "n5"):
+            await do(visitor, node(name))
+        last = {}
+        while not await socket.receive_nothing(QUIET):
+            last |= await panels(socket)
+        assert "n5" in last["cluster"]
+
+
+async def test_news_that_arrive_late_do_not_bring_an_old_state_back(visitor: Any, node: Any) -> None:
+    async with browser(visitor, open="cluster") as socket:
+        await panels(socket)
+        await do(visitor, node("a"))
+        await panels(socket)
+        old = await database_sync_to_async(visitor.row)()
+        await do(visitor, node("b"))
+        assert "b" in (await panels(socket))["cluster"]
+        await database_sync_to_async(store._publish)(old, store.Position.of(old))
+        assert await socket.receive_nothing(QUIET)
+
+
+async def test_a_browser_that_cannot_be_served_is_told_to_come_again(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "fragments", lambda *args: 1 / 0)
+    async with browser(visitor, open="cluster") as socket:
+        assert await socket.receive_output(timeout=5) == {"type": "websocket.close", "code": TRY_AGAIN}
+
+
+async def test_large_fragments_are_parted_and_what_is_too_large_for_the_socket_is_fetched_by_the_page(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"cluster": 700_000, "queues": 700_000, "inspector": 1_100_000}
+
+    def large(panel_id: str, *args: Any) -> str:
+        return f'<section id="panel-{panel_id}">{"x" * sizes.get(panel_id, 0)}</section>'
+
+    monkeypatch.setattr(rendering, "render_panel", large)
+    async with browser(visitor, open="cluster queues inspector", node="a&b") as socket:
+        first, second = await panels(socket), await panels(socket)
+    assert (set(first), set(second)) == ({"queues"}, {"cluster", "inspector", "status"})
+    link = re.search(r'hx-get="([^"]+)"', second["inspector"])
+    assert link is not None
+    assert "node=a%26b" in link[1]
+    assert (await database_sync_to_async(visitor.get)(link[1].replace("&amp;", "&"))).status_code == 200

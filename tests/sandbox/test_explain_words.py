@@ -1,0 +1,478 @@
+"""What explanations say: a sentence for everyone, then the arithmetic of this pod and this node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox.panels.explain import EXPLANATIONS, Explanation, explain_filter, explain_score
+from sandbox.panels.world import World
+from scheduler_engine import commands
+from scheduler_engine.config import load_configuration
+from scheduler_engine.scenario import FOLDER as SCENARIOS
+from scheduler_engine.scenario import load_scenario, play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from tests.sandbox import traces
+from tests.sandbox.explain_clusters import SERVICE, STORAGE
+
+Data = dict[str, Any]
+
+
+def after(*manifests: Data, then: tuple[commands.Command, ...] = (commands.Settle(),)) -> World:
+    simulation = Simulation()
+    simulation.execute(commands.Apply(tuple(manifests)))
+    for command in then:
+        simulation.execute(command)
+    return World.fold(simulation.recorder.entries)
+
+
+def filtered(world: World, pod: str, node: str, plugin: str) -> Explanation:
+    return explain_filter(world, world.attempts[f"default/{pod}"][-1], node, plugin)
+
+
+def judged(world: World, pod: str, node: str, plugin: str) -> Explanation:
+    return explain_score(world, world.attempts[f"default/{pod}"][-1], node, plugin)
+
+
+def lines(told: Explanation) -> list[str]:
+    return [f"{line.label}: {line.formula}" for line in told.lines]
+
+
+def two_nodes() -> tuple[Data, Data]:
+    return make_node("n1").zone("a").obj(), make_node("n2").zone("b").obj()
+
+
+def full_node() -> World:
+    return after(
+        make_node("n1").obj(), make_pod("db-1").cpu("2100m").node("n1").obj(), make_pod("web-1").cpu("2500m").obj()
+    )
+
+
+def nominated() -> World:
+    """vip-1 evicts low-1 and waits for its end; web-1 must leave it its place."""
+    old = make_pod("low-1").cpu("3").node("n1").grace_period(30).obj()
+    setup = commands.Apply((make_pod("vip-1").cpu("2500m").priority(100).obj(),))
+    late = commands.Apply((make_pod("web-1").cpu("1").priority(5).obj(),))
+    return after(make_node("n1").obj(), old, then=(setup, commands.Settle(), late, commands.Settle()))
+
+
+def small_node() -> World:
+    node = make_node("n1").capacity({"nvidia.com/gpu": "1"}, pods="1").obj()
+    return after(
+        node,
+        make_pod("db-1").node("n1").obj(),
+        make_pod("web-1").request({"nvidia.com/gpu": "2"}).limit({"nvidia.com/gpu": "2"}).obj(),
+    )
+
+
+def tainted() -> World:
+    pod = (
+        make_pod("web-1").toleration("dedicated", "web", "NoSchedule").toleration("dedicated", "gpu", "NoExecute").obj()
+    )
+    return after(make_node("n1").taint("dedicated", "gpu").obj(), pod)
+
+
+def labelled() -> World:
+    pod = make_pod("web-1").node_affinity("disktype", ["ssd"]).obj()
+    return after(make_node("n1").label("disktype", "hdd").obj(), make_node("n2").obj(), pod)
+
+
+def ports() -> World:
+    holder = make_pod("db-1").host_port(80).node("n1").obj()
+    return after(make_node("n1").obj(), holder, make_pod("web-1").host_port(80, host_ip="10.0.0.1").obj())
+
+
+def skewed() -> World:
+    held = [make_pod(f"web-{number}").label("app", "web").node("n1").obj() for number in (1, 2)]
+    excluded = make_node("n3").zone("c").label("kind", "gpu").obj()
+    pod = make_pod("web-3").label("app", "web").spread(ZONE, {"app": "web"}).node_affinity("kind", ["gpu"], "NotIn")
+    return after(*two_nodes(), excluded, *held, pod.obj(), then=(commands.Cordon("n2"), commands.Settle()))
+
+
+def kept_off() -> World:
+    loner = make_pod("db-1").label("app", "db").anti_affinity(ZONE, {"app": "web"}).node("n1").obj()
+    return after(make_node("n1").zone("a").obj(), loner, make_pod("web-1").label("app", "web").obj())
+
+
+def nobody_near() -> World:
+    return after(make_node("n1").zone("a").obj(), make_pod("web-1").affinity(ZONE, {"app": "db"}).obj())
+
+
+def volumes() -> World:
+    return after(
+        make_node("n1").zone("c").obj(),
+        *STORAGE,
+        make_pod("web-1").claim("bound-a").obj(),
+        make_pod("web-2").claim("bound-labelled").obj(),
+    )
+
+
+REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
+    "too little cpu is a sum that does not fit": (
+        full_node,
+        "web-1",
+        "NodeResourcesFit",
+        "n1 does not have enough cpu left for web-1.",
+        ["pods: 1 there + 1 = 2 ≤ 110", "cpu: 2100m used + 2500m asked = 4600m > 4000m allocatable"],
+    ),
+    "a nominated pod is named in the sum": (
+        nominated,
+        "web-1",
+        "NodeResourcesFit",
+        "n1 does not have enough cpu left for web-1.",
+        [
+            "pods: 1 there + 1 nominated (vip-1) + 1 = 3 ≤ 110",
+            "cpu: 3000m used + 2500m nominated (vip-1) + 1000m asked = 6500m > 4000m allocatable",
+            "Nominated here: vip-1",
+        ],
+    ),
+    "more than the whole node has and too many pods": (
+        small_node,
+        "web-1",
+        "NodeResourcesFit",
+        "n1 is too small: web-1 asks for more nvidia.com/gpu than the whole node has.",
+        ["pods: 1 there + 1 = 2 > 1", "nvidia.com/gpu: 0 used + 2 asked = 2 > 1 allocatable"],
+    ),
+    "every toleration that was looked at is named with why it does not match": (
+        tainted,
+        "web-1",
+        "TaintToleration",
+        "n1 keeps pods away with the taint dedicated=gpu:NoSchedule, and web-1 does not tolerate it.",
+        [
+            "dedicated=gpu:NoSchedule: not tolerated: “dedicated=web:NoSchedule” wants the value “web”, the taint has "
+            "“gpu”; “dedicated=gpu:NoExecute” is for NoExecute"
+        ],
+    ),
+    "the node's actual label is given": (
+        labelled,
+        "web-1",
+        "NodeAffinity",
+        "web-1 needs disktype ssd; n1 has disktype hdd.",
+        ["required: disktype In [ssd]"],
+    ),
+    "the pod that holds the port is named": (
+        ports,
+        "web-1",
+        "NodePorts",
+        "TCP 10.0.0.1:80 of n1, which web-1 needs, is taken.",
+        ["port TCP 10.0.0.1:80: taken by db-1 (TCP 80)"],
+    ),
+    "the skew is a sum with the count per domain and who does not count": (
+        skewed,
+        "web-3",
+        "PodTopologySpread",
+        "With web-3, zone a would be 3 pods ahead of the emptiest zone; at most 1 is allowed.",
+        [
+            "zone, at most 1: 2 in a + 1 itself − 0 fewest = 3 > 1",
+            "Pods per zone: a 2, b 0 (fewest)",
+            "Does not count: n3",
+        ],
+    ),
+    "an existing pod's own anti-affinity is told by its name": (
+        kept_off,
+        "web-1",
+        "InterPodAffinity",
+        "db-1 in zone a wants no pod like web-1 near: its anti-affinity counts, too.",
+        ["db-1 keeps off pods with app=web: it runs in zone a"],
+    ),
+    "nobody to be near to": (
+        nobody_near,
+        "web-1",
+        "InterPodAffinity",
+        "web-1 must be near pods with app=db, and there are none in zone a.",
+        ["Near pods with app=db: nobody in zone a"],
+    ),
+    "a volume out of reach": (
+        volumes,
+        "web-1",
+        "VolumeBinding",
+        "The volume of claim bound-a cannot be reached from n1.",
+        ["claim bound-a: bound to pv-a"],
+    ),
+    "a volume in other zones": (
+        volumes,
+        "web-2",
+        "VolumeZone",
+        "The volume of claim bound-labelled is in a or b, and n1 has topology.kubernetes.io/zone=c.",
+        [
+            "claim bound-labelled: topology.kubernetes.io/zone a or b, node has topology.kubernetes.io/zone=c",
+            "claim bound-labelled: topology.kubernetes.io/region x, node has no label topology.kubernetes.io/region",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_a_refusal_is_told_in_a_sentence_and_in_numbers(words: str) -> None:
+    build, pod, plugin, sentence, expected = REFUSALS[words]
+    told = filtered(build(), pod, "n1", plugin)
+    assert told.sentence == sentence
+    assert lines(told) == expected
+    assert told.reasons
+
+
+def scored_pair(*more: Data, pod: Data | None = None) -> World:
+    return after(*two_nodes(), *more, pod or make_pod("web-1").cpu("1500m").memory("1Gi").obj())
+
+
+def with_default() -> World:
+    return scored_pair(make_pod("idle-1").node("n1").obj())
+
+
+def with_images() -> World:
+    image, size = "registry.example/web:1", 523 << 20
+    listed = [
+        make_node(name).image(image, size).obj() if name == "n1" else make_node(name).obj() for name in ("n1", "n2")
+    ]
+    return after(*listed, make_pod("web-1").image(image).obj())
+
+
+def with_neighbours() -> World:
+    friend = make_pod("db-1").label("app", "db").affinity(ZONE, {"app": "web"}).node("n1").obj()
+    pod = (
+        make_pod("web-1")
+        .label("app", "web")
+        .affinity(HOSTNAME, {"app": "db"}, 40)
+        .anti_affinity(ZONE, {"app": "cache"}, 7)
+    )
+    foe = make_pod("cache-1").label("app", "cache").node("n2").obj()
+    return after(*two_nodes(), make_pod("web-0").label("app", "web").node("n1").obj(), friend, foe, pod.obj())
+
+
+def with_service() -> World:
+    held = [make_pod(f"db-{number}").label("app", "db").node("n1").obj() for number in (1, 2)]
+    return after(*two_nodes(), SERVICE, *held, make_pod("db-3").label("app", "db").obj())
+
+
+def with_soft_taint() -> World:
+    nodes = (
+        make_node("n1").taint("old", "", "PreferNoSchedule").taint("slow", "", "PreferNoSchedule"),
+        make_node("n2").taint("old", "", "PreferNoSchedule"),
+    )
+    return after(*(node.obj() for node in nodes), make_pod("web-1").obj())
+
+
+def with_wishes() -> World:
+    pod = make_pod("web-1").node_affinity("disk", ["ssd"], weight=30).node_affinity("gpu", [], "Exists", 5).obj()
+    return after(
+        make_node("n1").label("disk", "ssd").obj(), make_node("n2").label("disk", "ssd").label("gpu", "a").obj(), pod
+    )
+
+
+SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
+    "what stays free, resource by resource": (
+        scored_pair,
+        "web-1",
+        "NodeResourcesFit",
+        [
+            "LeastAllocated cpu: (4000 − 1500) × 100 / 4000 = 62",
+            "LeastAllocated memory: (8 − 1) × 100 / 8 = 87",
+            "Raw: (62 × 1 + 87 × 1) / 2 = 74",
+            "Normalized: 74",
+            "Weighted: 74 × 1 = 74",
+        ],
+    ),
+    "how even the fractions are": (
+        scored_pair,
+        "web-1",
+        "NodeResourcesBalancedAllocation",
+        [
+            "cpu: 1500m / 4000m = 0.375",
+            "memory: 1Gi / 8Gi = 0.125",
+            "Deviation: |0.375 − 0.125| / 2 = 0.125",
+            "Raw: (1 − 0.125) × 100 = 87",
+            "Normalized: 87",
+            "Weighted: 87 × 1 = 87",
+        ],
+    ),
+    "an image that half of the nodes have counts half": (
+        with_images,
+        "web-1",
+        "ImageLocality",
+        [
+            "registry.example/web:1: 523 Mi × 1 / 2 = 261.5 Mi",
+            "Raw: (261.5 Mi − 23 Mi) × 100 / (1000 Mi − 23 Mi) = 24",
+            "Normalized: 24",
+            "Weighted: 24 × 1 = 24",
+        ],
+    ),
+    "wishes of both sides": (
+        with_neighbours,
+        "web-1",
+        "InterPodAffinity",
+        [
+            "web-1 likes pods with app=db: 1 × 40 = 40",
+            "web-1 dislikes pods with app=cache: 0 × −7 = 0",
+            "db-1 needs pods with app=web: 1 × 1 = 1",
+            "Raw: 41",
+            "Normalized: 100 × (41 − (−7)) / (41 − (−7)) = 100",
+            "Weighted: 100 × 2 = 200",
+        ],
+    ),
+    "spreading by the built-in default": (
+        with_service,
+        "db-3",
+        "PodTopologySpread",
+        [
+            "node n1: 2 pods × ln(2 + 2) + (3 − 1) = 4.773",
+            "zone a: 2 pods × ln(2 + 2) + (5 − 1) = 6.773",
+            "Raw: 4.773 + 6.773 → 12",
+            "Normalized: 100 × (12 + 6 − 12) / 12 = 50",
+            "Constraints: the scheduler's built-in default",
+            "Weighted: 50 × 2 = 100",
+        ],
+    ),
+    "taints that ask to go elsewhere": (
+        with_soft_taint,
+        "web-1",
+        "TaintToleration",
+        [
+            "old:PreferNoSchedule: 1",
+            "slow:PreferNoSchedule: 1",
+            "Raw: 2",
+            "Normalized: 100 − 100 × 2 / 2 = 0",
+            "Weighted: 0 × 3 = 0",
+        ],
+    ),
+    "preferred labels": (
+        with_wishes,
+        "web-1",
+        "NodeAffinity",
+        [
+            "weight 30: disk In [ssd]: 30",
+            "weight 5: gpu Exists: 0",
+            "Raw: 30",
+            "Normalized: 100 × 30 / 35 = 85",
+            "Weighted: 85 × 2 = 170",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("words", SCORES)
+def test_a_score_is_told_in_numbers(words: str) -> None:
+    build, pod, plugin, expected = SCORES[words]
+    told = judged(build(), pod, "n1", plugin)
+    assert lines(told) == expected
+    assert told.sentence.endswith(".")
+
+
+def test_pods_that_count_with_a_default_request_are_named() -> None:
+    told = judged(with_default(), "web-1", "n1", "NodeResourcesFit")
+    assert told.lines[0].formula == "(4000 − 1600) × 100 / 4000 = 60"
+    assert "containers without a request count 100m each: idle-1" in told.lines[0].note
+    assert "count 200Mi each: idle-1" in told.lines[1].note
+
+
+@pytest.mark.parametrize(
+    ("node", "formula"), [("node-1", "(7 × 5 + 5 × 1 + 3 × 3) / 9 = 5"), ("node-2", "(5 × 5 + 7 × 1 + 10 × 3) / 9 = 7")]
+)
+def test_the_worked_bin_packing_example_shows_its_arithmetic(node: str, formula: str) -> None:
+    scenario = load_scenario(SCENARIOS / "29-bin-packing-worked-example.yaml")
+    simulation = scenario.open()
+    play(simulation, scenario.then)
+    world = World.fold(simulation.recorder.entries)
+    assert f"From 0 to 10: {formula}" in lines(explain_score(world, world.cycles[-1], node, "NodeResourcesFit"))
+
+
+@pytest.mark.parametrize("point", ["filter", "score"])
+def test_every_plugin_of_the_default_profile_explains_itself(point: str) -> None:
+    profile = load_configuration(None).profiles[0]
+    explained = [plugin for plugin, both in EXPLANATIONS.items() if both[("filter", "score").index(point)] is not None]
+    silent = {"VolumeBinding"} if point == "score" else set[str]()
+    assert {plugin for plugin, _ in profile.plugins[point]} - silent == set(explained)
+
+
+def test_volume_binding_needs_no_score_explained_as_it_never_scores() -> None:
+    world = scored_pair(*STORAGE, pod=make_pod("web-1").claim("waits").obj())
+    assert "VolumeBinding" in {plugin for plugin, code, _ in world.cycles[-1].pre_score.verdicts if code == "Skip"}  # type: ignore[union-attr]
+
+
+def test_a_denial_that_no_arithmetic_explains_is_shown_as_recorded() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((*two_nodes(), make_pod("web-1").obj())))
+    simulation.execute(commands.Fault("NodeResourcesFit", "filter", "deny"))
+    simulation.execute(commands.PodCycle())
+    world = World.fold(simulation.recorder.entries)
+    row = next(row for row in world.cycles[-1].filter.rows if row[1])  # type: ignore[union-attr]
+    told = explain_filter(world, world.cycles[-1], row[0], "NodeResourcesFit")
+    assert (told.code, told.reasons) == row[2:4]
+    assert told.sentence == "The scheduler recorded: injected denial."
+    assert told.lines[0].label == "Recorded"
+
+
+def test_a_node_that_was_not_visited_has_no_verdict() -> None:
+    world = after(*two_nodes(), make_pod("web-1").spec(affinity=NAMED).obj())
+    assert filtered(world, "web-1", "n2", "NodeResourcesFit").sentence == "n2 was not looked at for web-1."
+
+
+NAMED: Data = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
+        }
+    }
+}
+
+
+def test_a_plugin_that_was_skipped_says_so() -> None:
+    told = filtered(full_node(), "web-1", "n1", "NodePorts")
+    assert told.sentence == "NodePorts sits this one out: nothing about web-1 concerns it."
+
+
+def test_a_no_before_any_node_was_looked_at_names_the_claims() -> None:
+    world = after(*two_nodes(), *STORAGE, make_pod("web-1").claim("waits").claim("missing").obj())
+    told = filtered(world, "web-1", "n1", "VolumeRestrictions")
+    assert told.sentence.startswith("VolumeRestrictions said no before any node was looked at: ")
+    assert lines(told) == ["claim waits: not bound, class wait", "claim missing: does not exist"]
+
+
+def test_an_old_cycle_is_told_as_it_was_after_the_cluster_has_changed() -> None:
+    simulation = Simulation()
+    simulation.execute(
+        commands.Apply(
+            (
+                make_node("n1").obj(),
+                make_pod("db-1").cpu("2100m").node("n1").obj(),
+                make_pod("web-1").cpu("2500m").obj(),
+            )
+        )
+    )
+    simulation.execute(commands.Settle())
+    before = World.fold(simulation.recorder.entries)
+    simulation.execute(commands.Delete("Pod", "default/db-1"))
+    simulation.execute(commands.Delete("Pod", "default/web-1"))
+    simulation.execute(commands.Advance(60))
+    simulation.execute(commands.Delete("Node", "n1"))
+    later = World.fold(simulation.recorder.entries)
+    assert filtered(later, "web-1", "n1", "NodeResourcesFit").code
+    assert explain_filter(later, later.cycles[0], "n1", "NodeResourcesFit") == explain_filter(
+        before, before.cycles[0], "n1", "NodeResourcesFit"
+    )
+
+
+STORIES = (
+    traces.three_zones,
+    traces.web_at_filter,
+    traces.api_scored,
+    traces.tied,
+    traces.payments_preempts,
+    traces.hundred,
+)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_a_trace_that_leaves_things_out_still_gets_the_recorded_verdicts_and_scores(
+    story: Callable[[], traces.Story],
+) -> None:
+    world = World.fold(story().entries)
+    for cycle in world.cycles:
+        for node, plugin, code, reasons, _ in cycle.filter.rows if cycle.filter else ():
+            if plugin:
+                told = explain_filter(world, cycle, node, plugin)
+                assert (told.code, told.reasons) == (code, reasons)
+        for plugin, rows in cycle.score.raw if cycle.score else ():
+            assert {node: explain_score(world, cycle, node, plugin).raw for node, _ in rows} == dict(rows)

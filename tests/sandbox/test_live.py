@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from sandbox import live as live_module
+from sandbox import store
+from sandbox.live import Live, Position, StateGone, _most_dispensable, live
+
+pytestmark = pytest.mark.django_db
+
+
+def thinned(last: int, room: int) -> list[int]:
+    """The keyframes that are left after ``last`` commands, each of which left one."""
+    places: list[int] = []
+    for n in range(1, last + 1):
+        places.append(n)
+        if len(places) > room:
+            places.remove(_most_dispensable(places))
+    return places
+
+
+def test_the_newest_keyframes_stay_and_older_ones_thin_out_with_age() -> None:
+    places = thinned(1000, 24)
+    assert places[-10:] == list(range(991, 1001))
+    gaps = [after - before for before, after in pairwise(places)]
+    assert max(gaps[:7]) > 20 > max(gaps[-12:])
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 10, 11, 12, 24])
+def test_thinning_works_for_any_room(room: int) -> None:
+    assert len(thinned(200, room)) == room
+    assert thinned(200, room)[-1] == 200
+
+
+def test_the_least_recently_used_simulation_makes_room() -> None:
+    with override_settings(LIVE_SANDBOXES=2):
+        one, two, three = (store.create(name)[0] for name in ("one", "two", "three"))
+        kept = live(one)
+        live(two)
+        assert live(one) is kept
+        live(three)
+        assert live(one) is kept
+        assert list(live_module._lives) == [three.pk, one.pk]
+
+
+def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abcd":
+        store.execute(visitor.row(), node(name))
+        live(visitor.sandbox).remember(at_any_price=True)
+    replayed: list[int] = []
+    original = Live._replay
+    monkeypatch.setattr(Live, "_replay", lambda self, record: (replayed.append(record.n), original(self, record)))
+    store.go_to(visitor.sandbox, lambda _: 3)
+    here = live(visitor.sandbox)
+    here.move_to(Position.of(visitor.row()))
+    assert replayed == []
+    assert sorted(here.world.nodes) == ["a", "b", "c"]
+
+
+def test_a_keyframe_is_not_changed_by_what_is_done_after_going_back_to_it(visitor: Any, node: Any) -> None:
+    for name in "ab":
+        store.execute(visitor.row(), node(name))
+        live(visitor.sandbox).remember(at_any_price=True)
+    for name in "xyz":
+        store.go_to(visitor.sandbox, lambda _: 1)
+        store.execute(visitor.row(), node(name))
+        assert sorted(live(visitor.sandbox).world.nodes) == ["a", name]
+
+
+def test_a_state_that_the_log_no_longer_holds_is_said_to_be_gone(visitor: Any, node: Any) -> None:
+    gone = store.execute(visitor.row(), node("a"))
+    store.go_to(visitor.sandbox, lambda _: 0)
+    store.execute(visitor.row(), node("b"))
+    with pytest.raises(StateGone):
+        Live(visitor.row()).move_to(gone)
+
+
+def test_the_world_knows_where_it_stands_in_the_log(visitor: Any, node: Any) -> None:
+    for name, who in (("a", "Ada"), ("b", "Bob")):
+        store.execute(visitor.row(), node(name), who)
+    store.go_to(visitor.sandbox, lambda _: 1)
+    here = live(visitor.sandbox)
+    here.move_to(Position.of(visitor.row()))
+    assert (here.world.head, here.world.length, here.world.who) == (1, 2, "Ada")

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError
+
+from sandbox import store
+from sandbox.models import CommandRecord
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_migrations_say_what_the_models_say() -> None:
+    call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+
+
+def test_no_place_in_a_log_is_taken_twice(visitor: Any) -> None:
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    with pytest.raises(IntegrityError):
+        CommandRecord.objects.create(sandbox=visitor.sandbox, n=1, command="{}")
+
+
+def test_the_key_of_a_dropped_record_is_never_given_out_again(visitor: Any) -> None:
+    keys = []
+    for _ in range(3):
+        keys.append(store.execute(visitor.row(), {"kind": "settle"}).state)
+        store.go_to(visitor.sandbox, lambda _: 0)
+    assert len(set(keys)) == 3
+
+
+def test_the_log_keeps_the_order_of_keys(visitor: Any, node: Any) -> None:
+    command = node("a")
+    command["manifests"][0]["metadata"]["labels"] = {"zz": "1", "aa": "2"}
+    store.execute(visitor.sandbox, command)
+    text = CommandRecord.objects.get().command
+    assert text.index('"zz"') < text.index('"aa"')

@@ -1,0 +1,120 @@
+"""The cluster map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.cluster import stats, zone_title
+from tests.sandbox import traces
+
+
+def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {node["name"]: node for zone in found["zones"] for node in zone["nodes"]}
+
+
+@pytest.fixture(name="found")
+def made_found() -> dict[str, Any]:
+    return stats(World.fold(traces.web_at_filter().entries), View())
+
+
+def test_zones_are_columns_in_the_order_of_the_node_tree(found: dict[str, Any]) -> None:
+    assert [zone["title"] for zone in found["zones"]] == ["eu-a", "eu-b", "eu-c"]
+    assert [node["name"] for node in found["zones"][0]["nodes"]] == ["node-a1", "node-a2", "node-a3"]
+
+
+def test_order_numbers_go_round_the_zones_and_the_start_is_marked(found: dict[str, Any]) -> None:
+    nodes = cards(found)
+    assert [nodes[name]["place"] for name in ("node-a1", "node-b1", "node-c1", "node-a2")] == [1, 2, 3, 4]
+    assert [name for name, node in nodes.items() if node["start"]] == ["node-a1"]
+
+
+@pytest.mark.parametrize(
+    ("node", "kind", "word"),
+    [
+        ("node-a1", "no", "cpu"),
+        ("node-a2", "no", "cpu + mem"),
+        ("node-b1", "no", "skew 2 > 1"),
+        ("node-c1", "no", "web here"),
+        ("node-b2", "hard", "disk=hdd"),
+        ("node-c2", "hard", "cordoned"),
+        ("node-a3", "hard", "gpu taint"),
+    ],
+)
+def test_a_refusal_is_two_words_on_the_card(found: dict[str, Any], node: str, kind: str, word: str) -> None:
+    said = cards(found)[node]["word"]
+    assert (said.kind, said.text) == (kind, word)
+
+
+def test_what_is_too_much_is_marked_and_hatched(found: dict[str, Any]) -> None:
+    cpu, mem, _ = cards(found)["node-a1"]["bars"]
+    assert (cpu["text"], cpu["short"], 'class="over"' in cpu["svg"]) == ("2.8/4", True, True)
+    assert (mem["short"], 'class="over"' in mem["svg"]) == (False, False)
+
+
+def test_a_nominated_pod_takes_room_and_a_terminating_one_counts_down(found: dict[str, Any]) -> None:
+    card = cards(found)["node-a2"]
+    assert card["bars"][0]["text"] == "4.1/4"
+    assert "is-nominated" in card["pods"]
+    assert '<span class="count">18 s</span>' in card["pods"]
+
+
+def test_an_assumed_pod_is_drawn_on_its_node(found: dict[str, Any]) -> None:
+    assert 'is-assumed" data-pod="default/api-2"' in cards(found)["node-b1"]["pods"]
+
+
+def test_a_ghost_has_no_place_and_is_not_counted(found: dict[str, Any]) -> None:
+    ghost = cards(found)["node-c3"]
+    assert (ghost["ghost"], ghost["place"], found["count"]) == (True, 0, 8)
+
+
+def test_zone_headers_carry_the_skew_of_the_constraint_in_question(found: dict[str, Any]) -> None:
+    skews = {zone["title"]: zone["skew"] for zone in found["zones"]}
+    assert (skews["eu-a"]["count"], skews["eu-a"]["said"], skews["eu-a"]["text"]) == (1, "yes", "skew 1 ≤ 1")
+    assert (skews["eu-b"]["count"], skews["eu-b"]["said"], skews["eu-b"]["text"]) == (2, "no", "skew 2 > 1")
+
+
+def test_scores_and_the_winner_replace_the_verdicts() -> None:
+    nodes = cards(stats(World.fold(traces.api_scored().entries), View()))
+    assert (nodes["node-b3"]["word"].kind, nodes["node-b3"]["word"].text) == ("best", "843 selected")
+    assert nodes["node-c1"]["word"].text == "836"
+
+
+def test_preemption_shows_victims_and_the_nominated_node() -> None:
+    nodes = cards(stats(World.fold(traces.payments_preempts().entries), View()))
+    assert nodes["node-a1"]["word"].text == "2 victims"
+    assert nodes["node-b1"]["word"].text == "nominated"
+
+
+def test_many_nodes_are_tiles_unless_cards_are_asked_for() -> None:
+    world = World.fold(traces.hundred().entries)
+    tiles = stats(world, View())
+    assert tiles["many"]
+    assert sum(zone["count"] for zone in tiles["zones"]) == 100
+    assert 'class="tile hard' in tiles["zones"][0]["nodes"][0]
+    assert not stats(world, View(shape="cards"))["many"]
+
+
+def test_extended_resources_and_taints_are_named() -> None:
+    story = traces.Story()
+    story.add_node(
+        traces.node("n", extended={"nvidia.com/gpu": "2"}, taints=[("example.com/gpu", "", "PreferNoSchedule")])
+    )
+    card = cards(stats(World.fold(story.entries), View()))["n"]
+    assert card["extended"] == ["0/2 gpu"]
+    assert (card["taints"][0]["text"], card["taints"][0]["soft"]) == ("gpu", True)
+
+
+def test_an_empty_cluster_has_no_zone() -> None:
+    assert stats(World(), View())["zones"] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "title"),
+    [("eu:\x00:eu-a", "eu-a"), (":\x00:z", "z"), ("eu:\x00:", "eu"), ("", "no zone")],
+    ids=["a zone by its name", "no region", "a region without zone", "neither"],
+)
+def test_a_zone_key_is_shown_as_people_call_it(key: str, title: str) -> None:
+    assert zone_title(key) == title

@@ -1,0 +1,137 @@
+"""The filter matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.filter import stats
+from scheduler_engine.trace import events as ev
+from tests.sandbox import traces
+
+
+@pytest.fixture(name="world")
+def made_world() -> World:
+    return World.fold(traces.web_at_filter().entries)
+
+
+def row(found: dict[str, Any], node: str) -> str:
+    return str(found["rows"]).partition(f'<tr data-node="{node}"')[2].partition("</tr>")[0]
+
+
+def test_rows_are_in_visiting_order_and_columns_in_running_order(world: World) -> None:
+    found = stats(world, View())
+    places = [found["rows"].index(f'<tr data-node="{name}"') for name in traces.WEB_REFUSED]
+    by_order = sorted(traces.WEB_REFUSED, key=lambda name: found["rows"].index(f'<tr data-node="{name}"'))
+    assert by_order == list(world.order)
+    assert len(places) == 8
+    assert [column["name"] for column in found["columns"]] == list(traces.FILTERS)
+    assert [column["name"] for column in found["columns"] if column["skipped"]] == list(traces.SKIPPED)
+
+
+def test_a_row_passes_up_to_the_first_no_and_the_rest_is_not_run(world: World) -> None:
+    text = row(stats(world, View()), "node-b2")
+    assert (text.count('class="y"'), text.count('class="n"'), text.count('class="z"')) == (3, 1, 3)
+    assert text.count('class="s"') == len(traces.SKIPPED)
+    assert "disk=hdd" in text
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [("node-a1", "eviction may help"), ("node-c2", "eviction cannot help")],
+    ids=["Unschedulable may be helped", "UnschedulableAndUnresolvable cannot"],
+)
+def test_the_end_of_a_row_says_whether_eviction_may_help(world: World, node: str, words: str) -> None:
+    assert words in row(stats(world, View()), node)
+
+
+def test_each_phrase_of_the_message_knows_its_nodes(world: World) -> None:
+    message = stats(world, View())["message"]
+    by_reason = {phrase["reason"]: (phrase["count"], phrase["nodes"]) for phrase in message["phrases"]}
+    assert message["head"] == "0/8 nodes are available:"
+    assert by_reason["Insufficient cpu"] == ("2", "node-a1 node-a2")
+    assert by_reason["node(s) had untolerated taint {dedicated: gpu}"] == ("1", "node-a3")
+    assert message["sums"]
+
+
+def test_an_open_cell_shows_the_sum_with_nominated_pods(world: World) -> None:
+    found = stats(world, View(node="node-a2", plugin="NodeResourcesFit"))
+    why = found["rows"].partition('<tr class="why">')[2]
+    assert "2100m used + 2000m nominated (search-2) + 1500m asked = 5600m &gt; 4000m" in why
+
+
+@pytest.mark.parametrize(
+    ("node", "plugin", "words"),
+    [
+        ("node-b2", "NodeAffinity", "needs disk ssd; node-b2 has disk hdd"),
+        ("node-a3", "TaintToleration", "keeps pods away with the taint dedicated=gpu:NoSchedule"),
+    ],
+)
+def test_a_refusal_is_explained_with_the_nodes_own_labels_and_taints(
+    world: World, node: str, plugin: str, words: str
+) -> None:
+    assert words in stats(world, View(node=node, plugin=plugin))["rows"]
+
+
+def test_a_ghost_is_shown_as_not_visited(world: World) -> None:
+    assert stats(world, View())["ghosts"] == [{"name": "node-c3", "when": "00:07.6", "pods": 1}]
+
+
+def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
+    story = traces.Story()
+    for number in range(3):
+        story.add_node(traces.node(f"n{number}"))
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.snapshot(key, story.order)
+    visited = (("n0", "", "Success", (), ()), ("n1", "", "Success", (), ()))
+    story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 2, 1, 0, 2, ""))
+    found = stats(World.fold(story.entries), View())
+    assert [node["name"] for node in found["unvisited"]] == ["n2"]
+    assert found["unvisited_why"] == "not visited: 1 node that fit are enough"
+    assert found["how_many"].endswith("The next search starts at place 3.")
+
+
+def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
+    found = stats(World.fold(traces.hundred().entries), View())
+    assert found["grouped"]
+    assert [group["count"] for group in found["groups"]] == [36, 36, 18, 10]
+    assert found["groups"][0]["fits"]
+    spread = next(group for group in found["groups"] if group["plugin"] == "PodTopologySpread")
+    assert dict(spread["zones"]) == {"eu-a": 0, "eu-b": 18, "eu-c": 0}
+
+
+def test_rows_come_a_hundred_to_a_page() -> None:
+    world = World.fold(traces.hundred(250).entries)
+    first, last = stats(world, View(group="node")), stats(world, View(group="node", page=3))
+    assert (first["pages"], first["rows"].count("<tr ")) == (3, 100)
+    assert (last["rows"].count("<tr "), last["previous"], last["following"]) == (50, 2, 0)
+    assert stats(world, View(group="node", page=99))["page"] == 3
+
+
+def test_before_filter_the_answers_of_prefilter_are_shown() -> None:
+    story = traces.Story()
+    story.add_node(traces.node("n"))
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.snapshot(key, ("n",))
+    story.pre_filter(key)
+    found = stats(World.fold(story.entries), View())
+    assert not found["has"]
+    assert {row["plugin"]: row["code"] for row in found["pre"]}["NodePorts"] == "Skip"
+
+
+def test_a_no_at_prefilter_is_told_and_no_node_is_shown() -> None:
+    story = traces.Story()
+    story.add_node(traces.node("n"))
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.say(ev.PreFilterRan(1, (("VolumeRestrictions", traces.UU, ('persistentvolumeclaim "x" not found',)),), None))
+    found = stats(World.fold(story.entries), View())
+    assert found["refused"][0]["reasons"] == 'persistentvolumeclaim "x" not found'
+
+
+def test_without_any_attempt_there_is_a_sentence_instead() -> None:
+    assert "No pod has been scheduled yet" in stats(World(), View())["empty"]

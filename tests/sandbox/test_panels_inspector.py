@@ -1,0 +1,100 @@
+"""The inspector."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.inspector import stats
+from scheduler_engine.trace import events as ev
+from tests.sandbox import traces
+
+
+@pytest.fixture(name="world")
+def made_world() -> World:
+    return World.fold(traces.web_at_filter().entries)
+
+
+def test_without_a_choice_it_shows_the_pod_in_question(world: World) -> None:
+    found = stats(world, View())
+    assert (found["kind"], found["name"], found["state"]) == ("pod", "web-4", "being scheduled")
+
+
+def test_a_pod_tells_what_it_asks_for_wants_spreads_and_keeps_off(world: World) -> None:
+    facts = {fact["term"]: fact["text"] for fact in stats(world, View(pod="default/web-4"))["facts"]}
+    assert facts["Asks for"] == "1.5 cpu, 2Gi memory"
+    assert facts["Wants"] == "disk=ssd"
+    assert facts["Spread"] == "app=web per zone, maxSkew 1"
+    assert facts["Keeps off"] == "app=web per node"
+
+
+def test_why_not_there_groups_nodes_by_what_they_said(world: World) -> None:
+    groups = {group["short"]: group["nodes"] for group in stats(world, View())["not_there"]}
+    assert groups["skew 2 > 1"] == "node-b1 and node-b3"
+    assert groups["cordoned"] == "node-c2"
+
+
+def test_attempts_are_a_history_with_outcomes(world: World) -> None:
+    attempts = stats(world, View())["attempts"]
+    assert [(attempt["number"], attempt["at"], attempt["what"]) for attempt in attempts] == [
+        (1, "00:02.0", "no node fits"),
+        (2, "00:08.1", "no node fits"),
+        (3, "00:12.4", "now"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("story", "pod", "words"),
+    [
+        pytest.param(
+            traces.api_scored, "default/api-4", "Against node-c1 it gains most by InterPodAffinity (+200)", id="highest"
+        ),
+        pytest.param(traces.tied, "default/lone", "shares the highest total", id="draw"),
+        pytest.param(traces.web_at_filter, "default/api-3", "No other node fits.", id="only one"),
+        pytest.param(traces.web_at_filter, "default/web-1", "the scheduler did not choose it", id="given"),
+    ],
+)
+def test_why_here_in_words(story: object, pod: str, words: str) -> None:
+    assert callable(story)
+    assert words in stats(World.fold(story().entries), View(pod=pod))["here"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("pod", "state"),
+    [
+        ("default/api-2", "assumed on node-b1, not yet bound"),
+        ("default/web-1", "bound to node-b1"),
+        ("default/search-2", "in backoffQ, nominated to node-a2"),
+        ("default/batch-5", "terminating on node-a2, 18 s left"),
+        ("default/ml-2", "unschedulable"),
+    ],
+)
+def test_a_pod_says_where_it_is(world: World, pod: str, state: str) -> None:
+    assert stats(world, View(pod=pod))["state"] == state
+
+
+def test_a_node_tells_its_room_pods_taints_and_why_not_for_the_pod_in_question(world: World) -> None:
+    found = stats(world, View(node="node-a3"))
+    assert (found["kind"], found["place"], found["zone"]) == ("node", 7, "eu-a")
+    assert [(item["name"], item["text"]) for item in found["resources"]] == [
+        ("cpu", "5.5/8"),
+        ("memory", "10/16Gi"),
+        ("pods", "2/10"),
+    ]
+    assert found["taints"] == ["dedicated=gpu:NoSchedule"]
+    assert (found["question"], found["word"].text) == ("web-4", "gpu taint")
+
+
+def test_a_pod_that_is_gone_keeps_its_attempts() -> None:
+    story = traces.api_scored()
+    story.say(ev.ObjectDeleted("Pod", "default/api-3"))
+    found = stats(World.fold(story.entries), View(pod="default/api-3"))
+    assert (found["kind"], len(found["attempts"])) == ("gone", 1)
+
+
+def test_with_nothing_to_show_it_says_how_to_begin() -> None:
+    assert stats(World(), View())["empty"]
+
+
+def test_an_unknown_choice_falls_back_to_the_pod_in_question(world: World) -> None:
+    assert stats(world, View(node="nowhere"))["name"] == "web-4"

@@ -1,0 +1,102 @@
+"""The table of panels: every entry is complete, and what a panel shows depends on no more than it says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+import sandbox.panels
+from sandbox.panels import PANELS, TABS, View, World
+from tests.sandbox.traces import STORIES
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", "scores", 2, 1, "reason", "tiles")
+WORLDS: dict[str, World] = {}
+
+
+def world_of(story: str) -> World:
+    """Folded once: no panel may change it."""
+    if story not in WORLDS:
+        WORLDS[story] = World.fold(STORIES[story]().entries)
+    return WORLDS[story]
+
+
+def html(panel: str, story: str, view: View, can_edit: bool = True) -> str:
+    stats = PANELS[panel].stats(world_of(story), view)
+    return render_to_string(f"panels/{panel}.html", {**stats, "can_edit": can_edit})
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_has_a_module_a_template_and_a_test_of_its_name(panel: str) -> None:
+    assert (Path(sandbox.panels.__file__).parent / f"{panel}.py").is_file()
+    assert (ROOT / "templates/panels" / f"{panel}.html").is_file()
+    assert (HERE / f"test_panels_{panel}.py").is_file()
+    assert PANELS[panel].title
+
+
+def test_every_decision_tab_is_a_panel() -> None:
+    assert set(TABS) <= set(PANELS)
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_is_one_section_with_its_id_in_every_story(panel: str, story: str) -> None:
+    text = html(panel, story, View()).strip()
+    assert text.startswith(f'<section id="panel-{panel}"')
+    assert text.endswith("</section>")
+    assert text.count("<section") == text.count("</section>")
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_has_no_inline_script_handler_or_doubled_id(panel: str, story: str) -> None:
+    text = html(panel, story, EVERYTHING)
+    assert not re.search(r"<script(?! id=\"scores-data\" type=\"application/json\")", text)
+    assert not re.search(r"\son[a-z]+=", text)
+    ids = re.findall(r'\sid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_reads_no_other_part_of_the_view_than_it_declares(panel: str) -> None:
+    declared = {name: getattr(EVERYTHING, name) for name in PANELS[panel].depends_on_view}
+    for story in ("web_at_filter", "api_scored", "payments_preempts", "hundred"):
+        assert html(panel, story, EVERYTHING) == html(panel, story, replace(View(), **declared))
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_name_with_markup_in_it_is_escaped(panel: str) -> None:
+    assert "<b>bold" not in html(panel, "long_names", View())
+    assert "<b>bold" not in html(panel, "long_names", View(node="<b>bold</b>", plugin="NodeResourcesFit"))
+
+
+@pytest.mark.parametrize("panel", ["inspector", "timeline"])
+def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
+    assert "hx-post" in html(panel, "web_at_filter", View())
+    assert "hx-post" not in html(panel, "web_at_filter", View(), can_edit=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param({}, View(), id="nothing given is the default"),
+        pytest.param(
+            {"pod": "a/b", "page": "3", "cycle": 2}, View(pod="a/b", page=3, cycle=2), id="numbers may be text"
+        ),
+        pytest.param(
+            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "shape": "z"},
+            View(),
+            id="bad values are the default",
+        ),
+        pytest.param({"open": "queues", "who": "me"}, View(), id="unknown names are ignored"),
+        pytest.param({"pod": "x" * 1000, "node": 7}, View(), id="too long or no text is the default"),
+    ],
+)
+def test_a_view_reads_what_a_browser_says(given: dict[str, Any], expected: View) -> None:
+    assert View.from_mapping(given) == expected

@@ -1,0 +1,83 @@
+"""The score table."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.scores import stats
+from tests.sandbox import traces
+
+
+@pytest.fixture(name="world")
+def made_world() -> World:
+    return World.fold(traces.api_scored().entries)
+
+
+def test_the_verdict_names_winner_runner_up_margin_and_tie_set(world: World) -> None:
+    verdict = stats(world, View())["verdict"]
+    assert (verdict["big"], verdict["runner_up"], verdict["margin"]) == ("node-b3, 843", "node-c1, 836", 7)
+    assert (verdict["ties"], verdict["how"]) == ("node-b3", "no draw")
+
+
+def test_rows_are_sorted_best_first(world: World) -> None:
+    rows = stats(world, View())["rows"]
+    order = sorted(traces.RAW, key=lambda node: rows.index(f'<tr data-node="{node}"'))
+    assert order == ["node-b3", "node-c1", "node-b1", "node-a1", "node-b2"]
+    assert 'data-node="node-b3" class="is-win"' in rows
+
+
+def test_a_cell_shows_weighted_over_raw_normalized_and_weight(world: World) -> None:
+    rows = stats(world, View())["rows"]
+    assert '<span class="w top">300</span><span class="r">0 → 100 × 3</span>' in rows
+    assert '<span class="w">36</span><span class="r">36</span>' in rows
+
+
+def test_an_open_cell_shows_the_arithmetic(world: World) -> None:
+    rows = stats(world, View(node="node-b3", plugin="TaintToleration"))["rows"]
+    assert "<code>100 × 3 = 300</code><span>weight 3, so 300 of the 843</span>" in rows
+
+
+def test_the_chart_has_the_weighted_scores_of_every_row(world: World) -> None:
+    chart = stats(world, View())["chart"]
+    assert chart["plugins"] == [name for name, _ in traces.WEIGHTS]
+    assert chart["rows"]["node-b3"] == [300, 200, 36, 0, 200, 95, 12]
+    assert (chart["best"], chart["most"]) == (843, 1200)
+
+
+def test_why_not_leads_from_the_runner_up_to_the_winner(world: World) -> None:
+    why = stats(world, View())["why_not"]
+    changes = {step["plugin"]: step["change"] for step in why["steps"]}
+    assert (why["other"], why["other_total"], why["winner_total"]) == ("node-c1", 836, 843)
+    assert changes == {
+        "NodeResourcesFit": "−7",
+        "PodTopologySpread": "−200",
+        "InterPodAffinity": "+200",
+        "NodeResourcesBalancedAllocation": "+2",
+        "ImageLocality": "+12",
+    }
+
+
+def test_why_not_can_be_asked_of_another_node(world: World) -> None:
+    assert stats(world, View(node="node-a1"))["why_not"]["other"] == "node-a1"
+
+
+def test_a_draw_names_the_tie_set() -> None:
+    found = stats(World.fold(traces.tied().entries), View())
+    assert (found["verdict"]["ties"], found["verdict"]["how"]) == ("twin-1 and twin-2", "drawn")
+    assert found["why_not"]["tie"]
+
+
+@pytest.mark.parametrize(
+    ("story", "cycle", "words"),
+    [
+        pytest.param(traces.web_at_filter, 0, "No node fits web-4", id="nothing fits"),
+        pytest.param(traces.web_at_filter, 1, "Only node-b2 fits api-3", id="one node fits"),
+        pytest.param(traces.empty, 0, "No pod has been scheduled yet", id="no attempt"),
+    ],
+)
+def test_why_there_is_no_score(story: object, cycle: int, words: str) -> None:
+    assert callable(story)
+    found = stats(World.fold(story().entries), View(cycle=cycle))
+    assert words in found["empty"]
+    assert found["chart"] is None

@@ -1,0 +1,113 @@
+"""One pod, one stage, one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.sentence import stats
+from scheduler_engine.trace import events as ev
+from tests.sandbox import traces
+
+SNAPSHOT = (
+    "2 of 8 NodeInfos changed since the last cycle, so only node-b1 and node-a1 were cloned; "
+    "the walk stopped at node-b3."
+)
+
+
+def until(story: traces.Story, stage: str) -> World:
+    """The world just after the last event of ``stage``."""
+    places = [
+        n
+        for n, entry in enumerate(story.entries, 1)
+        if isinstance(entry.event, ev.StageFinished) and entry.event.stage == stage
+    ]
+    return World.fold(story.entries[: places[-1]])
+
+
+@pytest.mark.parametrize(
+    ("story", "stage", "words"),
+    [
+        pytest.param(
+            traces.web_at_filter, "Pop", "it left the queue for attempt 3; everyone else waits their turn.", id="Pop"
+        ),
+        pytest.param(traces.web_at_filter, "Snapshot", SNAPSHOT, id="Snapshot"),
+        pytest.param(
+            traces.web_at_filter,
+            "PreFilter",
+            "10 plugins looked at the pod; 6 have nothing to check and sit Filter out.",
+            id="PreFilter",
+        ),
+        pytest.param(
+            traces.web_at_filter,
+            "Filter",
+            "none of 8 nodes fits. 3 can never take it as they are; on 5, evicting lower-priority pods may help.",
+            id="Filter, nothing fits",
+        ),
+        pytest.param(
+            traces.api_scored,
+            "Filter",
+            "5 of 8 nodes fit. Refused: 1 for cpu + mem, 1 for cordoned and 1 for gpu taint.",
+            id="Filter",
+        ),
+        pytest.param(
+            traces.payments_preempts,
+            "PostFilter",
+            "evicting api-2 and batch-7 makes room on node-b1. 5 nodes could do it; node-b1 hurts least.",
+            id="PostFilter",
+        ),
+        pytest.param(
+            traces.api_scored,
+            "SelectHost",
+            "node-b3 wins with 843, 7 ahead of node-c1. One node has the top total, so nothing was drawn.",
+            id="Select",
+        ),
+        pytest.param(
+            traces.tied,
+            "SelectHost",
+            "2 nodes share the top total 480; the seeded draw picked twin-2.",
+            id="Select by a draw",
+        ),
+        pytest.param(traces.three_zones, "PostBind", "it is bound to node-b3; this attempt is over.", id="PostBind"),
+    ],
+)
+def test_each_stage_has_its_plain_sentence(story: object, stage: str, words: str) -> None:
+    assert callable(story)
+    assert stats(until(story(), stage), View())["text"] == words
+
+
+def test_the_precise_words_are_kubernetes_own() -> None:
+    precise = stats(World.fold(traces.web_at_filter().entries), View())["precise"]
+    assert precise.startswith("0/8 nodes are available: 1 Insufficient memory, ")
+
+
+def test_looking_at_a_past_cycle_is_told() -> None:
+    found = stats(World.fold(traces.web_at_filter().entries), View(cycle=1))
+    assert (found["past"], found["name"], found["when"]) == (True, "api-3", "00:00.5")
+
+
+def test_an_empty_sandbox_says_what_to_do() -> None:
+    found = stats(World(), View())
+    assert (found["pod"], found["text"].startswith("Nothing is here yet. Add nodes and pods")) == ("", True)
+
+
+def test_before_the_first_step_the_first_pod_of_active_q_is_named() -> None:
+    story = traces.Story()
+    story.add_pod(traces.pod("low-1"))
+    story.add_pod(traces.pod("high-1", priority=5))
+    found = stats(World.fold(story.entries), View())
+    assert (found["text"], found["next"]) == (
+        "2 pods wait in activeQ. Press Stage to take the first one out.",
+        "Pop takes high-1",
+    )
+
+
+def test_a_failed_plugin_is_named() -> None:
+    story = traces.tied()
+    key = "default/lone"
+    story.say(ev.PluginsRan(1, "PreBind", "twin-2", (("VolumeBinding", "Error", ("timed out",)),)))
+    story.stage(key, "PreBind", "failed", "")
+    assert (
+        stats(World.fold(story.entries), View())["text"]
+        == "VolumeBinding says no: timed out. What was set aside is given back."
+    )

@@ -1,0 +1,118 @@
+"""Words, amounts and small pieces of markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.panels import markup
+from sandbox.panels.amounts import clock, cores, memory, ratio, seconds
+from sandbox.panels.pod_facts import facts
+from sandbox.panels.state import PodState
+from sandbox.panels.words import listed, phrases, short_reason
+from scheduler_engine.api.objects import Pod
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        (("Insufficient cpu",), "cpu"),
+        (("Insufficient cpu", "Insufficient memory"), "cpu + mem"),
+        (("Insufficient nvidia.com/gpu",), "gpu"),
+        (("Too many pods",), "pods"),
+        (("node(s) had untolerated taint {dedicated: gpu}",), "gpu taint"),
+        (("node(s) had untolerated taint {node.kubernetes.io/not-ready: }",), "not-ready taint"),
+        (("node(s) didn't match pod topology spread constraints (missing required label)",), "label missing"),
+        (("node(s) didn't satisfy existing pods anti-affinity rules",), "kept off"),
+        (('persistentvolumeclaim "x" not found',), "no claim"),
+        (("something quite new happened",), "something quite new"),
+        ((), "no"),
+    ],
+)
+def test_a_reason_in_two_words(reasons: tuple[str, ...], words: str) -> None:
+    assert short_reason(reasons) == words
+
+
+def test_a_message_is_cut_into_head_phrases_and_what_postfilter_added() -> None:
+    text = (
+        "0/4 nodes are available: 1 Insufficient cpu, 3 node(s) had untolerated taint {a: b, c}. "
+        "preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling."
+    )
+    head, parts, after = phrases(text)
+    assert head == "0/4 nodes are available:"
+    assert parts == [("1", "Insufficient cpu"), ("3", "node(s) had untolerated taint {a: b, c}")]
+    assert after.startswith("preemption: 0/4")
+
+
+def test_a_message_of_another_kind_stays_whole() -> None:
+    assert phrases("no nodes available to schedule pods") == ("no nodes available to schedule pods", [], "")
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c", "d"], "a, b, c and 1 more")],
+    ids=["none", "one", "two", "too many"],
+)
+def test_names_are_listed_as_people_do(names: list[str], text: str) -> None:
+    assert listed(names) == text
+
+
+def test_amounts_are_short() -> None:
+    assert (cores(1500), memory(3 << 29), ratio("cpu", 2800, 4000), ratio("memory", 9 << 29, 8 << 30)) == (
+        "1.5",
+        "1.5Gi",
+        "2.8/4",
+        "4.5/8Gi",
+    )
+    assert (clock(12_400_000), clock(3_600_000_000), seconds(18_000_000)) == ("00:12.4", "60:00.0", "18 s")
+
+
+def test_a_bar_is_amber_up_to_the_limit_and_hatched_beyond() -> None:
+    fits = markup.bar([(1, 1000, "bound")], 1000, 4000)
+    over = markup.bar([(1, 3000, "bound")], 2000, 4000)
+    assert ('class="need"' in fits, 'class="over"' in fits) == (True, False)
+    assert ('class="need"' in over, 'class="over"' in over) == (True, True)
+
+
+def test_a_bar_of_a_resource_that_the_node_lacks_is_all_hatched() -> None:
+    assert 'class="over"' in markup.bar([], 1, 0)
+
+
+def test_markup_is_not_escaped_again_and_names_are() -> None:
+    assert markup.Markup("<i>").__html__() == "<i>"
+    assert '"&lt;b&gt;"' in markup.token("<b>")
+
+
+def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:
+    spec = {
+        "containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 8080}]}],
+        "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}],
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]},
+                        {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["4"]}]},
+                    ]
+                },
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 50, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+                ],
+            },
+            "podAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "topology.kubernetes.io/zone"}
+                ]
+            },
+        },
+        "preemptionPolicy": "Never",
+    }
+    told = {
+        fact["term"]: fact["text"] for fact in facts(PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0))
+    }
+    assert told["Asks for"] == "nothing: only a place"
+    assert told["Wants"] == "zone in a, b or cores > 4"
+    assert told["Prefers"] == "disk is there (50)"
+    assert told["Near"] == "app=db per zone"
+    assert told["Tolerates"] == "gpu:NoExecute for 60 s"
+    assert told["Ports"] == "8080/TCP"
+    assert told["Policy"] == "Never"

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from sandbox import engine, store
+from sandbox.live import Position, live
+from sandbox.models import CommandRecord, Sandbox
+from scheduler_engine.errors import Rejected
+
+pytestmark = pytest.mark.django_db
+
+SETTLE = {"kind": "settle"}
+
+
+def tick(seconds: float = 1, play: bool = True) -> dict[str, Any]:
+    return {"kind": "advance", "seconds": seconds} | ({"play": True} if play else {})
+
+
+def nodes(sandbox: Sandbox) -> list[str]:
+    """The nodes at the present head, as this worker sees them."""
+    sandbox.refresh_from_db()
+    here = live(sandbox)
+    with here.lock:
+        here.move_to(Position.of(sandbox))
+        return sorted(here.world.nodes)
+
+
+def test_a_command_is_appended_and_moves_the_head(visitor: Any, node: Any) -> None:
+    position = store.execute(visitor.sandbox, node("a"), who="Ada")
+    record = CommandRecord.objects.get(sandbox=visitor.sandbox)
+    assert (record.n, record.who) == (1, "Ada")
+    assert position == Position(record.pk, 1, 1) == Position.of(visitor.row())
+
+
+def test_a_refused_command_leaves_log_row_and_simulation_as_they_were(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    before, entries = visitor.row(), len(live(visitor.sandbox).simulation.recorder.entries)
+    with pytest.raises(Rejected):
+        store.execute(visitor.row(), node(""))
+    assert Position.of(visitor.row()) == Position.of(before)
+    assert len(visitor.log()) == 1
+    assert len(live(visitor.sandbox).simulation.recorder.entries) == entries
+
+
+def test_an_engine_that_breaks_down_half_way_does_no_harm(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    whole = engine.execute
+
+    def half(simulation: Any, text: str) -> None:
+        whole(simulation, text)
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "execute", half)
+        with pytest.raises(ZeroDivisionError):
+            store.execute(visitor.row(), node("b"))
+    assert nodes(visitor.sandbox) == ["a"]
+    store.execute(visitor.row(), node("c"))
+    assert nodes(visitor.sandbox) == ["a", "c"]
+
+
+def test_a_commit_that_fails_does_no_harm(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    row = visitor.row()
+    with monkeypatch.context() as patch:
+        patch.setattr(Sandbox, "save", lambda *args, **kwargs: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            store.execute(row, node("b"))
+    assert len(visitor.log()) == 1
+    assert nodes(visitor.sandbox) == ["a"]
+    store.execute(visitor.row(), node("c"))
+    assert nodes(visitor.sandbox) == ["a", "c"]
+
+
+def test_another_worker_sees_every_command_and_its_own_go_behind_them(
+    visitor: Any, node: Any, on_worker: Any, trace: Callable[[Sandbox], list[str]]
+) -> None:
+    for worker, name in (("a", "n1"), ("b", "n2"), ("b", "n3"), ("a", "n4")):
+        with on_worker(worker):
+            store.execute(visitor.row(), node(name))
+    for worker in "ab":
+        with on_worker(worker):
+            assert nodes(visitor.sandbox) == ["n1", "n2", "n3", "n4"]
+            entries = live(visitor.sandbox).simulation.recorder.entries
+            assert [repr(entry) for entry in entries] == trace(visitor.sandbox)
+
+
+def test_a_request_that_read_the_row_before_another_workers_command_still_goes_behind_it(
+    visitor: Any, node: Any, on_worker: Any
+) -> None:
+    stale = visitor.row()
+    with on_worker("b"):
+        store.execute(visitor.row(), node("theirs"))
+    store.execute(stale, node("ours"))
+    assert nodes(visitor.sandbox) == ["ours", "theirs"]
+
+
+def test_back_and_forward_walk_the_log_and_stop_at_its_ends(visitor: Any, node: Any) -> None:
+    for name in "abc":
+        store.execute(visitor.row(), node(name))
+    seen = []
+    for step in (-1, -1, -1, -1, 1, 1, 1, 1):
+        store.go_to(visitor.sandbox, lambda position, step=step: position.head + step)
+        seen.append("".join(nodes(visitor.sandbox)))
+    assert seen == ["ab", "a", "", "", "a", "ab", "abc", "abc"]
+
+
+@pytest.mark.parametrize(("n", "head"), [(0, 0), (2, 2), (3, 3), (99, 3), (-1, 0)])
+def test_goto_sets_the_head_within_the_log(visitor: Any, node: Any, n: int, head: int) -> None:
+    for name in "abc":
+        store.execute(visitor.row(), node(name))
+    assert store.go_to(visitor.sandbox, lambda _: n).head == head
+    assert visitor.row().length == 3
+
+
+def test_a_command_after_going_back_drops_what_lay_ahead(visitor: Any, node: Any) -> None:
+    for name in "abc":
+        store.execute(visitor.row(), node(name))
+    store.go_to(visitor.sandbox, lambda _: 1)
+    store.execute(visitor.row(), node("d"))
+    assert nodes(visitor.sandbox) == ["a", "d"]
+    assert visitor.row().length == len(visitor.log()) == 2
+
+
+def test_another_workers_keyframes_of_a_dropped_future_are_not_used(visitor: Any, node: Any, on_worker: Any) -> None:
+    with on_worker("a"):
+        for name in "abc":
+            store.execute(visitor.row(), node(name))
+            live(visitor.sandbox).remember(at_any_price=True)
+    with on_worker("b"):
+        store.go_to(visitor.sandbox, lambda _: 1)
+        for name in "xyz":
+            store.execute(visitor.row(), node(name))
+    with on_worker("a"):
+        store.go_to(visitor.sandbox, lambda _: 3)
+        assert nodes(visitor.sandbox) == ["a", "x", "y"]
+
+
+def test_going_back_and_forward_gives_the_very_trace_of_going_straight(
+    visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
+) -> None:
+    commands = [node("a", "b"), SETTLE, tick(play=False), node("c"), tick(5, play=False)]
+    for command in commands:
+        store.execute(visitor.row(), command)
+    straight = trace(visitor.sandbox)
+    store.go_to(visitor.sandbox, lambda _: 2)
+    nodes(visitor.sandbox)
+    store.go_to(visitor.sandbox, lambda _: 5)
+    nodes(visitor.sandbox)
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == straight
+
+
+def test_ticks_of_playing_become_one_record_that_replays_the_same(
+    visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
+) -> None:
+    store.execute(visitor.row(), node("a"))
+    states = [store.execute(visitor.row(), tick()).state for _ in range(3)]
+    assert len(set(states)) == 3
+    assert len(visitor.log()) == 2
+    assert '"seconds":3' in visitor.log()[1]
+    assert live(visitor.sandbox).simulation.now_us == 3_000_000
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "records"),
+    [
+        pytest.param([tick(play=False), tick(play=False)], 2, id="two presses of a person stay two"),
+        pytest.param([tick(play=False), tick()], 2, id="a tick does not join a press"),
+        pytest.param([tick(), tick(play=False)], 2, id="a press does not join a tick"),
+        pytest.param([tick(), SETTLE, tick()], 3, id="a command in between parts ticks"),
+        pytest.param([tick(0.5), tick(0.25)], 1, id="parts of a second add up"),
+    ],
+)
+def test_only_neighbouring_ticks_of_playing_merge(visitor: Any, ticks: list[dict[str, Any]], records: int) -> None:
+    for command in ticks:
+        store.execute(visitor.row(), command)
+    assert len(visitor.log()) == records
+
+
+def test_a_tick_after_going_back_to_a_tick_goes_on_there_and_drops_what_lay_ahead(
+    visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
+) -> None:
+    for command in (tick(), node("a")):
+        store.execute(visitor.row(), command)
+    store.go_to(visitor.sandbox, lambda _: 1)
+    store.execute(visitor.row(), tick(0.1))
+    assert len(visitor.log()) == visitor.row().length == 1
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+
+
+def test_the_number_of_a_record_is_the_number_of_its_command_in_the_trace(visitor: Any, node: Any) -> None:
+    for command in (node("a"), tick(), tick(), tick(play=False), tick(), node("b"), tick(), tick()):
+        store.execute(visitor.row(), command)
+    assert live(visitor.sandbox).simulation.recorder.command == visitor.row().head == len(visitor.log())
+
+
+def test_a_sandbox_is_made_with_its_setup_as_first_commands(db: None, node: Any) -> None:
+    sandbox, _ = store.create("Two", setup=[node("a"), node("b")])
+    assert nodes(sandbox) == ["a", "b"]
+    assert sandbox.records.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_setup_that_is_refused_leaves_no_sandbox_behind(node: Any) -> None:
+    with pytest.raises(Rejected):
+        store.create("Bad", setup=[node("a"), {"kind": "apply", "manifests": [{"kind": "Node", "metadata": {}}]}])
+    assert not Sandbox.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_browsers_hear_of_a_change_only_after_it_is_committed(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bool] = []
+    monkeypatch.setattr(
+        store, "_publish", lambda row, position: heard.append(transaction.get_connection().in_atomic_block)
+    )
+    store.execute(visitor.row(), node("a"))
+    assert heard == [False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_counts_even_if_nobody_can_be_told(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_publish", lambda row, position: 1 / 0)
+    store.execute(visitor.row(), node("a"))
+    assert len(visitor.log()) == 1

@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import override_settings
+
+from sandbox import store
+
+pytestmark = pytest.mark.django_db
+
+TWO_NODES = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+"""
+NODE_FIELDS = {"name": "a", "cpu": "4", "memory": "8Gi", "pods": "110"}
+POD_FIELDS = {"name": "web", "cpu": "500m", "memory": "1Gi"}
+
+
+def nodes(visitor: Any) -> list[str]:
+    panel = visitor.get("panel/cluster/").content.decode()
+    return sorted(set(re.findall(r'data-node="([^"]+)"', panel)))
+
+
+def text_of(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+def test_pasted_manifests_are_applied_as_one_command(visitor: Any) -> None:
+    answer = visitor.post("apply/", manifests=TWO_NODES, who="Ada")
+    assert (answer.status_code, answer["HX-Trigger"]) == (204, "applied")
+    assert nodes(visitor) == ["a", "b"]
+    assert visitor.sandbox.records.get().who == "Ada"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_an_uploaded_file_counts_instead_of_the_text(visitor: Any, encoding: str) -> None:
+    answer = visitor.post("apply/", manifests="junk: [", file=SimpleUploadedFile("x.yaml", TWO_NODES.encode(encoding)))
+    assert answer.status_code == 204
+    assert nodes(visitor) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(TWO_NODES.replace("{name: b}", "{name: b"), r"\b[89]\b", id="broken YAML names its line"),
+        pytest.param(
+            TWO_NODES.replace("{name: b}", "{name: B_}"),
+            r"\b8\b[\s\S]*metadata.name[\s\S]*RFC 1123",
+            id="a wrong field names its line and path",
+        ),
+        pytest.param(
+            TWO_NODES.replace("Node\nmetadata: {name: b", "Noodle\nmetadata: {name: b"), "Noodle", id="a kind"
+        ),
+        pytest.param("just words", "mapping", id="no object"),
+        pytest.param("", "no manifest", id="nothing at all"),
+        pytest.param("# a comment\n---\n", "no manifest", id="only a comment"),
+        pytest.param("\x00", "", id="a NUL byte"),
+    ],
+)
+def test_a_wrong_manifest_is_told_with_its_place_and_nothing_is_applied(visitor: Any, text: str, expected: str) -> None:
+    answer = visitor.post("apply/", manifests=text)
+    assert answer.status_code == 422
+    assert re.search(expected, text_of(answer)), text_of(answer)
+    assert visitor.log() == []
+
+
+def test_every_wrong_field_of_every_document_is_told_in_one_answer(visitor: Any) -> None:
+    wrong = TWO_NODES.replace('cpu: "4"', "cpu: lots").replace("memory: 8Gi", "memory: much")
+    told = text_of(visitor.post("apply/", manifests=wrong))
+    assert told.count("status.capacity[cpu]") >= 2
+    assert told.count("status.capacity[memory]") >= 2
+
+
+def test_a_file_that_is_no_text_is_said(visitor: Any) -> None:
+    answer = visitor.post("apply/", file=SimpleUploadedFile("x.yaml", b"\xff\xfe\x00\x01"))
+    assert answer.status_code == 422
+    assert "UTF-8" in text_of(answer)
+
+
+def test_a_yaml_bomb_is_refused_quickly(visitor: Any) -> None:
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"{here}: &{here} [{', '.join([f'*{before}'] * 9)}]\n" for before, here in pairwise("abcdefghi")
+    )
+    answer = visitor.post("apply/", manifests=bomb)
+    assert answer.status_code == 422
+    assert visitor.log() == []
+
+
+def test_a_deep_nest_is_refused(visitor: Any) -> None:
+    answer = visitor.post("apply/", manifests="[" * 20_000)
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("as_file", [True, False], ids=["as a file", "as text"])
+def test_ten_megabytes_are_refused_with_the_limit_in_words(visitor: Any, as_file: bool) -> None:
+    big = "# " + "x" * 10_000_000
+    fields = {"file": SimpleUploadedFile("x.yaml", big.encode())} if as_file else {"manifests": big}
+    answer = visitor.post("apply/", **fields)
+    assert answer.status_code == 413
+    assert "1,048,576 bytes" in text_of(answer)
+
+
+@pytest.mark.parametrize("as_file", [True, False], ids=["as a file", "as text"])
+def test_a_little_over_one_mebibyte_is_refused_with_the_limit_in_words(visitor: Any, as_file: bool) -> None:
+    big = "# " + "x" * 1024 * 1024
+    fields = {"file": SimpleUploadedFile("x.yaml", big.encode())} if as_file else {"manifests": big}
+    answer = visitor.post("apply/", **fields)
+    assert answer.status_code == 413
+    assert "1,048,578" in text_of(answer)
+    assert "1,048,576 bytes" in text_of(answer)
+
+
+@override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=100)
+def test_a_long_body_that_hides_its_length_is_refused_too(visitor: Any) -> None:
+    body = b"manifests=" + b"x" * 1000
+    answer = visitor.client.generic(
+        "POST", visitor.url("apply/"), body, "application/x-www-form-urlencoded", CONTENT_LENGTH=""
+    )
+    assert answer.status_code in (413, 422)
+    assert visitor.log() == []
+
+
+def test_the_node_form_makes_a_node(visitor: Any) -> None:
+    fields = NODE_FIELDS | {
+        "zone": "z1",
+        "region": "r1",
+        "labels": "disk=ssd\ngpu=true, x=",
+        "unschedulable": "on",
+        "taint_key": ["k1", "", "k2"],
+        "taint_value": ["v1", "", ""],
+        "taint_effect": ["NoSchedule", "NoSchedule", "NoExecute"],
+    }
+    answer = visitor.post("add/node/", **fields)
+    assert (answer.status_code, answer["HX-Trigger"]) == (204, "applied")
+    text = text_of(visitor.get("yaml/Node/", key="a"))
+    for part in ("topology.kubernetes.io/zone: z1", "disk: ssd", "unschedulable: true", "key: k2", "effect: NoExecute"):
+        assert part in text
+
+
+def test_the_pod_form_makes_a_pod(visitor: Any) -> None:
+    fields = POD_FIELDS | {
+        "labels": "app=web",
+        "priority": "100",
+        "node_selector": "disk=ssd",
+        "host_port": "8080",
+        "gates": "example.com/wait",
+        "toleration_key": ["k1"],
+        "toleration_operator": ["Equal"],
+        "toleration_value": ["v1"],
+        "toleration_effect": ["NoSchedule"],
+        "spread_key": "zone",
+        "spread_max_skew": "2",
+        "spread_when": "ScheduleAnyway",
+        "affinity_kind": "pod-anti-affinity",
+        "affinity_key": "app",
+        "affinity_values": "web, db",
+        "affinity_topology": "zone",
+    }
+    answer = visitor.post("add/pod/", **fields)
+    assert answer.status_code == 204, text_of(answer)
+    text = text_of(visitor.get("yaml/Pod/", key="default/web"))
+    for part in (
+        "cpu: 500m",
+        "priority: 100",
+        "hostPort: 8080",
+        "name: example.com/wait",
+        "maxSkew: 2",
+        "podAntiAffinity",
+    ):
+        assert part in text.replace("&#x27;", "")
+
+
+def test_several_copies_are_numbered_and_further_ones_go_on(visitor: Any) -> None:
+    visitor.post("add/node/", **NODE_FIELDS | {"count": "3"})
+    visitor.post("add/node/", **NODE_FIELDS | {"count": "2"})
+    assert nodes(visitor) == ["a-1", "a-2", "a-3", "a-4", "a-5"]
+    assert len(visitor.log()) == 2
+
+
+def test_a_name_in_use_is_refused_at_its_field_in_kubernetes_words(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    answer = visitor.post("add/node/", **NODE_FIELDS)
+    assert answer.status_code == 422
+    assert answer.context["form"].errors["name"] == ['nodes "a" already exists']
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "field"),
+    [
+        ("node", {"name": "Not A Name"}, "name"),
+        ("node", {"name": ""}, "name"),
+        ("node", {"name": "Not A Name", "count": "3"}, "name"),
+        ("node", {"cpu": "lots"}, "cpu"),
+        ("node", {"memory": "-1"}, "memory"),
+        ("node", {"name": "n" * 64}, "name"),
+        ("node", {"zone": "no zone"}, "zone"),
+        ("node", {"region": "no region"}, "region"),
+        ("node", {"labels": "a=b c"}, "labels"),
+        ("node", {"labels": "a b=c"}, "labels"),
+        ("node", {"taint_key": ["k"], "taint_value": [""], "taint_effect": ["Never"]}, "taints"),
+        ("node", {"count": "many"}, "count"),
+        ("node", {"count": "0"}, "count"),
+        ("node", {"count": "1001"}, "count"),
+        ("pod", {"name": "Not A Name"}, "name"),
+        ("pod", {"namespace": "No"}, "namespace"),
+        ("pod", {"labels": "a b=c"}, "labels"),
+        ("pod", {"cpu": "lots"}, "cpu"),
+        ("pod", {"memory": "lots"}, "memory"),
+        ("pod", {"node_selector": "a b=c"}, "node_selector"),
+        ("pod", {"priority": "high"}, "priority"),
+        ("pod", {"priority_class": "never-made"}, "priority_class"),
+        ("pod", {"host_port": "70000"}, "host_port"),
+        ("pod", {"gates": "no gate"}, "gates"),
+        (
+            "pod",
+            {
+                "toleration_key": ["k"],
+                "toleration_operator": ["Equals"],
+                "toleration_value": [""],
+                "toleration_effect": [""],
+            },
+            "tolerations",
+        ),
+        ("pod", {"spread_key": "zone", "spread_max_skew": "-1"}, "spread_max_skew"),
+        ("pod", {"spread_key": "zone", "spread_when": "Sometimes"}, "spread_when"),
+        (
+            "pod",
+            {"affinity_kind": "pod-affinity", "affinity_key": "app", "affinity_values": "web"},
+            "affinity_topology",
+        ),
+        ("pod", {"affinity_kind": "node-required", "affinity_key": "a b", "affinity_values": "c"}, "affinity_key"),
+        (
+            "pod",
+            {"affinity_kind": "node-required", "affinity_key": "a", "affinity_values": "not a value"},
+            "affinity_values",
+        ),
+        ("pod", {"affinity_kind": "love"}, "affinity_kind"),
+    ],
+)
+def test_an_error_stands_at_the_field_it_came_from(visitor: Any, kind: str, fields: dict[str, Any], field: str) -> None:
+    right = NODE_FIELDS if kind == "node" else POD_FIELDS
+    answer = visitor.post(f"add/{kind}/", **right | fields)
+    assert answer.status_code == 422
+    errors = answer.context["form"].errors
+    assert list(errors) == [field]
+    assert len(errors[field]) == len(set(errors[field]))
+    assert errors[field][0] in text_of(answer).replace("&quot;", '"').replace("&#x27;", "'")
+    assert visitor.log() == []
+
+
+def test_the_preview_shows_the_yaml_and_changes_nothing(visitor: Any) -> None:
+    answer = visitor.post("preview/pod/", **POD_FIELDS | {"replicas": "2"})
+    assert answer.status_code == 200
+    assert text_of(answer).count("kind: Pod") == 2
+    assert "name: web-2" in text_of(answer)
+    assert visitor.log() == []
+
+
+def test_the_preview_says_what_it_cannot_read(visitor: Any) -> None:
+    answer = visitor.post("preview/pod/", **POD_FIELDS | {"replicas": "two"})
+    assert answer.status_code == 200
+    assert "whole number" in text_of(answer)
+
+
+def test_the_preview_of_many_copies_shows_a_few(visitor: Any) -> None:
+    text = text_of(visitor.post("preview/node/", **NODE_FIELDS | {"count": "1000"}))
+    assert text.count("kind: Node") == 3
+    assert "997 more" in text
+
+
+def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None:
+    text = text_of(visitor.post("preview/node/", **NODE_FIELDS | {"cpu": "lots"}))
+    assert "cpu: lots" in text
+    assert text.count("cpu: quantities must match") == 1
+    assert visitor.log() == []
+
+
+@pytest.mark.parametrize("path", ["add/secret/", "preview/secret/"])
+def test_there_is_no_form_of_another_kind(visitor: Any, path: str) -> None:
+    assert visitor.post(path).status_code == 404

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from sandbox import store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields", "command"),
+    [
+        pytest.param("stage", {}, {"kind": "stage"}, id="one stage"),
+        pytest.param("pod", {}, {"kind": "pod"}, id="to the end of the pod"),
+        pytest.param("settle", {}, {"kind": "settle"}, id="settle"),
+        pytest.param("run", {}, {"kind": "run"}, id="run until idle"),
+        pytest.param("advance", {"seconds": "10"}, {"kind": "advance", "seconds": 10}, id="ten seconds"),
+        pytest.param("advance", {"seconds": "0.5"}, {"kind": "advance", "seconds": 0.5}, id="half a second"),
+        pytest.param("advance", {"seconds": "1", "play": "1"}, {"seconds": 1, "play": True}, id="a tick of playing"),
+    ],
+)
+def test_each_button_is_one_command(
+    visitor: Any, pod: Any, verb: str, fields: dict[str, str], command: dict[str, Any]
+) -> None:
+    store.execute(visitor.sandbox, pod("web"))
+    answer = visitor.post(f"do/{verb}/", who="Ada\n\x00", **fields)
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert command.items() <= json.loads(visitor.log()[1]).items()
+    assert visitor.sandbox.records.get(n=2).who == "Ada"
+
+
+def test_back_forward_and_goto_move_the_head(visitor: Any) -> None:
+    for _ in range(3):
+        visitor.post("do/advance/", seconds="1")
+    heads = []
+    for verb, fields in (("back", {}), ("back", {}), ("forward", {}), ("goto", {"n": "0"}), ("goto", {"n": "3"})):
+        assert visitor.post(f"do/{verb}/", **fields).status_code == 204
+        heads.append(visitor.row().head)
+    assert heads == [2, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields"),
+    [
+        ("advance", {}),
+        ("advance", {"seconds": "soon"}),
+        ("advance", {"seconds": "-1"}),
+        ("advance", {"seconds": "0"}),
+        ("advance", {"seconds": "nan"}),
+        ("advance", {"seconds": "inf"}),
+        ("advance", {"seconds": "1e300"}),
+        ("goto", {}),
+        ("goto", {"n": "-1"}),
+    ],
+)
+def test_a_number_that_is_none_is_said_and_changes_nothing(visitor: Any, verb: str, fields: dict[str, str]) -> None:
+    answer = visitor.post(f"do/{verb}/", **fields)
+    assert answer.status_code == 400
+    assert "a number of at least" in answer.content.decode()
+    assert visitor.log() == []
+
+
+def test_more_time_than_one_command_may_take_is_refused(visitor: Any) -> None:
+    answer = visitor.post("do/advance/", seconds="100000")
+    assert answer.status_code == 422
+    assert "86400" in answer.content.decode()
+    assert visitor.log() == []
+
+
+def test_an_unknown_verb_is_not_found(visitor: Any) -> None:
+    assert visitor.post("do/explode/").status_code == 404
+
+
+def test_an_object_can_be_deleted(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a", "b"))
+    assert visitor.post("delete/", kind="Node", key="a").status_code == 204
+    assert visitor.get("yaml/Node/", key="a").status_code == 404
+    assert visitor.get("yaml/Node/", key="b").status_code == 200
+
+
+def test_deleting_what_is_not_there_is_refused_in_words(visitor: Any) -> None:
+    answer = visitor.post("delete/", kind="Node", key="a")
+    assert answer.status_code == 422
+    assert "not found" in answer.content.decode()
+    assert visitor.log() == []
+
+
+def test_a_node_is_cordoned_and_uncordoned(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    assert visitor.post("cordon/", node="a", on="1").status_code == 204
+    assert "unschedulable: true" in visitor.get("yaml/Node/", key="a").content.decode()
+    assert visitor.post("cordon/", node="a", on="0").status_code == 204
+    assert "unschedulable: true" not in visitor.get("yaml/Node/", key="a").content.decode()
+
+
+def test_a_log_that_this_engine_cannot_replay_is_said(visitor: Any) -> None:
+    visitor.post("do/settle/")
+    visitor.sandbox.records.update(command='{"kind":"delete","object_kind":"Node","key":"never-there"}', id=10_000)
+    type(visitor.sandbox).objects.update(state=10_000)
+    answer = visitor.post("do/settle/")
+    assert answer.status_code == 500
+    assert "cannot be replayed" in answer.content.decode()
+    assert len(visitor.log()) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        pytest.param(OperationalError("database is locked"), 503, "busy", id="a database that is too busy"),
+        pytest.param(ZeroDivisionError("secret"), 500, "The error is logged", id="a bug"),
+    ],
+)
+def test_what_goes_wrong_on_the_server_is_said_in_the_page(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
+) -> None:
+    def broken(*args: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(store, "execute", broken)
+    answer = visitor.post("do/settle/")
+    assert answer.status_code == status
+    assert words in answer.content.decode()
+    assert str(error) not in answer.content.decode()

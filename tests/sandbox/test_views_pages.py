@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from sandbox.models import Sandbox
+from sandbox.views.pages import scenarios
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_landing_page_lists_every_scenario() -> None:
+    page = Client().get("/").content.decode()
+    assert scenarios()
+    assert [scenario.slug for scenario in scenarios().values() if f'value="{scenario.slug}"' not in page] == []
+
+
+def test_one_click_makes_a_sandbox_of_a_scenario_without_any_cookie() -> None:
+    slug, scenario = next(iter(scenarios().items()))
+    browser = Client(enforce_csrf_checks=True)
+    answer = browser.post("/new/", {"scenario": slug}, follow=True)
+    sandbox = Sandbox.objects.get()
+    assert answer.status_code == 200
+    assert (sandbox.title, sandbox.scenario, sandbox.seed) == (scenario.title, slug, scenario.seed)
+    assert sandbox.head == sandbox.records.count() == len(scenario.setup)
+    assert not browser.cookies
+
+
+@pytest.mark.parametrize("slug", list(scenarios()))
+def test_every_scenario_opens_with_one_click(slug: str) -> None:
+    answer = Client().post("/new/", {"scenario": slug}, follow=True)
+    assert answer.status_code == 200
+    assert answer.context["scenario"].slug == slug
+
+
+def test_a_sandbox_can_start_empty() -> None:
+    answer = Client().post("/new/", {}, follow=True)
+    assert answer.status_code == 200
+    assert Sandbox.objects.get().head == 0
+
+
+def test_an_unknown_scenario_is_said_and_makes_nothing() -> None:
+    answer = Client().post("/new/", {"scenario": "../../etc/passwd"})
+    assert answer.status_code == 404
+    assert "no such scenario" in answer.content.decode()
+    assert not Sandbox.objects.exists()
+
+
+def test_the_landing_page_is_not_posted_to_and_nothing_is_made_by_get() -> None:
+    assert Client().post("/").status_code == 405
+    assert Client().get("/new/").status_code == 405
+    assert not Sandbox.objects.exists()
+
+
+def test_the_workbench_shows_the_editor_both_links_and_the_watcher_only_his_own(visitor: Any) -> None:
+    watcher = visitor.watching()
+    for_editor, for_watcher = visitor.get(), watcher.get()
+    assert for_editor.context["sandbox"]["can_edit"] is True
+    assert for_editor.context["sandbox"]["edit_url"].endswith(visitor.url())
+    assert for_editor.context["sandbox"]["view_url"].endswith(watcher.url())
+    assert for_watcher.context["sandbox"]["can_edit"] is False
+    assert visitor.token not in for_watcher.content.decode()
+    assert watcher.token in for_watcher.content.decode()
+
+
+def test_the_workbench_tells_where_its_socket_is_and_shows_every_panel(visitor: Any) -> None:
+    page = visitor.get()
+    assert page.context["urls"]["ws"] == "/ws" + visitor.url()
+    shown = re.findall(r'id="panel-([a-z]+)"', page.content.decode())
+    assert sorted(set(page.context["fragments"])) == sorted(set(shown))
+
+
+@pytest.mark.parametrize("path", ["", "panel/status/", "yaml/Node/"])
+def test_a_wrong_token_or_an_unknown_sandbox_is_simply_not_found(visitor: Any, path: str) -> None:
+    unknown = visitor.url(path).replace(str(visitor.sandbox.pk), "00000000-0000-4000-8000-000000000000")
+    wrong = visitor.url(path).replace(visitor.token, "wrong")
+    assert visitor.client.get(unknown).status_code == 404
+    assert visitor.client.get(wrong).status_code == 404
+    assert visitor.client.get(unknown).content == visitor.client.get(wrong).content
+    assert "whole link" in visitor.client.get(wrong).content.decode()

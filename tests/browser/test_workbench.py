@@ -1,0 +1,315 @@
+"""A learner's way through the workbench, in Chromium under the strict Content-Security-Policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+Eventually = Callable[..., Any]
+
+STAGES_TO_BIND = 16
+
+
+def open_scenario(page: Page, slug: str) -> None:
+    page.goto("/")
+    page.locator(f"form:has(input[name=scenario][value='{slug}']) button").first.click()
+    page.wait_for_url(re.compile("/s/"))
+    connected(page)
+
+
+def open_blank(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Start a blank sandbox").click()
+    page.wait_for_url(re.compile("/s/"))
+    connected(page)
+
+
+def connected(page: Page) -> None:
+    page.locator("#app").wait_for()
+    page.locator("#lost").wait_for(state="hidden")
+
+
+def head(page: Page) -> int:
+    """How many commands are in force, as the page shows it."""
+    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
+
+
+def press(page: Page, eventually: Eventually, key: str) -> None:
+    """A key that is a command; returns when its result is on the page."""
+    before = head(page)
+    page.keyboard.press(key)
+    eventually(lambda: head(page) == before + (-1 if key == "b" else 1))
+
+
+def text(page: Page, selector: str) -> str:
+    return " ".join(page.locator(selector).inner_text().split())
+
+
+def stage(page: Page) -> str:
+    now = page.locator("#panel-ribbon .is-now button")
+    return (now.get_attribute("id") or "").removeprefix("st-") if now.count() else ""
+
+
+def seen(page: Page) -> list[str]:
+    """What the visible panels show, without the inspector (what one has clicked) and who did what last."""
+    panels = [f"#panel-{name}" for name in ("toolbar", "ribbon", "sentence", "queues", "cluster")]
+    shown = [page.locator(panel).text_content() or "" for panel in (*panels, "#decision .tabp:visible")]
+    return [re.sub("command.*", "", " ".join(part.split())).strip() for part in shown]
+
+
+def at_rest(page: Page) -> list[str]:
+    """What is seen once nothing changes any more: a tab that opens with a stage is filled a moment later."""
+    shown: list[str] = []
+    while shown != (shown := seen(page)):
+        page.wait_for_timeout(300)
+    return shown
+
+
+def paste(page: Page, manifests: str) -> None:
+    page.locator("#add").click()
+    page.locator("#add-paste").click()
+    page.locator("#editor .ace_content").wait_for()
+    page.evaluate("text => ace.edit(document.querySelector('#editor')).setValue(text, 1)", manifests)
+    page.locator("#form-paste .btn-ink").click()
+
+
+def test_one_click_opens_a_living_example_without_a_login(page: Page, eventually: Eventually) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Open this example").click()
+    page.wait_for_url(re.compile("/s/"))
+    connected(page)
+    assert page.locator("#panel-cluster [data-node]").count() >= 8
+    assert page.locator("#panel-queues [data-pod]").count() >= 4
+    assert page.context.cookies() == []
+    press(page, eventually, "s")
+    assert page.locator("#panel-queues [data-lane=inFlight]").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("slug", "order"),
+    [
+        pytest.param("node-order-six-nodes", "1 5 2 6 3 4", id="two zones: one, five, two, six, three, four"),
+        pytest.param("node-order-three-zones", "A1 B1 C1 A2 B2 B3", id="three zones: A1 B1 C1 A2 B2 B3"),
+    ],
+)
+def test_nodes_are_numbered_in_nodetree_order(page: Page, eventually: Eventually, slug: str, order: str) -> None:
+    open_scenario(page, slug)
+    press(page, eventually, "n")
+    cards = page.locator("#panel-cluster [data-node]:has(.ord)")
+    numbered = sorted(
+        (int(card.locator(".ord").first.inner_text()), card.get_attribute("data-node") or "") for card in cards.all()
+    )
+    shown = [re.sub(r"\W|node", "", name, flags=re.IGNORECASE).upper() for _, name in numbered]
+    assert shown == order.split()
+
+
+def test_a_pod_is_stepped_to_bind_and_a_second_browser_sees_each_step(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    open_scenario(page, "node-affinity-weights")
+    watcher = new_page()
+    watcher.goto(page.url)
+    connected(watcher)
+    stages = []
+    for _ in range(STAGES_TO_BIND):
+        press(page, eventually, "s")
+        stages.append(stage(page))
+        eventually(lambda: text(watcher, "#panel-sentence") == text(page, "#panel-sentence"))
+        if stages[-1] == "PostBind":
+            break
+    assert stages[:4] == ["Pop", "Snapshot", "PreFilter", "Filter"]
+    assert "Score" in stages
+    assert stages[-2:] == ["Bind", "PostBind"]
+    assert watcher.locator("#panel-queues [data-pod]").count() == 0
+    assert "50" in page.locator("#panel-scores").text_content()  # type: ignore[operator]
+
+
+def test_a_step_back_shows_the_previous_state_exactly(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    states = [at_rest(page)]
+    for key in "sssssnn":
+        press(page, eventually, key)
+        states.append(at_rest(page))
+    for expected in reversed(states[:-1]):
+        press(page, eventually, "b")
+        assert at_rest(page) == expected
+
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: fits, labels: {kubernetes.io/hostname: fits}}
+status: {allocatable: {cpu: "64", memory: 256Gi, pods: "110"}, capacity: {cpu: "64", memory: 256Gi, pods: "110"}}
+"""
+PODS = """
+apiVersion: v1
+kind: Node
+metadata: {name: small}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "110"}, capacity: {cpu: "2", memory: 4Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: huge}
+spec:
+  containers:
+  - {name: main, image: "registry.example/huge:1", resources: {requests: {cpu: "16"}}}
+"""
+
+
+def test_a_pod_that_fits_nowhere_says_so_and_waits_with_its_plugins(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    paste(page, PODS)
+    eventually(lambda: page.locator("#panel-queues [data-pod='default/huge']").count())
+    press(page, eventually, "n")
+    card = page.locator("#panel-queues [data-lane=unschedulable][data-pod='default/huge']")
+    assert "NodeResourcesFit" in card.inner_text()
+    page.locator("#tab-filter").click()
+    eventually(lambda: page.locator("#panel-filter .msg").count())
+    assert "0/1 nodes are available: 1 Insufficient cpu" in text(page, "#panel-filter .msg")
+    page.locator("#panel-queues [data-pod='default/huge']").click()
+    eventually(lambda: page.locator("#panel-inspector .kmsg").count())
+    assert text(page, "#panel-inspector .kmsg") == (
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+    )
+
+
+def test_a_node_that_arrives_in_mid_cycle_gives_the_pod_the_shortcut(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    paste(page, PODS)
+    eventually(lambda: page.locator("#panel-queues [data-pod='default/huge']").count())
+    for _ in range(4):
+        press(page, eventually, "s")
+    assert stage(page) == "Filter"
+    before = head(page)
+    paste(page, NODE)
+    eventually(lambda: head(page) == before + 1)
+    press(page, eventually, "s")
+    assert page.locator("#panel-queues [data-lane=backoffQ][data-pod='default/huge']").count() == 1
+    press(page, eventually, "n")
+    eventually(lambda: page.locator("#panel-cluster [data-node=fits] [data-pod='default/huge']").count())
+
+
+def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    for _ in range(5):
+        press(page, eventually, "s")
+    assert stage(page) == "PostFilter"
+    eventually(lambda: page.locator("#panel-preemption").is_visible())
+    told = text(page, "#panel-preemption")
+    assert "candidates" in told
+    assert "victim" in told
+    assert "nominated" in text(page, "#panel-inspector")
+    page.locator("#do-settle").click()
+    for _ in range(4):
+        press_button(page, eventually, "#do-10")
+    shown = page.locator("#panel-cluster [data-pod='default/payments-1']")
+    eventually(lambda: shown.count() == 1 and "is-nominated" not in (shown.get_attribute("class") or ""))
+    assert page.locator("#panel-cluster [data-pod='default/batch-4']").count() == 0
+
+
+def press_button(page: Page, eventually: Eventually, selector: str) -> None:
+    before = head(page)
+    page.locator(selector).click()
+    eventually(lambda: head(page) == before + 1)
+
+
+def test_a_killed_server_loses_nothing_that_was_answered(
+    own_server: Any, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event"]
+    page = new_page()
+    page.goto(own_server.url)
+    page.get_by_role("button", name="Open this example").click()
+    page.wait_for_url(re.compile("/s/"))
+    connected(page)
+    for key in "ssss":
+        press(page, eventually, key)
+    before, at = seen(page), head(page)
+    own_server.kill()
+    own_server.start()
+    page.goto(page.url)
+    connected(page)
+    assert head(page) == at
+    assert seen(page) == before
+    press(page, eventually, "s")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "message"),
+    [
+        pytest.param("a: [1, 2", "did not find expected", id="what is no YAML is told as such"),
+        pytest.param("kind: Elephant\napiVersion: v1\nmetadata: {name: x}", "Elephant", id="an unknown kind is named"),
+        pytest.param(PODS.replace("containers:", "contaners:"), 'unknown field "spec.contaners"', id="a wrong field"),
+        pytest.param(
+            "a: &a [x,x,x,x,x,x,x,x,x]\n"
+            + "\n".join(
+                f"{b}: &{b} [*{a},*{a},*{a},*{a},*{a},*{a},*{a},*{a}]"
+                for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+            ),
+            "alias",
+            id="a YAML bomb is refused",
+        ),
+    ],
+)
+def test_manifests_that_are_wrong_get_a_message_and_change_nothing(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str], manifests: str, message: str
+) -> None:
+    allowed_console_errors.append("422|413|400")
+    open_blank(page)
+    before = seen(page)
+    paste(page, manifests)
+    eventually(lambda: message in text(page, "#apply-errors"))
+    page.keyboard.press("Escape")
+    assert seen(page) == before
+
+
+def test_a_file_of_ten_megabytes_is_refused_in_the_page(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str], tmp_path: Any
+) -> None:
+    allowed_console_errors.append("413|422")
+    open_blank(page)
+    big = tmp_path / "big.yaml"
+    big.write_text("# " + "x" * 10_000_000)
+    page.locator("#add").click()
+    page.locator("#add-paste").click()
+    page.locator("#manifest-file").set_input_files(big)
+    page.locator("#form-paste .btn-ink").click()
+    eventually(lambda: "1,048,576 bytes" in text(page, "#drawer") + text(page, "#notice"))
+    page.reload()
+    connected(page)
+    assert head(page) == 0
+    assert page.locator("#panel-cluster [data-node]").count() == 0
+
+
+def test_a_form_adds_a_node_and_a_pod_and_shows_errors_at_the_field(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    open_blank(page)
+    page.locator("#add").click()
+    page.locator("#add-node").click()
+    form = page.locator("#form-node")
+    form.locator("[name=count]").fill("2")
+    form.locator("[name=cpu]").fill("lots")
+    form.locator(".btn-ink").click()
+    eventually(lambda: page.locator("#form-node .err").count())
+    assert "quantities must match" in text(page, "#form-node")
+    page.locator("#form-node [name=cpu]").fill("4")
+    page.locator("#form-node .btn-ink").click()
+    eventually(lambda: page.locator("#panel-cluster [data-node]:has(.ord)").count() == 2)
+
+
+def test_the_workbench_works_on_a_phone(new_page: Callable[..., Page], eventually: Eventually) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_scenario(page, "three-zones-one-gpu-pool")
+    page.locator("#do-stage").click()
+    eventually(lambda: "Pop" in text(page, "#panel-ribbon"))
+    for name in ("queue", "decision", "inspector", "cluster"):
+        page.locator(f".dock [data-panel={name}]").click()
+        assert page.locator(f".p-{name}").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -18,7 +18,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import ratelimit, tokens
+from sandbox import ratelimit, statements, tokens
 from sandbox.live import ReplayFailed
 from sandbox.models import Sandbox
 from sandbox.quotas import OverQuota, quotas
@@ -45,7 +45,7 @@ RoutedView = Callable[..., HttpResponse]
 
 def open_access(sandbox_id: UUID, token: str) -> Access | None:
     """None for an unknown sandbox as for a wrong token: the answer must not tell which."""
-    sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
+    sandbox = statements.sandbox(sandbox_id)
     role = tokens.role(sandbox, token) if sandbox else ""
     return Access(sandbox, token, role == "edit") if sandbox and role else None
 

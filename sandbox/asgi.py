@@ -2,19 +2,22 @@
 
 import os
 
+import django
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-# Loads the applications, which the consumers below need.
-django_application = get_asgi_application()
+# Loads the applications, which the handler and the consumers below need.
+django.setup(set_prefix=False)
 
+from sandbox import memory  # noqa: E402
+from sandbox.handler import OneThreadHandler  # noqa: E402
 from sandbox.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": OneThreadHandler(),
         "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
     }
 )
+memory.keep_what_is_loaded()

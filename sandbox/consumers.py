@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from html import escape
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-from channels.db import database_sync_to_async
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox import rendering, store
@@ -23,12 +22,11 @@ from sandbox.live import Position
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.rendering import Fragment
+from sandbox.threads import LIVE_LINES, in_thread
 
 log = logging.getLogger(__name__)
 
 ALWAYS = "status"
-THREADS = ThreadPoolExecutor(32, thread_name_prefix="consumers")
-"""Many, because they mostly wait: for the lock of a sandbox in which a long command runs, or for the database."""
 LONGEST_MESSAGE = 8192
 """Characters that a browser may send at once."""
 LARGEST_MESSAGE = 1_000_000
@@ -48,13 +46,14 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         route = self.scope["url_route"]["kwargs"]
-        self.access: Access | None = await in_thread(open_access)(route["sandbox_id"], route["token"])
+        self.access: Access | None = await in_thread(LIVE_LINES, open_access, route["sandbox_id"], route["token"])
         await self.accept()
         if self.access is None:
             await self.close(NOT_FOUND)
             return
         self.view = View()
         self.open: tuple[str, ...] = ()
+        self.follow = False
         self.sent: dict[str, bytes] = {}
         self.at: Position | None = None
         self.behind = False
@@ -70,6 +69,10 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         if self.task is not None:
             self.task.cancel()
 
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """As in Channels, without its hop to a thread to close a database connection that no consumer has."""
+        await getattr(self, get_handler_name(message))(message)
+
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _decoded(text_data)
         if self.access is None or message is None:
@@ -77,9 +80,7 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.view = View.from_mapping(message)
         wanted = str(message.get("open", "")).split()
         self.open = tuple(panel for panel in PANELS if panel == ALWAYS or panel in wanted)
-        # A panel that was closed may have changed on the page since; it is sent anew when it opens.
-        self.sent = {panel: digest for panel, digest in self.sent.items() if panel in self.open}
-        self.at = None
+        self.follow = message.get("follow") is True
         self.catch_up()
 
     async def sandbox_changed(self, message: dict[str, Any]) -> None:
@@ -106,12 +107,20 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
     async def _send_changes(self) -> None:
         assert self.access is not None
         async with self.turn:
-            found = await in_thread(rendering.fragments)(
-                self.access.sandbox, self.view, self.open, self.access.can_edit, self.at
+            found = await in_thread(
+                LIVE_LINES,
+                rendering.fragments,
+                self.access.sandbox,
+                self.view,
+                self.open,
+                self.access.can_edit,
+                self.at,
+                self.follow,
             )
         changed = {panel: made for panel, made in found.items() if self.sent.get(panel) != made.digest}
+        # A panel that is closed may change on the page by then; it is sent anew when it opens.
+        self.sent = {panel: made.digest for panel, made in found.items()}
         if changed:
-            self.sent |= {panel: made.digest for panel, made in changed.items()}
             for message in _messages(changed, self.view):
                 await self.send(message)
 
@@ -134,11 +143,6 @@ def _messages(changed: dict[str, Fragment], view: View) -> Iterator[str]:
         batch.append(html)
         size += length
     yield "".join(batch)
-
-
-def in_thread(function: Any) -> Any:
-    """Blocking work in one of the threads kept for it, not in the one that Django shares among all."""
-    return database_sync_to_async(function, thread_sensitive=False, executor=THREADS)
 
 
 def _decoded(text: str | None) -> dict[str, Any] | None:

@@ -6,13 +6,17 @@ import json
 from typing import Any
 
 from scheduler_engine import commands
+from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
 
+QUEUE_RULES = tuple(QUEUES)
+"""Names of the rule sets that a sandbox can have; the first is the default."""
 
-def new_simulation(seed: int, configuration: str) -> Simulation:
-    """A simulation at its start; ``configuration`` is JSON text."""
-    return Simulation(seed=seed, configuration=json.loads(configuration), full=True)
+
+def new_simulation(seed: int, configuration: str, queue_rules: str) -> Simulation:
+    """A simulation at its start; ``configuration`` is JSON text, ``queue_rules`` one of ``QUEUE_RULES``."""
+    return Simulation(seed=seed, configuration=json.loads(configuration), full=True, queue_rules=queue_rules)
 
 
 def to_text(command: dict[str, Any]) -> str:

@@ -16,11 +16,40 @@ from sandbox.quotas import quotas
 from scheduler_engine.errors import FieldError
 
 Row = dict[str, str]
-AFFINITY_KINDS = ("none", "node-required", "pod-affinity", "pod-anti-affinity")
+AFFINITY_KINDS = (
+    ("none", "none"),
+    ("node-required", "node must have"),
+    ("pod-affinity", "near these pods"),
+    ("pod-anti-affinity", "away from these pods"),
+)
+HOSTNAME, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+
+
+def _text(label: str, says: str, initial: str = "", hint: str = "", empty: str = "") -> forms.CharField:
+    """One line of text; ``says`` stands below it, ``hint`` inside it while it is empty; ``empty`` is then meant."""
+    widget = forms.TextInput({"placeholder": hint})
+    return forms.CharField(
+        required=False, label=label, help_text=says, initial=initial, widget=widget, empty_value=empty
+    )
+
+
+def _number(label: str, says: str, initial: int | None = None, hint: str = "") -> forms.IntegerField:
+    widget = forms.TextInput({"placeholder": hint, "inputmode": "numeric"})
+    return forms.IntegerField(required=False, label=label, help_text=says, initial=initial, widget=widget)
+
+
+def _choice(label: str, says: str, *choices: tuple[str, str]) -> forms.CharField:
+    """A list to choose from. What is sent all the same is judged by the API server."""
+    widget = forms.Select(choices=choices)
+    return forms.CharField(required=False, label=label, help_text=says, initial=choices[0][0], widget=widget)
 
 
 class Pairs(forms.Field):
     """``key=value``, one on each line or parted by commas → dict."""
+
+    def __init__(self, label: str, says: str, hint: str = "") -> None:
+        widget = forms.TextInput({"placeholder": hint})
+        super().__init__(required=False, label=label, help_text=says, initial="", widget=widget)
 
     def to_python(self, value: Any) -> dict[str, str]:
         pairs = (pair.partition("=") for pair in _listed(value or ""))
@@ -29,6 +58,10 @@ class Pairs(forms.Field):
 
 class Listed(forms.Field):
     """Values, one on each line or parted by commas → list."""
+
+    def __init__(self, label: str, says: str, hint: str = "") -> None:
+        widget = forms.TextInput({"placeholder": hint})
+        super().__init__(required=False, label=label, help_text=says, initial="", widget=widget)
 
     def to_python(self, value: Any) -> list[str]:
         return _listed(value or "")
@@ -51,9 +84,9 @@ class RowsWidget(forms.Widget):
 class Rows(forms.Field):
     """A group of inputs that repeats, such as a taint → list of dicts. Rows in which nobody typed are left out."""
 
-    def __init__(self, one: str, parts: tuple[str, ...], **unchanged: str) -> None:
+    def __init__(self, says: str, one: str, parts: tuple[str, ...], **unchanged: str) -> None:
         """``unchanged``: what a part holds before it is touched, other than nothing."""
-        super().__init__(required=False, initial=list, widget=RowsWidget(one, parts))
+        super().__init__(required=False, help_text=says, initial=list, widget=RowsWidget(one, parts))
         self.unchanged = unchanged
 
     def clean(self, value: list[Row]) -> list[Row]:
@@ -128,16 +161,21 @@ class NodeForm(AddForm):
         (r"status\.(capacity|allocatable).*pods", "pods"),
     )
 
-    name = forms.CharField(required=False, initial="node-1")
-    count = forms.IntegerField(required=False, initial=1)
-    zone = forms.CharField(required=False)
-    region = forms.CharField(required=False)
-    cpu = forms.CharField(required=False, initial="4")
-    memory = forms.CharField(required=False, initial="8Gi")
-    pods = forms.CharField(required=False, initial="110")
-    labels = Pairs(required=False)
-    taints = Rows("taint", ("key", "value", "effect"), effect="NoSchedule")
-    unschedulable = forms.BooleanField(required=False)
+    name = _text("Name", "With several nodes it is the start of their names: node-1, node-2 …", "node")
+    count = _number("How many", "All alike, one after the other.", 1)
+    zone = _text("Zone", "The label topology.kubernetes.io/zone: spreading and the nodeTree go by it.", hint="eu-a")
+    region = _text("Region", "The label topology.kubernetes.io/region; a zone belongs to one.", hint="eu")
+    cpu = _text("CPU", "What pods may ask for in all. 4 or 4000m are four cores.", "4")
+    memory = _text("Memory", "In Mi or Gi. What pods may ask for, not what they use.", "8Gi")
+    pods = _text("Pods", "How many pods the node takes, however small they are.", "110")
+    labels = Pairs("Labels", "key=value, parted by commas. Selectors and affinity look at them.", "disk=ssd")
+    taints = Rows(
+        "A taint keeps away pods that do not tolerate it; PreferNoSchedule only makes the node worth less.",
+        "taint",
+        ("key", "value", "effect"),
+        effect="NoSchedule",
+    )
+    unschedulable = forms.BooleanField(required=False, help_text="spec.unschedulable: no new pods, those there stay.")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.node(name, data)
@@ -178,25 +216,61 @@ class PodForm(AddForm):
         (r"spec\.schedulingGates", "gates"),
     )
 
-    name = forms.CharField(required=False, initial="web")
-    replicas = forms.IntegerField(required=False, initial=1)
-    namespace = forms.CharField(required=False, initial="default", empty_value="default")
-    labels = Pairs(required=False)
-    cpu = forms.CharField(required=False, initial="500m")
-    memory = forms.CharField(required=False, initial="512Mi")
-    priority = forms.IntegerField(required=False)
-    priority_class = forms.CharField(required=False)
-    node_selector = Pairs(required=False)
-    tolerations = Rows("toleration", ("key", "operator", "value", "effect"), operator="Equal")
-    spread_key = forms.CharField(required=False)
-    spread_max_skew = forms.IntegerField(required=False, initial=1)
-    spread_when = forms.CharField(required=False)
-    affinity_kind = forms.ChoiceField(required=False, choices=[(kind, kind) for kind in AFFINITY_KINDS])
-    affinity_key = forms.CharField(required=False)
-    affinity_values = Listed(required=False)
-    affinity_topology = forms.CharField(required=False)
-    host_port = forms.IntegerField(required=False)
-    gates = Listed(required=False)
+    name = _text("Name", "With several pods it is the start of their names: web-1, web-2 …", "web")
+    replicas = _number("Replicas", "How many pods. Each is scheduled by itself, one after the other.", 1)
+    namespace = _text(
+        "Namespace",
+        "Pods of other namespaces do not count for spreading and affinity.",
+        initial="default",
+        empty="default",
+    )
+    labels = Pairs("Labels", "key=value. Spreading and affinity of other pods look at them.", "app=web")
+    cpu = _text("CPU request", "What the scheduler counts. 1000m is one core; real use plays no part.", "500m")
+    memory = _text("Memory request", "Must fit beside what is already requested on the node.", "512Mi")
+    priority = _number("Priority", "Who is popped first, and who may evict whom. Empty is 0.", hint="0")
+    priority_class = _text("Priority class", "A PriorityClass by name, instead of a number.", hint="high")
+    node_selector = Pairs("Node selector", "Only nodes with all of these labels are considered.", "disk=ssd")
+    tolerations = Rows(
+        "Lets the pod onto nodes with this taint. It does not draw it there.",
+        "toleration",
+        ("key", "operator", "value", "effect"),
+        operator="Equal",
+    )
+    spread_key = _choice(
+        "Over",
+        "Counts the pods with the same labels per value of this node label.",
+        ("", "no constraint"),
+        (ZONE, "zones"),
+        (HOSTNAME, "nodes"),
+        (REGION, "regions"),
+    )
+    spread_max_skew = _number("Max skew", "Fullest minus emptiest may differ by this much.", 1, "1")
+    spread_when = _choice(
+        "If it cannot be kept",
+        "DoNotSchedule filters nodes out; ScheduleAnyway only lowers their score.",
+        ("DoNotSchedule", "DoNotSchedule"),
+        ("ScheduleAnyway", "ScheduleAnyway"),
+    )
+    affinity_kind = forms.ChoiceField(
+        required=False,
+        label="Kind",
+        help_text="Near or away from other pods, or only certain nodes.",
+        choices=AFFINITY_KINDS,
+        initial="none",
+    )
+    affinity_key = _text("Label key", "Of the node, or of the other pods.", hint="app")
+    affinity_values = Listed("Values", "One is enough; parted by commas.", "web")
+    affinity_topology = _choice(
+        "Per",
+        "What counts as near: the same node, zone or region.",
+        (HOSTNAME, "node"),
+        (ZONE, "zone"),
+        (REGION, "region"),
+    )
+    host_port = _number("Host port", "Only one pod per node can have it.", hint="8080")
+    gates = Listed(
+        "Scheduling gates", "The pod stays out of the queue until its gates are removed.", "example.com/quota"
+    )
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.pod(name, data)

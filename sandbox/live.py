@@ -11,11 +11,12 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock, RLock
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
-from sandbox import engine
+from sandbox import engine, memory
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.panels.world import World
 from scheduler_engine.errors import Rejected
@@ -24,6 +25,8 @@ from scheduler_engine.simulation import Simulation
 RECENT_KEYFRAMES = 10
 MOST_KEYFRAMES = 24
 """Keyframes of one small sandbox; large clusters keep fewer (see ``_room``)."""
+WORTH_COPIES, WORTH_SECONDS = 3, 0.02
+"""A keyframe is worth while for so much executing: times what a copy costs, and seconds of CPU time at least."""
 UNRECORDED = -1
 """State of a simulation that differs from every state of the log."""
 
@@ -65,22 +68,35 @@ class Live:
         self.sandbox_id: UUID = sandbox.id
         self.seed = sandbox.seed
         self.configuration = sandbox.configuration
+        self.queue_rules = sandbox.queue_rules
         self.lock = RLock()
         self.keyframes: dict[int, Keyframe] = {}
+        self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
+        """For rendering: what a panel of the present world was drawn from, and its fragment."""
         self.spent = 0.0
-        """Seconds of executing since the last keyframe."""
+        """Seconds of CPU time of executing since the last keyframe."""
         self.copying = 0.0
-        """Seconds that the last keyframe took."""
+        """Seconds of CPU time that the last keyframe took."""
+        self.people: dict[int, str] = {}
+        """Who gave command n; right for every command before the one it stands at."""
         self._start_over()
 
+    @property
+    def size(self) -> int:
+        """Number of nodes and pods."""
+        return len(self.world.nodes) + len(self.world.pods)
+
     def _start_over(self) -> None:
-        self._stand(0, 0, "", engine.new_simulation(self.seed, self.configuration))
+        self._stand(0, 0, "", engine.new_simulation(self.seed, self.configuration, self.queue_rules))
 
     def _stand(self, n: int, state: int, who: str, simulation: Simulation) -> None:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation
         self.spent = 0.0
+        self.drawn.clear()
         # Folded anew: a world shares the trace's entries, so that copying one would copy the whole trace.
         self.world, self.folded = World(), 0
+        self.world.seed = self.seed
+        self.world.people = self.people
         self._fold()
 
     def _fold(self) -> None:
@@ -89,9 +105,12 @@ class Live:
             self.folded += 1
         self.world.clock_us = self.simulation.now_us
 
+    def stands_at(self, position: Position) -> bool:
+        return (self.n, self.state) == (position.head, position.state)
+
     def move_to(self, position: Position) -> None:
         """Stand at ``position``. Raises ``StateGone`` or ``ReplayFailed``."""
-        if (self.n, self.state) != (position.head, position.state):
+        if not self.stands_at(position):
             self._jump(position)
             tail = CommandRecord.objects.filter(sandbox=self.sandbox_id, n__gt=self.n, n__lte=position.head)
             for record in tail.order_by("n").iterator():
@@ -109,6 +128,7 @@ class Live:
         nearest = max((n for n in self.keyframes if n <= position.head), default=0)
         if nearest <= self.n <= position.head and kept.get(self.n, 0) == self.state:
             return
+        memory.dropped(self.size)
         if not nearest:
             self._start_over()
             return
@@ -128,7 +148,7 @@ class Live:
         Until ``arrive`` tells its place in the log, or after any other error, the next move starts from a keyframe.
         """
         self.remember()
-        start = time.perf_counter()
+        start = time.thread_time()
         state, self.state = self.state, UNRECORDED
         try:
             engine.execute(self.simulation, text)
@@ -136,30 +156,30 @@ class Live:
             self.state = state
             raise
         self._fold()
-        self.spent += time.perf_counter() - start
+        self.spent += time.thread_time() - start
 
     def arrive(self, record: CommandRecord) -> None:
         """The command just executed stands in the log as ``record``."""
         self.n, self.state, self.who = record.n, record.pk, record.who
-        self.world.who = record.who
+        self.world.who = self.people[record.n] = record.who
 
     def remember(self, at_any_price: bool = False) -> None:
-        """Keep a keyframe of this state, when replaying to it has come to cost more than copying."""
+        """Keep a keyframe of this state, when replaying to it has come to cost enough."""
         known = self.keyframes.get(self.n)
         if self.state in (0, UNRECORDED) or (known and known.state == self.state):
             return
-        if self.spent < self.copying and not at_any_price:
+        if self.spent < max(WORTH_COPIES * self.copying, WORTH_SECONDS) and not at_any_price:
             return
-        start = time.perf_counter()
+        start = time.thread_time()
         self.keyframes[self.n] = Keyframe(self.state, self.who, copy.deepcopy(self.simulation))
-        self.copying = time.perf_counter() - start
+        self.copying = time.thread_time() - start
         self.spent = 0.0
         while len(self.keyframes) > self._room():
             del self.keyframes[_most_dispensable(sorted(self.keyframes))]
 
     def _room(self) -> int:
         """Fewer keyframes for larger clusters: about the same memory for each sandbox."""
-        return max(3, min(MOST_KEYFRAMES, 10_000 // (1 + len(self.world.nodes) + len(self.world.pods))))
+        return max(3, min(MOST_KEYFRAMES, 10_000 // (1 + self.size)))
 
 
 def _most_dispensable(places: list[int]) -> int:
@@ -184,5 +204,6 @@ def live(sandbox: Sandbox) -> Live:
             found = _lives[sandbox.id] = Live(sandbox)
         _lives.move_to_end(sandbox.id)
         while len(_lives) > settings.LIVE_SANDBOXES:
-            _lives.popitem(last=False)
+            _, least_used = _lives.popitem(last=False)
+            memory.dropped(least_used.size * (1 + len(least_used.keyframes)))
         return found

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self' ws://{host} wss://{host}; worker-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors {ancestors}"
+    "connect-src 'self' ws://{host} wss://{host}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors {ancestors}"
 )
 
 

@@ -8,7 +8,7 @@ from django.db import models
 
 
 class Sandbox(models.Model):
-    """A cluster and its scheduler: a pure function of ``seed``, ``configuration`` and the first ``head`` commands."""
+    """A cluster and its scheduler: a function of ``seed``, ``configuration``, ``queue_rules`` and ``head`` commands."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     edit_token_hash = models.CharField(max_length=64)
@@ -18,6 +18,7 @@ class Sandbox(models.Model):
     engine_version = models.CharField(max_length=40)
     seed = models.BigIntegerField()
     configuration = models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")
+    queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
     head = models.PositiveIntegerField(default=0, help_text="Number of commands in force.")

@@ -14,14 +14,18 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from sandbox import statements
 from sandbox.live import Live, Position, StateGone, live
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
+from sandbox.panels.ribbon import tab_for
 from sandbox.panels.view import View
 from sandbox.panels.world import World
 
 log = logging.getLogger(__name__)
 
+MOST_DRAWN = 16
+"""Panels of one simulation that are kept for as long as nothing in them changes."""
 NOT_SHOWN = (
     '<section id="panel-{panel}" class="panel"><p class="err" role="alert">'
     "This panel cannot be shown for the present state. The error is logged; the other panels work.</p></section>"
@@ -34,6 +38,10 @@ class Fragment:
 
     html: str
     digest: bytes
+
+    @classmethod
+    def of(cls, html: str) -> Fragment:
+        return cls(html, blake2b(html.encode(), digest_size=16).digest())
 
 
 class FragmentCache:
@@ -70,24 +78,55 @@ def render_panel(panel_id: str, simulation: Live, view: View, can_edit: bool) ->
 
 
 def fragments(
-    sandbox: Sandbox, view: View, panels: Iterable[str], can_edit: bool, at: Position | None = None
+    sandbox: Sandbox,
+    view: View,
+    panels: Iterable[str],
+    can_edit: bool,
+    at: Position | None = None,
+    follow: bool = False,
 ) -> dict[str, Fragment]:
-    """Panel id → fragment, all of one state: ``at`` if all of them are still in the cache, else the present one."""
+    """Panel id → fragment, all of one state: ``at`` if it is at hand, else the present one.
+
+    ``follow`` adds the decision panel that shows the stage at hand.
+    """
     panels = [panel for panel in panels if panel in PANELS]
     if at is not None:
-        known = {panel: cache.get(_key(sandbox, at, panel, view, can_edit)) for panel in panels}
-        if all(known.values()):
-            return {panel: fragment for panel, fragment in known.items() if fragment}
+        known = _known(sandbox, at, panels, view, can_edit, follow)
+        if known is not None:
+            return known
     simulation = live(sandbox)
     with simulation.lock:
-        position = _move_to_present(sandbox, simulation)
+        position = at if at is not None and simulation.stands_at(at) else _present_position(sandbox, simulation)
+        simulation.move_to(position)
+        if follow:
+            tab = Fragment(tab_for(simulation.world.cycle_in_view(view.cycle)), b"")
+            cache.put((sandbox.pk, position, view.cycle), tab, settings.FRAGMENT_CACHE_CHARACTERS)
+            panels = _with(panels, tab.html)
         return {panel: _fragment(sandbox, position, panel, simulation, view, can_edit) for panel in panels}
 
 
-def _move_to_present(sandbox: Sandbox, simulation: Live) -> Position:
+def _known(
+    sandbox: Sandbox, at: Position, panels: list[str], view: View, can_edit: bool, follow: bool
+) -> dict[str, Fragment] | None:
+    """What ``fragments`` gives, if all of it is in the cache."""
+    if follow:
+        tab = cache.get((sandbox.pk, at, view.cycle))
+        if tab is None:
+            return None
+        panels = _with(panels, tab.html)
+    known = {panel: fragment for panel in panels if (fragment := cache.get(_key(sandbox, at, panel, view, can_edit)))}
+    return known if len(known) == len(panels) else None
+
+
+def _with(panels: list[str], tab: str) -> list[str]:
+    return panels if tab in panels else [*panels, tab]
+
+
+def _present_position(sandbox: Sandbox, simulation: Live) -> Position:
+    """The position in the database, to which ``simulation`` has moved."""
     while True:
-        sandbox.refresh_from_db(fields=["state", "head", "length", "revision"])
-        position = Position.of(sandbox)
+        place = statements.place(sandbox.pk)
+        sandbox.revision, position = place.revision, place.position
         try:
             simulation.move_to(position)
         except StateGone:
@@ -102,18 +141,37 @@ def _fragment(
     fragment = cache.get(key)
     if fragment is None:
         try:
-            html = render_panel(panel, simulation, view, can_edit)
+            fragment = _drawn(panel, simulation, view, can_edit)
         except Exception:
             log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, sandbox.pk, position.head)
-            html = NOT_SHOWN.format(panel=panel)
-        fragment = Fragment(html, blake2b(html.encode(), digest_size=16).digest())
+            fragment = Fragment.of(NOT_SHOWN.format(panel=panel))
         cache.put(key, fragment, settings.FRAGMENT_CACHE_CHARACTERS)
     return fragment
 
 
+def _drawn(panel: str, simulation: Live, view: View, can_edit: bool) -> Fragment:
+    """The panel as it was drawn last, if nothing that it shows has changed since; else drawn anew."""
+    same_while = PANELS[panel].same_while
+    if same_while is None:
+        return Fragment.of(render_panel(panel, simulation, view, can_edit))
+    reads = (panel, _chosen(panel, view), can_edit)
+    now = same_while(simulation.world, view)
+    before = simulation.drawn.get(reads)
+    if before is not None and before[0] == now:
+        return before[1]
+    fragment = Fragment.of(render_panel(panel, simulation, view, can_edit))
+    if len(simulation.drawn) >= MOST_DRAWN:
+        simulation.drawn.clear()
+    simulation.drawn[reads] = (now, fragment)
+    return fragment
+
+
+def _chosen(panel: str, view: View) -> tuple[Any, ...]:
+    return tuple(getattr(view, field) for field in PANELS[panel].depends_on_view)
+
+
 def _key(sandbox: Sandbox, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
-    chosen = tuple(getattr(view, field) for field in PANELS[panel].depends_on_view)
-    return (sandbox.pk, position, panel, chosen, can_edit)
+    return (sandbox.pk, position, panel, _chosen(panel, view), can_edit)
 
 
 @contextmanager
@@ -121,7 +179,7 @@ def present_live(sandbox: Sandbox) -> Iterator[Live]:
     """The simulation as it is now; while it is held, nobody in this process changes it but the holder."""
     simulation = live(sandbox)
     with simulation.lock:
-        _move_to_present(sandbox, simulation)
+        _present_position(sandbox, simulation)
         yield simulation
 
 

@@ -60,7 +60,8 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
+# The threads that serve keep their connections: opening one for each request costs more than most requests.
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}", conn_max_age=None)}
 SQLITE_OPTIONS = {
     # WAL lets readers work beside the one writer; FULL keeps an answered command through a power cut too.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
@@ -71,6 +72,8 @@ SQLITE_OPTIONS = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+else:
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = os.environ.get("REDIS_URL")
@@ -81,7 +84,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096}]},
     }
     if REDIS_URL
-    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    else {"BACKEND": "sandbox.layers.LocalChannelLayer"}
 }
 
 STATIC_URL = "static/"

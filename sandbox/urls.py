@@ -2,14 +2,20 @@
 
 from django.urls import include, path
 
-from sandbox.views import adding, commands, metrics, pages, reading
+from sandbox.views import adding, commands, compare, configuration, faults, metrics, pages, reading
 
 workbench_patterns = [
     path("", pages.workbench, name="workbench"),
     path("do/<str:verb>/", commands.do, name="do"),
     path("delete/", commands.delete, name="delete"),
     path("cordon/", commands.cordon, name="cordon"),
+    path("faults/", faults.form, name="faults"),
+    path("break/", faults.set_fault, name="break"),
+    path("allow/", faults.allow, name="allow"),
     path("apply/", adding.apply, name="apply"),
+    path("check/", adding.check, name="check"),
+    path("configuration/", configuration.given, name="configuration"),
+    path("configure/", configuration.configure, name="configure"),
     path("add/<str:kind>/", adding.add, name="add"),
     path("preview/<str:kind>/", adding.preview, name="preview"),
     path("panel/<str:panel_id>/", reading.panel, name="panel"),
@@ -19,5 +25,6 @@ workbench_patterns = [
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
+    path("compare/", compare.compare, name="compare"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

@@ -31,8 +31,8 @@ def register(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     try:
         scenario = load_scenario(arguments.scenario)
-        simulation = Simulation(scenario.seed, scenario.configuration)
-        play(simulation, [*scenario.setup, *scenario.then])
+        simulation = scenario.open()
+        play(simulation, scenario.then)
     except (OSError, Rejected) as problem:
         return _refuse(problem)
     _print(simulation, arguments)

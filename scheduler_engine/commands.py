@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from scheduler_engine.errors import Rejected
 
 MAX_ADVANCE_SECONDS = 86_400
 MAX_CYCLES = 10_000
+AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
+"""What a pod or a node's daemons can be said to use."""
+MAX_REPLICAS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,16 @@ class Cordon:
     kind: ClassVar[str] = "cordon"
     node: str
     on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Give a workload another number of replicas."""
+
+    kind: ClassVar[str] = "scale"
+    object_kind: str
+    key: str
+    replicas: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +127,87 @@ class Allow:
     pod: str
 
 
-Command = Apply | Delete | Cordon | Stage | PodCycle | Settle | Advance | Run | Configure | Fault | Allow
-COMMANDS: dict[str, type[Command]] = {
-    command.kind: command
-    for command in (Apply, Delete, Cordon, Stage, PodCycle, Settle, Advance, Run, Configure, Fault, Allow)
-}
+@dataclass(frozen=True, slots=True)
+class NodeCondition:
+    """Give a node's condition ``type`` (Ready, MemoryPressure …) a ``status``: True, False or Unknown."""
+
+    kind: ClassVar[str] = "node-condition"
+    node: str
+    type: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What ``pod`` uses from now on, or the system daemons of ``node``: quantities; None leaves an amount as it is.
+
+    ``ephemeral_storage``: local volumes and logs.
+    """
+
+    kind: ClassVar[str] = "usage"
+    pod: str = ""
+    node: str = ""
+    cpu: str | None = None
+    memory: str | None = None
+    ephemeral_storage: str | None = None
+    writable_layer: str | None = None
+    inodes: str | None = None
+    pids: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletConfigure:
+    """Another KubeletConfiguration for the kubelet of ``node`` (None: the default one)."""
+
+    kind: ClassVar[str] = "kubelet"
+    node: str
+    configuration: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Ask the API server to evict a pod; its answer is in the trace."""
+
+    kind: ClassVar[str] = "evict"
+    pod: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """Cordon a node and evict all but pods of DaemonSets, asking again every 5 s; ``on`` False: stop and uncordon."""
+
+    kind: ClassVar[str] = "drain"
+    node: str
+    on: bool = True
+
+
+Command = (
+    Apply
+    | Delete
+    | Cordon
+    | Scale
+    | Stage
+    | PodCycle
+    | Settle
+    | Advance
+    | Run
+    | Configure
+    | Fault
+    | Allow
+    | NodeCondition
+    | Usage
+    | KubeletConfigure
+    | Evict
+    | Drain
+)
+COMMANDS: dict[str, type[Command]] = {command.kind: command for command in get_args(Command)}
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "manifests": (list, tuple),
     "object_kind": (str,),
     "key": (str,),
     "node": (str,),
     "on": (bool,),
+    "replicas": (int,),
     "seconds": (int, float),
     "play": (bool,),
     "cycles": (int,),
@@ -134,6 +217,9 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "answer": (str,),
     "profile": (str,),
     "pod": (str,),
+    "type": (str,),
+    "status": (str,),
+    **dict.fromkeys(AMOUNTS, (str, type(None))),
 }
 
 
@@ -174,6 +260,8 @@ def check_bounds(command: Command) -> None:
         raise Rejected(f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}")
     if isinstance(command, Fault) and not 0 <= command.seconds <= MAX_ADVANCE_SECONDS:
         raise Rejected(f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}")
+    if isinstance(command, Scale) and not 0 <= command.replicas <= MAX_REPLICAS:
+        raise Rejected(f"replicas: must be from 0 to {MAX_REPLICAS}")
     if isinstance(command, Run) and not 0 < command.cycles <= MAX_CYCLES:
         raise Rejected(f"cycles: must be from 1 to {MAX_CYCLES}")
 
@@ -196,12 +284,16 @@ def summary(command: Command) -> str:
         return f"delete {command.object_kind} {command.key}"
     if isinstance(command, Cordon):
         return f"{'cordon' if command.on else 'uncordon'} {command.node}"
+    if isinstance(command, Scale):
+        return f"scale {command.object_kind} {command.key} to {command.replicas}"
     if isinstance(command, Advance):
         return "play" if command.play else f"advance {command.seconds:g} s"
     if isinstance(command, Fault):
         return f"fault: {command.plugin} at {command.point} answers {command.answer}"
     if isinstance(command, Allow):
         return f"allow {command.pod}"
+    if isinstance(command, (NodeCondition, Usage, KubeletConfigure, Evict, Drain)):
+        return _cluster_summary(command)
     titles = {
         "configure": "configure the scheduler",
         "stage": "next stage",
@@ -210,3 +302,17 @@ def summary(command: Command) -> str:
         "run": "run until idle",
     }
     return titles[command.kind]
+
+
+def _cluster_summary(command: NodeCondition | Usage | KubeletConfigure | Evict | Drain) -> str:
+    if isinstance(command, NodeCondition):
+        return f"{command.node}: {command.type} is {command.status}"
+    if isinstance(command, Usage):
+        given = ((name.replace("_", " "), getattr(command, name)) for name in AMOUNTS)
+        said = ", ".join(f"{name} {amount}" for name, amount in given if amount is not None)
+        return f"{command.pod or f'the system on {command.node}'} uses {said or 'as before'}"
+    if isinstance(command, KubeletConfigure):
+        return f"configure the kubelet on {command.node}"
+    if isinstance(command, Evict):
+        return f"evict {command.pod}"
+    return f"drain {command.node}" if command.on else f"stop draining {command.node}"

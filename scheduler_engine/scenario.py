@@ -1,8 +1,8 @@
 """Scenarios: a cluster to open with one click, what should come out of it in words, and a check that it does.
 
 A scenario is a YAML file: ``title``, ``group`` (row of the feature list), ``about``, ``outcome``, ``source``, ``seed``,
-``configuration``, ``setup`` and ``then`` (lists of commands, one key each: ``apply: […]``, ``run: {}`` …), ``expect``
-(assertions, see ``ASSERTIONS``).
+``configuration``, ``queue_rules`` (``v1.34`` or ``design-doc``), ``setup`` and ``then`` (lists of commands, one key
+each: ``apply: […]``, ``run: {}`` …), ``expect`` (assertions, see ``ASSERTIONS``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
+from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace.text import line
 
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "scenarios"
 
@@ -36,13 +39,14 @@ class Scenario:
     source: str
     seed: int = 42
     configuration: Data | None = None
+    queue_rules: str = "v1.34"
     setup: tuple[Data, ...] = ()
     then: tuple[Data, ...] = ({"kind": "run"},)
     expect: tuple[Data, ...] = field(default=())
 
     def open(self) -> Simulation:
         """A simulation with the setup executed. Raises Rejected when a command is refused."""
-        simulation = Simulation(seed=self.seed, configuration=self.configuration)
+        simulation = Simulation(seed=self.seed, configuration=self.configuration, queue_rules=self.queue_rules)
         play(simulation, self.setup)
         return simulation
 
@@ -69,6 +73,8 @@ def load_scenario(path: Path) -> Scenario:
     missing = sorted({"title", "group", "about", "outcome", "source", "setup"} - data.keys())
     if unknown or missing:
         raise Rejected(f"{path.name}: unknown keys {unknown}, missing keys {missing}")
+    if data.get("queue_rules", "v1.34") not in QUEUES:
+        raise Rejected(f"{path.name}: queue_rules must be {' or '.join(QUEUES)}")
     for name in ("setup", "then"):
         if name in data:
             data[name] = tuple(_command(step, path) for step in data[name])
@@ -82,6 +88,9 @@ def _command(step: Any, path: Path) -> Data:
     if not isinstance(step, dict) or len(step) != 1:
         raise Rejected(f"{path.name}: a step has one key, the command")
     ((kind, fields),) = step.items()
+    if kind == "cordon" and isinstance(fields, dict):
+        # A bare ``on`` is the boolean true in YAML 1.1, as a key too.
+        fields = {"on" if name == "true" else name: value for name, value in fields.items()}
     command = {"kind": kind, "manifests": fields} if kind == "apply" else {"kind": kind, **(fields or {})}
     commands.from_json(command)
     return command
@@ -105,7 +114,9 @@ def _pods(simulation: Simulation, selector: Mapping[str, str], namespace: str = 
 
 
 def _pod(simulation: Simulation, expectation: Data) -> list[str]:
-    """``pod`` with ``node``, ``nodes`` (any of them) or ``pending``; ``message``: its PodScheduled condition's text."""
+    """``pod`` with ``node``, ``nodes`` (any of them) or ``pending``, ``phase``; ``terminating``: whether it is being
+    deleted; ``message``: its PodScheduled condition's text.
+    """
     key = expectation["pod"]
     pod = simulation.api.pod(key)
     if pod is None:
@@ -117,6 +128,10 @@ def _pod(simulation: Simulation, expectation: Data) -> list[str]:
         failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
     if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
         failures.append(f"{key}: nominated to {pod.nominated_node_name or 'no node'}, not {expectation['nominated']}")
+    if "phase" in expectation and pod.phase != expectation["phase"]:
+        failures.append(f"{key}: is {pod.phase}, not {expectation['phase']}")
+    if "terminating" in expectation and pod.terminating != expectation["terminating"]:
+        failures.append(f"{key}: is {'' if pod.terminating else 'not '}being deleted")
     if "message" in expectation:
         conditions = (item for item in pod.conditions if item.get("type") == "PodScheduled")
         message = next((item.get("message", "") for item in conditions), "")
@@ -168,6 +183,28 @@ def _together(simulation: Simulation, expectation: Data) -> list[str]:
     ]
 
 
+def _waits(simulation: Simulation, expectation: Data) -> list[str]:
+    """The pod waits ``in`` this lane of the queue; ``seconds``: its backoff, from the failure to the end."""
+    key, queue = expectation["waits"], simulation.scheduler.queue
+    lane = queue.lane_of(key)
+    if lane != expectation["in"]:
+        return [f"{key}: in {lane or 'no queue'}, expected in {expectation['in']}"]
+    if "seconds" not in expectation:
+        return []
+    info = queue.backoff_q.get(key)
+    until = queue.backoff_q.expiration_us(info) if info is not None else None
+    seconds = (until - info.timestamp_us) / SECOND_US if info is not None and until is not None else 0
+    wanted = expectation["seconds"]
+    return [] if seconds == wanted else [f"{key}: backs off for {seconds:g} s, expected {wanted:g} s"]
+
+
+def _trace(simulation: Simulation, expectation: Data) -> list[str]:
+    """Lines of the trace that hold these texts, in this order."""
+    told = (line(entry.event) for entry in simulation.recorder.entries)
+    missing = [text for text in expectation["trace"] if not any(text in said for said in told)]
+    return [f"the trace does not tell, after what stands before it: {missing[0]!r}"] if missing else []
+
+
 ASSERTIONS: dict[str, Callable[[Simulation, Data], list[str]]] = {
     "pod": _pod,
     "nodeOrder": _node_order,
@@ -175,5 +212,7 @@ ASSERTIONS: dict[str, Callable[[Simulation, Data], list[str]]] = {
     "gone": _gone,
     "distinctNodes": _distinct_nodes,
     "together": _together,
+    "waits": _waits,
+    "trace": _trace,
 }
 """First key of an expectation → the function that says what is wrong with it."""

@@ -11,14 +11,24 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from scheduler_engine import commands
+from scheduler_engine import cluster_commands, commands
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
+from scheduler_engine.controllers.daemonset import DaemonSetController
+from scheduler_engine.controllers.deployment import DeploymentController
+from scheduler_engine.controllers.disruption import SCALES, DisruptionController
+from scheduler_engine.controllers.drain import Drainer
+from scheduler_engine.controllers.garbage_collector import GarbageCollector
+from scheduler_engine.controllers.job import JobController
+from scheduler_engine.controllers.node_lifecycle import NodeLifecycleController
 from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
 from scheduler_engine.controllers.provisioner import Provisioner
+from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
+from scheduler_engine.controllers.statefulset import StatefulSetController
+from scheduler_engine.controllers.taint_eviction import TaintEvictionController
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework import faults
 from scheduler_engine.kubelet import Kubelet
@@ -27,7 +37,17 @@ from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import CommandGiven, Recorder
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-NOTHING_TO_STEP = "There is no pod to schedule: activeQ and backoffQ are empty. Add a pod, or let time pass."
+WORKLOAD_CONTROLLERS = (
+    ReplicaSetController,
+    ReplicationManager,
+    StatefulSetController,
+    DaemonSetController,
+    JobController,
+    DeploymentController,
+)
+"""Replica sets before their deployments, which read their status."""
+
+NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
 
 
 class Simulation:
@@ -53,9 +73,16 @@ class Simulation:
             self.api, self.timeline, self.recorder, Random(seed), load_configuration(configuration), queue_rules
         )
         self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
+        self.drainer = Drainer(self.api, self.timeline, self.api.watch())
         self.controllers = (
+            NodeLifecycleController(self.api, self.timeline, self.api.watch()),
+            TaintEvictionController(self.api, self.timeline, self.api.watch()),
             PersistentVolumeController(self.api, self.api.watch()),
             Provisioner(self.api, self.timeline, self.api.watch()),
+            GarbageCollector(self.api, self.api.watch()),
+            *(controller(self.api, self.timeline, self.api.watch()) for controller in WORKLOAD_CONTROLLERS),
+            DisruptionController(self.api, self.timeline, self.api.watch()),
+            self.drainer,
         )
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -165,6 +192,16 @@ def _cordon(simulation: Simulation, command: commands.Cordon) -> None:
     simulation.deliver()
 
 
+def _scale(simulation: Simulation, command: commands.Scale) -> None:
+    if command.object_kind not in SCALES:
+        raise Rejected(f"a {command.object_kind} has no scale; {', '.join(SCALES)} have")
+    try:
+        simulation.api.patch(command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    simulation.deliver()
+
+
 def _stage(simulation: Simulation, command: commands.Stage) -> None:
     if not simulation.step():
         raise Rejected(NOTHING_TO_STEP)
@@ -225,6 +262,7 @@ HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
     "delete": _delete,
     "cordon": _cordon,
+    "scale": _scale,
     "stage": _stage,
     "pod": _pod,
     "settle": _settle,
@@ -233,4 +271,5 @@ HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "configure": _configure,
     "fault": _fault,
     "allow": _allow,
+    **cluster_commands.HANDLERS,
 }

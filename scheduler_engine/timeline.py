@@ -39,12 +39,18 @@ class Timeline:
     def now_us(self) -> int:
         return self.recorder.now_us
 
-    def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> None:
+    def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int:
         """Call ``callback(*args)`` in ``delay_us``. Housekeeping timers repeat for ever and do not count as work
-        to wait for.
+        to wait for. Gives the timer's number, for ``cancel``.
         """
         self.serial += 1
         heapq.heappush(self.timers, Timer(self.now_us + delay_us, self.serial, callback, args, housekeeping))
+        return self.serial
+
+    def cancel(self, serial: int) -> None:
+        """Forget a timer; nothing happens when it has fired."""
+        self.timers = [timer for timer in self.timers if timer.serial != serial]
+        heapq.heapify(self.timers)
 
     def next_us(self) -> int | None:
         """When the next timer fires."""

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import (
+    bindings,
     cache,
     cluster,
+    configuration,
     events,
+    faults,
     filter,
     inspector,
+    metrics,
     preemption,
     queues,
     ribbon,
@@ -35,6 +39,8 @@ class Panel:
     title: str
     stats: Callable[[World, View], dict[str, Any]]
     depends_on_view: tuple[str, ...] = ()
+    same_while: Callable[[World, View], object] | None = None
+    """While this stays equal for one World, the stats do too; None: they may change with every command."""
 
 
 PANELS: dict[str, Panel] = {
@@ -44,13 +50,17 @@ PANELS: dict[str, Panel] = {
         Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
         Panel("sentence", "What just happened", sentence.stats, ("cycle",)),
         Panel("queues", "Queues", queues.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "shape")),
+        Panel("bindings", "Binding cycles", bindings.stats),
+        Panel("faults", "Faults", faults.stats),
+        Panel("cluster", "Cluster", cluster.stats, ("cycle", "shape"), cluster.same_while),
         Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
-        Panel("filter", "Filter", filter.stats, ("cycle", "node", "plugin", "page", "group")),
+        Panel("filter", "Filter", filter.stats, ("cycle", "node", "plugin", "page", "group", "reasons")),
         Panel("scores", "Scores", scores.stats, ("cycle", "node", "plugin", "page")),
         Panel("preemption", "Preemption", preemption.stats, ("cycle", "node")),
         Panel("cache", "Cache & snapshot", cache.stats, ("cycle",)),
+        Panel("metrics", "Metrics", metrics.stats),
         Panel("events", "Events", events.stats, ("pod", "node", "page")),
+        Panel("configuration", "Configuration", configuration.stats),
         Panel("timeline", "Time line", timeline.stats, ("cycle",)),
         Panel("status", "Status", status.stats),
     )

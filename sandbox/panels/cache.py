@@ -17,8 +17,8 @@ MOST = 24
 
 LISTS = (
     ("nodeInfoList", "every node, in the order of the search"),
-    ("havePodsWithAffinity", "nodes with a pod that has (anti-)affinity"),
-    ("havePodsWithRequiredAntiAffinity", "nodes with a pod that keeps others off"),
+    ("havePodsWithAffinityNodeInfoList", "nodes with a pod that has (anti-)affinity"),
+    ("havePodsWithRequiredAntiAffinityNodeInfoList", "nodes with a pod that keeps others off"),
     ("usedPVCSet", "claims in use"),
 )
 
@@ -129,21 +129,32 @@ def _tree(world: World) -> dict[str, Any]:
 
 
 def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tuple[str, ...]) -> dict[str, Any]:
-    members = {
-        "nodeInfoList": cycle.order if cycle else world.snapshot_order,
-        "havePodsWithAffinity": cycle.with_affinity if cycle else (),
-        "havePodsWithRequiredAntiAffinity": cycle.with_anti_affinity if cycle else (),
-        "usedPVCSet": cycle.claims if cycle else (),
-    }[name]
+    members = _members(world, cycle, name)
     shown = members[:MOST]
     if name == "usedPVCSet":
         tokens = Markup("".join(f'<span class="tok">{esc(claim)}</span>' for claim in shown))
     else:
         tokens = markup.join(markup.token(node) for node in shown)
+    before = world.by_number.get(cycle.number - 1) if cycle else None
+    same = before is not None and _members(world, before, name) == members
     return {
-        "name": name,
-        "says": says,
+        "name": name.removesuffix("NodeInfoList"),
+        "title": markup.camel(name.removesuffix("NodeInfoList")),
+        "says": f"{name}: {says}",
         "rebuilt": name in rebuilt,
+        "note": ("rebuilt, the same as before" if same else "rebuilt") if name in rebuilt else "kept as it was",
         "more": max(0, len(members) - MOST),
         "tokens": tokens,
     }
+
+
+def _members(world: World, cycle: Cycle | None, name: str) -> tuple[str, ...]:
+    """What a list of the snapshot held in a cycle."""
+    if cycle is None:
+        return world.snapshot_order if name == "nodeInfoList" else ()
+    return {
+        "nodeInfoList": cycle.order,
+        "havePodsWithAffinityNodeInfoList": cycle.with_affinity,
+        "havePodsWithRequiredAntiAffinityNodeInfoList": cycle.with_anti_affinity,
+        "usedPVCSet": cycle.claims,
+    }[name]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_engine.trace import events as ev
+
 from . import markup
 from .amounts import cores, memory, ratio, seconds, short_name
+from .cluster_card import card_html
 from .markup import Markup
 from .skew import skews
 from .state import NodeState, PodState
@@ -15,6 +18,33 @@ from .world import World
 
 CARDS = 40
 """Up to so many nodes are cards; more are tiles."""
+
+
+ELSEWHERE = frozenset(
+    {
+        ev.CommandGiven,
+        ev.StageFinished,
+        ev.EventRecorded,
+        ev.PodMoved,
+        ev.HintAnswered,
+        ev.MoveRequested,
+        ev.PreFilterRan,
+        ev.PodUnschedulable,
+        ev.PreemptionCriterionApplied,
+        ev.PreScoreRan,
+        ev.ScoreRan,
+        ev.PluginsRan,
+    }
+)
+"""Events that change nothing in this panel."""
+
+
+def same_while(world: World, view: View) -> object:
+    """The clock counts only while pods go: they show the seconds that are left to them."""
+    cycle = world.cycle_in_view(view.cycle)
+    leaving = any(pod.terminating_since_us is not None for pod in world.pods.values())
+    present = cycle is world.cycle
+    return cycle.number if cycle else 0, present, world.latest_but(ELSEWHERE), world.clock_us if leaving else 0
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -31,13 +61,15 @@ def stats(world: World, view: View) -> dict[str, Any]:
     zones: list[dict[str, Any]] = []
     for title, names in _columns(world):
         build = _tile if many else _card
-        nodes = [
+        nodes: list[Any] = [
             build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
             for name in names
             if name in world.nodes
         ]
         fit = sum(1 for name in names if words.get(name, NOTHING).kind in ("ok", "plain", "best"))
-        zones.append({"title": title, "nodes": nodes, "count": len(nodes), "fit": fit, "skew": spread.get(title)})
+        html = markup.join(nodes if many else map(card_html, nodes))
+        about = {"title": title, "count": len(nodes), "fit": fit, "skew": spread.get(title)}
+        zones.append({**about, "nodes": nodes, "html": html})
     return {
         "zones": zones,
         "columns": min(max(len(zones), 1), 4),

@@ -7,6 +7,7 @@ from typing import Any
 from scheduler_engine.trace.text import line
 
 from .amounts import clock, short_name
+from .markup import esc, join
 from .view import View
 from .world import World
 
@@ -17,38 +18,59 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pages = max(1, -(-len(world.entries) // PAGE))
     page = min(view.page, pages)
     last = len(world.entries) - (page - 1) * PAGE
-    shown = world.entries[max(0, last - PAGE) : last]
+    entries = [
+        {
+            "n": entry.n,
+            "at": clock(entry.at_us),
+            "kind": type(entry.event).__name__,
+            "text": line(entry.event),
+            "command": entry.command,
+            "pod": getattr(entry.event, "pod", ""),
+            "node": getattr(entry.event, "node", ""),
+        }
+        for entry in reversed(world.entries[max(0, last - PAGE) : last])
+    ]
+    kube = [
+        {
+            "at": clock(recorded.at_us),
+            "type": recorded.event.type,
+            "reason": recorded.event.reason,
+            "kind": recorded.event.regarding_kind.lower(),
+            "name": short_name(recorded.event.regarding),
+            "pod": recorded.event.regarding if recorded.event.regarding_kind == "Pod" else "",
+            "node": recorded.event.regarding if recorded.event.regarding_kind == "Node" else "",
+            "message": recorded.event.message,
+            "times": recorded.count,
+        }
+        for recorded in reversed(world.kube_events[-PAGE:])
+    ]
     return {
-        "entries": [
-            {
-                "n": entry.n,
-                "at": clock(entry.at_us),
-                "kind": type(entry.event).__name__,
-                "text": line(entry.event),
-                "command": entry.command,
-                "pod": getattr(entry.event, "pod", ""),
-                "node": getattr(entry.event, "node", ""),
-            }
-            for entry in reversed(shown)
-        ],
+        "entries": entries,
+        "entries_html": join(map(_entry_html, entries)),
         "count": len(world.entries),
         "page": page,
         "pages": pages,
         "previous": page - 1 if page > 1 else 0,
         "following": page + 1 if page < pages else 0,
-        "kube": [
-            {
-                "at": clock(recorded.at_us),
-                "type": recorded.event.type,
-                "reason": recorded.event.reason,
-                "kind": recorded.event.regarding_kind.lower(),
-                "name": short_name(recorded.event.regarding),
-                "pod": recorded.event.regarding if recorded.event.regarding_kind == "Pod" else "",
-                "node": recorded.event.regarding if recorded.event.regarding_kind == "Node" else "",
-                "message": recorded.event.message,
-                "times": recorded.count,
-            }
-            for recorded in reversed(world.kube_events[-PAGE:])
-        ],
+        "kube": kube,
+        "kube_html": join(map(_kube_html, kube)),
         "kube_count": len(world.kube_events),
     }
+
+
+def _entry_html(entry: dict[str, Any]) -> str:
+    pod = f' data-pod="{esc(entry["pod"])}"' if entry["pod"] else ""
+    return (
+        f'<li{pod}><span class="num">{entry["n"]}</span><span class="num">{entry["at"]}</span>'
+        f'<span class="kind">{entry["kind"]}</span><span>{esc(entry["text"])}</span></li>'
+    )
+
+
+def _kube_html(item: dict[str, Any]) -> str:
+    about = next((f' data-{kind}="{esc(item[kind])}"' for kind in ("pod", "node") if item[kind]), "")
+    times = f'<span class="quiet">×{item["times"]}</span>' if item["times"] > 1 else ""
+    return (
+        f'<li class="{"is-warning" if item["type"] == "Warning" else ""}"><span class="num">{item["at"]}</span>'
+        f'<button type="button" class="lnk"{about}>{esc(item["kind"])}/{esc(item["name"])}</button>'
+        f"<b>{esc(item['reason'])}</b>{times}<p>{esc(item['message'])}</p></li>"
+    )

@@ -6,17 +6,21 @@ from typing import Any
 
 from . import markup
 from .amounts import clock, short_name
-from .arithmetic import explain
+from .arithmetic import sums, verdict
 from .brief import Briefs, Row
-from .cluster import zone_title
-from .markup import Markup, esc
+from .filter_groups import groups
+from .markup import esc
+from .sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
 from .state import Cycle
 from .view import View
-from .words import helps, phrases, plural
+from .words import helps, phrases
 from .world import World
 
 PAGE = 100
 GROUPED_ABOVE = 40
+FEW = 12
+"""Up to so many nodes there is nothing to group, and the node order can be read off the cards."""
+
 SHORTER = {
     "NodeUnschedulable": "NodeUnsched.",
     "VolumeRestrictions": "VolumeRestrict.",
@@ -24,9 +28,16 @@ SHORTER = {
     "DynamicResources": "DynamicRes.",
 }
 ANSWERS = {"Success": "will check every node", "Skip": "skips Filter"}
-NOT_RUN = '<td class="z" title="not run: an earlier plugin said no"></td>'
-SKIPPED = '<td class="s" title="skipped: its PreFilter had nothing to check"></td>'
-PASSED = f'<td class="y">{markup.YES}<span class="vh">pass</span></td>'
+SAYS = {
+    "z": ("", "not run: an earlier plugin said no"),
+    "s": ("", "skipped: its PreFilter had nothing to check"),
+    "y": (f'{markup.YES}<span class="vh">pass</span>', ""),
+}
+"""Class of a cell without a refusal → (what it shows, its title)."""
+CELLS = {
+    kind: f'<td class="{kind}" tabindex="-1"{f" title={chr(34)}{title}{chr(34)}" if title else ""}>{shown}</td>'
+    for kind, (shown, title) in SAYS.items()
+}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -35,18 +46,19 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if cycle is None:
         return base | {"empty": "No pod has been scheduled yet. Press Stage until Filter runs."}
     pre = _pre_filter(cycle)
-    if cycle.filter is None:
+    search = search_of(cycle)
+    if search is None:
         refused = [row for row in pre if row["code"] not in ("Success", "Skip")]
         if refused:
             return base | {"empty": "", "pre": pre, "refused": refused, "message": _message(cycle)}
         return base | {"empty": f"{base['pod']} has not come to Filter yet.", "pre": pre, "narrowed": _narrowed(cycle)}
-    table = cycle.filter
+    table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
     columns = [
         {"name": name, "label": markup.camel(SHORTER.get(name, name)), "skipped": name in table.skipped}
         for name in table.plugins
     ]
-    shown = {"groups": _groups(world, cycle)} if grouped else _rows(world, cycle, view)
+    shown = {"groups": groups(world, cycle, search, view)} if grouped else _rows(world, cycle, search, view)
     return (
         base
         | shown
@@ -54,14 +66,18 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "has": True,
             "pre": pre,
             "grouped": grouped,
-            "can_group": len(table.rows) > 12,
+            "can_group": len(table.rows) > FEW,
             "columns": columns,
             "span": len(columns),
             "message": _message(cycle),
             "fit": len(table.feasible),
             "lean": not table.rows,
-            "how_many": _how_many(cycle),
-            "nominated": table.nominated_first,
+            "how_many": summary(search),
+            "sums": sums(arithmetic(cycle, search)),
+            "order_line": order_line(search) if len(search.order) > FEW else "",
+            "nodes": len(search.order),
+            "also": sum(len(verdicts) for _, verdicts in table.also),
+            "all_reasons": bool(view.reasons),
         }
     )
 
@@ -100,129 +116,105 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
     }
 
 
-def _rows(world: World, cycle: Cycle, view: View) -> dict[str, Any]:
-    table = cycle.filter
-    assert table is not None
+def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
+    table = search.table
     pages = max(1, -(-len(table.rows) // PAGE))
     page = min(view.page, pages)
-    places = {name: place for place, name in enumerate(world.order, 1)}
+    places = {name: place for place, name in enumerate(cycle.order or world.order, 1)}
     first = (page - 1) * PAGE
-    briefs = Briefs(world, cycle)
+    maker = _Rows(world, cycle, search, view)
     rows = [
-        _row(world, cycle, briefs, row, places.get(row[0], 0), index == 0 and page == 1, view)
+        maker.row(row, places.get(row[0], 0), index == 0 and page == 1)
         for index, row in enumerate(table.rows[first : first + PAGE])
     ]
-    visited = {row[0] for row in table.rows}
-    left = [name for name in cycle.order if name not in visited]
+    left = search.unvisited
     ghosts = [node for node in world.nodes.values() if node.ghost]
+    last = page == pages
     return {
         "rows": markup.join(rows),
         "page": page,
         "pages": pages,
         "previous": page - 1 if page > 1 else 0,
         "following": page + 1 if page < pages else 0,
-        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:12]] if page == pages else [],
-        "unvisited_more": max(0, len(left) - 12),
-        "unvisited_why": _why_unvisited(cycle),
+        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
+        "unvisited_more": max(0, len(left) - FEW) if last else 0,
+        "unvisited_why": why_unvisited(search),
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
         ]
-        if page == pages
+        if last
         else [],
     }
 
 
-def _row(world: World, cycle: Cycle, briefs: Briefs, row: Row, place: int, first: bool, view: View) -> str:
-    table = cycle.filter
-    assert table is not None
-    node, failed, code, reasons, with_nominated = row
-    name = esc(node)
-    cells = []
-    reached = True
-    for plugin in table.plugins:
-        if plugin in table.skipped:
-            cells.append(SKIPPED)
-        elif not reached:
-            cells.append(NOT_RUN)
-        elif plugin == failed:
-            reached = False
-            opened = node == view.node and plugin == view.plugin
-            cells.append(
-                f'<td class="n{" is-open" if opened else ""}" data-plugin="{esc(plugin)}"><button type="button" '
-                f'id="f:{name}" '
-                f'data-node="{name}" data-why="{esc(plugin)}" aria-expanded="{"true" if opened else "false"}" '
-                f'title="{esc("; ".join(reasons))}">{markup.NO}{esc(briefs.of(row))}</button></td>'
-            )
-        else:
-            cells.append(PASSED)
-    mark = f'<span class="ord{" is-start" if first else ""}">{place or "–"}</span>'
-    html = (
-        f'<tr data-node="{name}"><th scope="row">'
-        f'<button type="button" class="in" id="m:{name}" data-node="{name}">{mark}'
-        f"<b>{name}</b></button></th>{''.join(cells)}<td>{_code(failed, code)}</td></tr>"
-    )
-    if failed and node == view.node and failed == view.plugin:
-        why = explain(world, cycle, node, failed, reasons, with_nominated)
-        html += f'<tr class="why"><td colspan="{len(table.plugins) + 2}">{why}</td></tr>'
-    return html
+class _Rows:
+    """Makes the rows of one attempt."""
 
+    def __init__(self, world: World, cycle: Cycle, search: Search, view: View) -> None:
+        self.world, self.cycle, self.search, self.view = world, cycle, search, view
+        self.plugins = search.table.plugins
+        self.skipped = frozenset(search.table.skipped)
+        self.briefs = Briefs(world, cycle)
+        self.also = dict(search.table.also) if view.reasons else {}
 
-def _code(failed: str, code: str) -> str:
-    if not failed:
-        return f'<span class="code verd-yes" title="every filter passed">{markup.YES}fits</span>'
-    sign = markup.UP if code == "Unschedulable" else markup.LOCK
-    return f'<span class="code" title="{esc(code)}">{sign}{helps(code)}</span>'
-
-
-def _why_unvisited(cycle: Cycle) -> str:
-    table = cycle.filter
-    assert table is not None
-    if cycle.pre_filter is not None and cycle.pre_filter.node_names is not None:
-        return "not visited: PreFilter narrowed the search"
-    if table.nominated_first:
-        return f"not visited: the nominated node {table.nominated_first} fits, so it wins at once"
-    return f"not visited: {plural(table.nodes_to_find, 'node')} that fit are enough"
-
-
-def _how_many(cycle: Cycle) -> str:
-    table = cycle.filter
-    assert table is not None
-    total = table.all_nodes
-    text = f"{table.searched or len(table.rows)} of {plural(total, 'node')} looked at"
-    if table.nodes_to_find and table.nodes_to_find < total:
-        text += f"; the search stops when more than {table.nodes_to_find} fit"
-    return f"{text}. The next search starts at place {table.next_start_index + 1}."
-
-
-def _groups(world: World, cycle: Cycle) -> list[dict[str, Any]]:
-    """One row per (plugin, reasons), largest first; the nodes that fit lead."""
-    table = cycle.filter
-    assert table is not None
-    found: dict[tuple[str, tuple[str, ...], str], list[tuple[int, str]]] = {}
-    for place, (node, plugin, code, reasons, _) in enumerate(table.rows, 1):
-        found.setdefault((plugin, reasons if plugin else (), code if plugin else ""), []).append((place, node))
-    ordered = sorted(found.items(), key=lambda item: (item[0][0] != "", -len(item[1])))
-    zone_of = {name: zone_title(key) for key, names in world.zones for name in names}
-    groups = []
-    for (plugin, reasons, code), members in ordered:
-        zones = {zone_title(key): 0 for key, _ in world.zones}
-        for _, node in members:
-            zone = zone_of.get(node, "no zone")
-            zones[zone] = zones.get(zone, 0) + 1
-        groups.append(
-            {
-                "count": len(members),
-                "fits": not plugin,
-                "reason": "; ".join(reasons) if plugin else "every filter passed",
-                "plugin": plugin,
-                "strip": markup.strip([place for place, _ in members], len(table.rows), "m" if plugin else "m-ok"),
-                "zones": list(zones.items())[:4],
-                "tokens": Markup(" ".join(markup.token(node) for _, node in members[:2])),
-                "more": max(0, len(members) - 2),
-                "nodes": " ".join(node for _, node in members),
-                "code": code,
-                "helps": helps(code) if plugin else "goes on to Score",
-                "soft": code == "Unschedulable",
-            }
+    def row(self, row: Row, place: int, first: bool) -> str:
+        node = row[0]
+        name = esc(node)
+        cells = self._cells(row, name)
+        mark = f'<span class="ord{" is-start" if first else ""}">{place or "–"}</span>'
+        html = (
+            f'<tr data-node="{name}"><th scope="row">'
+            f'<button type="button" class="in" id="m:{name}" data-node="{name}">{mark}'
+            f"<b>{name}</b></button></th>{''.join(cells)}<td>{self._code(row)}</td></tr>"
         )
-    return groups
+        if node == self.view.node and self.view.plugin in self.plugins:
+            said = {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain")
+            why = verdict(self.world, self.cycle, node, self.view.plugin)
+            html += f'<tr class="why{said}"><td colspan="{len(self.plugins) + 2}">{why}</td></tr>'
+        return html
+
+    def _kind(self, row: Row) -> str:
+        """Class of the open cell."""
+        if self.view.plugin == row[1]:
+            return "n"
+        return "n also" if self.view.plugin in {plugin for plugin, _, _ in self.also.get(row[0], ())} else ""
+
+    def _cells(self, row: Row, name: str) -> list[str]:
+        node, failed, _, _, nominated = row
+        others = {plugin: (code, reasons) for plugin, code, reasons in self.also.get(node, ())}
+        opened = self.view.plugin if node == self.view.node else ""
+        cells, reached = [], True
+        for plugin in self.plugins:
+            if plugin == failed:
+                cells.append(self._refusal(row, name, "n", plugin == opened))
+                reached = False
+            elif plugin in others and not reached:
+                code, reasons = others[plugin]
+                other = (node, plugin, code, reasons, nominated)
+                cells.append(self._refusal(other, name, "n also", plugin == opened))
+            else:
+                kind = "s" if plugin in self.skipped else "y" if reached else "z"
+                cell = CELLS[kind]
+                cells.append(cell.replace(f'"{kind}"', f'"{kind} is-open"', 1) if plugin == opened else cell)
+        return cells
+
+    def _refusal(self, row: Row, name: str, kind: str, opened: bool) -> str:
+        plugin, title = esc(row[1]), "; ".join(row[3])
+        if kind != "n":
+            title = f"not reported by Kubernetes: {title}"
+        return (
+            f'<td class="{kind}{" is-open" if opened else ""}" data-plugin="{plugin}"><button type="button" '
+            f'id="f:{name}:{plugin}" data-node="{name}" data-why="{plugin}" '
+            f'aria-expanded="{"true" if opened else "false"}" '
+            f'title="{esc(title)}">{markup.NO}{esc(self.briefs.of(row))}</button></td>'
+        )
+
+    def _code(self, row: Row) -> str:
+        """The row's last cell: fits, or whether eviction may help."""
+        node, failed, code, _, _ = row
+        if not failed:
+            spare = self.search.extra and node == self.search.visited[-1]
+            title, word = (NOT_NEEDED, "fits, not needed") if spare else ("every filter passed", "fits")
+            return f'<span class="code verd-yes" title="{title}">{markup.YES}{word}</span>'
+        sign = markup.UP if code == "Unschedulable" else markup.LOCK
+        return f'<span class="code" title="{esc(code)}">{sign}{helps(code)}</span>'

@@ -6,12 +6,14 @@ from typing import Any
 
 from . import markup
 from .amounts import clock, memory, ratio, seconds, short_name
-from .brief import Briefs
+from .explain import explain_filter
+from .origin import origin
 from .pod_facts import facts
-from .state import Cycle, NodeState, PodState
+from .state import Cycle, NodeState, PodState, Queued
 from .verdicts import words_for
 from .view import View
-from .words import OUTCOMES, helps, listed, plural
+from .why import why_here, why_not
+from .words import OUTCOMES, plural
 from .world import World
 
 MOST = 12
@@ -48,8 +50,8 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "priority": pod.pod.priority,
         "state": _state(world, pod),
         "facts": facts(pod),
-        "here": _why_here(pod, cycle),
-        "not_there": _why_not(world, cycle),
+        "here": why_here(world, pod, cycle),
+        "not_there": why_not(world, cycle),
         "cycle": cycle.number if cycle else 0,
         "attempts": _attempts(world, pod.key, view.cycle),
         "message": _message(pod, cycle),
@@ -68,11 +70,21 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
             {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
             for hint in reversed(world.hints.get(pod.key, [])[-MOST:])
         ],
-        "moves": [
-            {"at": clock(at), "source": move.source or "outside", "target": move.target or "out", "cause": move.cause}
-            for at, move in world.moves
-            if move.pod == pod.key
-        ][-MOST:],
+        "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
+    }
+
+
+def _move(world: World, queued: Queued) -> dict[str, Any]:
+    """From where to where, by which event and whose hint, and what set it off."""
+    came, answer = queued.came, queued.answer
+    return {
+        "at": clock(queued.at_us),
+        "source": came.source or "outside",
+        "target": came.target or "out",
+        "cause": f"{came.cause} {short_name(queued.about)}".strip(),
+        "hint": f"{answer.plugin} answered {answer.verdict} to {answer.cluster_event}" if answer else "",
+        "why": answer.why if answer else "",
+        "origin": origin(world, queued),
     }
 
 
@@ -96,77 +108,6 @@ def _state(world: World, pod: PodState) -> str:
     if queued is not None:
         return f"{lanes.get(queued.lane, 'in ' + queued.lane)}{note}"
     return f"waiting{note}"
-
-
-def _why_here(pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
-    """Why the node that was chosen: what it led by, in words."""
-    if cycle is None or cycle.selected is None:
-        if pod.pod.node_name and cycle is None:
-            return {"node": pod.pod.node_name, "text": "It was given with this node: the scheduler did not choose it."}
-        return None
-    chosen = cycle.selected
-    if chosen.how == "only":
-        nominated = cycle.filter is not None and cycle.filter.nominated_first == chosen.node
-        text = "It was nominated here and fits, so no other node was looked at." if nominated else "No other node fits."
-        return {"node": chosen.node, "text": text}
-    if chosen.how == "draw":
-        return {
-            "node": chosen.node,
-            "text": f"It shares the highest total, {chosen.total}, with "
-            f"{listed([node for node in chosen.ties if node != chosen.node])}; the seeded draw picked it.",
-        }
-    return {
-        "node": chosen.node,
-        "text": f"It has the highest total, {chosen.total}. {_edge(cycle, chosen.node)}".strip(),
-    }
-
-
-def _edge(cycle: Cycle, winner: str) -> str:
-    """What the winner gains and loses most against the runner-up."""
-    if cycle.normalized is None:
-        return ""
-    others = sorted((item for item in cycle.normalized.totals if item[0] != winner), key=lambda item: -item[1])
-    if not others:
-        return ""
-    second = others[0][0]
-    changes = sorted(
-        ((dict(rows).get(winner, 0) - dict(rows).get(second, 0), plugin) for plugin, rows in cycle.normalized.weighted)
-    )
-    text = (
-        f"Against {second} it gains most by {changes[-1][1]} ({changes[-1][0]:+d})"
-        if changes and changes[-1][0] > 0
-        else ""
-    )
-    if text and changes[0][0] < 0:
-        text += f" and loses most by {changes[0][1]} (−{-changes[0][0]})"
-    return f"{text}." if text else ""
-
-
-def _why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
-    """Nodes grouped by what they said."""
-    if cycle is None or cycle.filter is None:
-        return []
-    briefs = Briefs(world, cycle)
-    groups: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    words: dict[tuple[str, tuple[str, ...], str], str] = {}
-    for row in cycle.filter.rows:
-        node, plugin, code, reasons, _ = row
-        if plugin:
-            groups.setdefault((plugin, reasons, code), []).append(node)
-            words.setdefault((plugin, reasons, code), briefs.of(row))
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    return [
-        {
-            "short": words[plugin, reasons, code],
-            "why": "; ".join(reasons),
-            "plugin": plugin,
-            "nodes": listed(nodes, 3),
-            "first": nodes[0],
-            "all": " ".join(nodes),
-            "helps": helps(code),
-        }
-        for (plugin, reasons, code), nodes in ordered[:MOST]
-    ]
 
 
 def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
@@ -196,6 +137,7 @@ def _message(pod: PodState, cycle: Cycle | None) -> str:
 def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
     used = world.used(node.name)
     word = words_for(world, cycle).get(node.name)
+    refused_by = word.plugin if word else ""
     shown_resources = [
         name for name in node.allocatable if name in ("cpu", "memory", "pods", "ephemeral-storage") or "/" in name
     ]
@@ -230,6 +172,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],
         "question": short_name(cycle.pod) if cycle and word else "",
         "word": word,
+        "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
         "place": (world.order.index(node.name) + 1) if node.name in world.order else 0,
         "last_change": node.last_change,
     }

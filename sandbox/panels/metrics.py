@@ -78,7 +78,8 @@ def _usage(series: Series, resource: str, scope: str) -> dict[str, Any]:
     present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
     present.sort(key=lambda item: -(item[1].last or 0))
     found = [(name or "no zone", _room(series.usage, resource, scope, name), line) for name, line in present]
-    known = len(series.usage.nodes if scope == "node" else series.usage.zones)
+    zones = [zone for zone, of in series.usage.zones if of == resource]
+    known = len(series.usage.nodes if scope == "node" else zones)
     among = f", fullest of the first {MOST_LINES}" if known > MOST_LINES else ", fullest first" if known > MOST else ""
     chart = _chart(f"{resource}-{scope}", f"{resource} by {scope}", "", f"requested{among}", found, unit="%")
     return chart | {"more": max(0, known - len(chart["rows"]))}
@@ -87,7 +88,7 @@ def _usage(series: Series, resource: str, scope: str) -> dict[str, Any]:
 def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
     """``2.5 of 4``: cores, or memory in binary units."""
     if scope == "zone":
-        asked, total = usage.zones[name][resource]
+        asked, total = usage.zones[name, resource]
     else:
         asked = usage.asked.get(name, {}).get(resource, 0)
         total = usage.nodes[name].allocatable[resource]

@@ -7,7 +7,9 @@ from typing import Any
 from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionNodeTried
 
 from . import markup
-from .amounts import short_name, shown
+from .amounts import short_name
+from .explain.model import signed
+from .film import budgets, film, pod_in_short
 from .markup import Markup, esc
 from .state import Cycle
 from .view import View
@@ -74,7 +76,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         ],
         "not_helped": _not_helped(cycle, len(others)),
         "verdicts": _verdicts(cycle),
-        "film": _film(world, cycle, selected) if selected else None,
+        "film": film(world, cycle, selected) if selected else None,
         "ladder": [_rung(applied, number, chosen, victims) for number, applied in enumerate(cycle.ladder, 1)],
         "criteria_left": list(CRITERIA.values())[len(cycle.ladder) :] if cycle.ladder else [],
         "summary": _summary(cycle, chosen),
@@ -110,12 +112,16 @@ def _selected(
 
 
 def _victims(world: World, tried: PreemptionNodeTried) -> Markup:
-    return markup.join(_pod(world, key) for key in tried.victims)
+    """Each with the budget that its eviction would violate."""
+    return markup.join(pod_in_short(world, key) + _guard(world, key, tried.violating) for key in tried.victims)
 
 
-def _pod(world: World, key: str) -> str:
-    pod = world.pods.get(key)
-    return markup.pod_block(pod, state="bound", tag="span") if pod else markup.gone_block(key)
+def _guard(world: World, key: str, violating: tuple[str, ...]) -> str:
+    if key not in violating:
+        return ""
+    guarding = ", ".join(budgets(world, key))
+    title = f"evicting it violates the PodDisruptionBudget {guarding}".strip()
+    return f'<span class="tok pdb" title="{esc(title)}">PDB {esc(guarding)}</span>'
 
 
 def _summary(cycle: Cycle, chosen: str) -> str:
@@ -132,145 +138,11 @@ def _summary(cycle: Cycle, chosen: str) -> str:
     return reasons[-1] if reasons else "No candidate was found."
 
 
-def _film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, Any]:
-    """Frames: as it is, all lower-priority pods out, then one reprieve after the other, and the result."""
-    node = world.nodes.get(tried.node)
-    pod = world.pods.get(cycle.pod)
-    resource = _tight(cycle, tried.node)
-    total = node.allocatable.get(resource, 0) if node else 0
-    asked = pod.requests.get(resource, 0) if pod else 0
-    asker = (pod.app if pod else 1, asked, short_name(cycle.pod))
-    removed = [key for action, key, _, _ in tried.steps if action == "remove"]
-    stay = [key for key in world.pods_on.get(tried.node, ()) if key not in removed]
-    everyone = [*stay, *[key for key in removed if key not in stay]]
-    size = {key: world.pods[key].requests.get(resource, 0) if key in world.pods else 0 for key in everyone}
-    frames = [
-        _frame(world, 0, "as it is", "", everyone, size, None, total, f"{shown(resource, sum(size.values()))} used", "")
-    ]
-    inside = list(stay)
-    for action, key, ok, reason in tried.steps:
-        if action == "fits":
-            word = f"all {len(removed)} lower ones out" if len(removed) != 1 else "the lower one out"
-            frames.append(
-                _frame(
-                    world,
-                    len(frames),
-                    word,
-                    "",
-                    inside,
-                    size,
-                    asker,
-                    total,
-                    "fits" if ok else "still no",
-                    "yes" if ok else "no",
-                )
-            )
-        elif action == "reprieve":
-            after = [*inside, key]
-            outcome, said = ("kept", "yes") if ok else ("victim", "no")
-            frames.append(
-                _frame(
-                    world,
-                    len(frames),
-                    "back in?",
-                    key,
-                    after,
-                    size,
-                    asker,
-                    total,
-                    outcome,
-                    said,
-                    reason=reason,
-                    violates=key in tried.violating,
-                )
-            )
-            if ok:
-                inside = after
-    if not tried.rejected:
-        used = sum(size[key] for key in inside) + asked
-        frames.append(
-            _frame(world, len(frames), "result", "", inside, size, asker, total, f"{shown(resource, used)} used", "")
-        )
-    return {
-        "node": tried.node,
-        "frames": frames,
-        "resource": resource,
-        "rejected": tried.rejected,
-        "protected": [short_name(key) for key in tried.violating],
-    }
-
-
-def _tight(cycle: Cycle, node: str) -> str:
-    """The resource whose bar tells the story: the first one that was short on this node, else cpu."""
-    for name, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
-        if name == node and plugin == "NodeResourcesFit":
-            for reason in reasons:
-                if reason.startswith("Insufficient "):
-                    return reason.removeprefix("Insufficient ")
-    return "cpu"
-
-
-def _frame(
-    world: World,
-    number: int,
-    title: str,
-    key: str,
-    inside: list[str],
-    size: dict[str, int],
-    asker: tuple[int, int, str] | None,
-    total: int,
-    outcome: str,
-    said: str,
-    reason: str = "",
-    violates: bool = False,
-) -> dict[str, Any]:
-    return {
-        "number": number,
-        "title": title,
-        "pod": Markup(_pod(world, key)) if key else "",
-        "svg": _bar(world, inside, size, asker, total, key if said == "no" else ""),
-        "outcome": outcome,
-        "said": said,
-        "reason": reason,
-        "violates": violates,
-    }
-
-
-def _bar(
-    world: World, inside: list[str], size: dict[str, int], asker: tuple[int, int, str] | None, total: int, refused: str
-) -> Markup:
-    scale = markup.FULL / total if total else 0.0
-    x = 0.0
-    drawn = [markup.rect("cap", 0, markup.FULL, 0.5, 14)]
-    if asker is not None:
-        width = asker[1] * scale
-        drawn.append(markup.rect("in", 0.2, min(width, 100) - 0.4, 1, 13))
-        drawn.append(_label(0, width, asker[2], "int"))
-        x = width
-    for key in inside:
-        width = min(size.get(key, 0) * scale, max(100 - x, 0))
-        pod = world.pods.get(key)
-        if key == refused:
-            drawn.append(markup.rect("over", x, max(width, 0.8), 0.5, 14))
-        else:
-            drawn.append(markup.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13))
-            drawn.append(_label(x, width, short_name(key), ""))
-        x += width
-    drawn.append(f'<rect class="limr" x="{markup.FULL:.0f}%" y="-2" width="1.5" height="19"/>')
-    return Markup(f'<svg class="fb" aria-hidden="true">{"".join(drawn)}</svg>')
-
-
-def _label(x: float, width: float, text: str, classes: str) -> str:
-    if width < len(text) * 2.1:
-        return ""
-    return f'<text class="{classes}" x="{x:.2f}%" dx="4" y="11">{esc(text)}</text>'
-
-
 def _sum(value: str, victims: int) -> str:
     """``100 + 2·2³¹`` instead of a number of ten digits."""
     if not value.removeprefix("-").isdigit() or not victims:
         return value
-    return f"{int(value) - victims * OFFSET} + {victims}·2³¹"
+    return f"{signed(int(value) - victims * OFFSET)} + {victims}·2³¹"
 
 
 def _rung(applied: PreemptionCriterionApplied, number: int, chosen: str, victims: dict[str, int]) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from .amounts import SECOND, seconds, short_clock, short_name
+from .markup import join
+from .origin import origin
+from .queue_card import card_html
 from .state import Queued
 from .view import View
 from .wakes import wakes
@@ -17,28 +21,85 @@ MOST = 60
 
 CAUSES = {
     "BackoffComplete": "from backoffQ, backoff over",
-    "PopFromBackoffQ": "from backoffQ, as activeQ was empty",
+    "PopFromBackoffQ": "popped from backoffQ, as activeQ was empty",
     "UnschedulableTimeout": "waited too long, so it may try again",
     "ForceActivate": "activated",
-    "PodUpdate": "the pod was changed",
+    "UnschedulablePodUpdate": "the pod was changed",
 }
+QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop")
+"""They say no more than the lane does."""
+
+RULES = {
+    "v1.34": "Hints decide whom an event wakes. Backoff {initial} s × 2^(failures − 1), at most {most} s, "
+    "cut short when idle.",
+    "design-doc": "Any event wakes every pod. Backoff {initial} s × 2^attempts, at most {most} s, never cut short.",
+}
+"""What tells the two rule sets apart, in one breath."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    lanes = [
-        _lane(
-            world, "inFlight", "In flight", "being scheduled", ("inFlight",), lambda queued: (queued.at_us,), _flying
-        ),
-        _lane(world, "activeQ", "activeQ", "priority, then time", ("activeQ",), _by_priority, _active),
-        _lane(
-            world, "backoffQ", "backoffQ", "by end of backoff", ("backoffQ", "errorBackoffQ"), _by_expiry, _backing_off
-        ),
-        _lane(
-            world, "unschedulable", "unschedulable", "until an event helps", ("unschedulablePods",), _by_time, _stuck
-        ),
-        _lane(world, "gated", "gated", "PreEnqueue says no", ("gated",), _by_time, _gated),
-    ]
-    return {"lanes": lanes, "pending": sum(lane["count"] for lane in lanes)}
+    lanes = [_lane(world, lane) for lane in LANES]
+    return {
+        "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
+        "pending": sum(lane["count"] for lane in lanes),
+        **_rules(world),
+    }
+
+
+def _rules(world: World) -> dict[str, str]:
+    configured = world.configured
+    name = configured.queue_rules if configured else "v1.34"
+    given = configured.configuration if configured else {}
+    initial, most = given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
+    return {"rules": name, "rules_say": RULES[name].format(initial=initial, most=most)}
+
+
+# --- the lanes --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """``order`` is the order in which pods leave; ``card`` what a card says in this lane only."""
+
+    name: str
+    title: str
+    note: str
+    source: str
+    order: Callable[[Queued], tuple[int, ...]]
+    card: Callable[[World, Queued], dict[str, Any]]
+
+
+def _lane(world: World, lane: Lane) -> dict[str, Any]:
+    found = sorted((queued for queued in world.queue.values() if queued.lane == lane.source), key=lane.order)
+    cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
+    return {
+        "id": lane.name,
+        "title": lane.title,
+        "note": lane.note,
+        "count": len(found),
+        "cards": cards,
+        "html": join(card_html(card) for card in cards),
+        "more": len(found) - len(cards),
+    }
+
+
+def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:
+    key = queued.move.pod
+    pod = world.pods.get(key)
+    by = origin(world, queued)
+    return {
+        "lane": lane.name,
+        "pod": key,
+        "name": short_name(key),
+        "app": pod.app if pod else 1,
+        "priority": queued.move.priority,
+        "place": place,
+        "attempts": queued.move.attempts,
+        "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
+        "command": by.get("command", 0),
+        "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
+        **lane.card(world, queued),
+    }
 
 
 def _by_priority(queued: Queued) -> tuple[int, ...]:
@@ -54,70 +115,63 @@ def _by_time(queued: Queued) -> tuple[int, ...]:
     return (queued.at_us,)
 
 
-def _lane(
-    world: World,
-    name: str,
-    title: str,
-    note: str,
-    sources: tuple[str, ...],
-    order: Callable[[Queued], tuple[int, ...]],
-    card: Callable[[World, Queued], dict[str, Any]],
-) -> dict[str, Any]:
-    found = sorted((queued for queued in world.queue.values() if queued.lane in sources), key=order)
-    cards = []
-    for place, queued in enumerate(found[:MOST], 1):
-        pod = world.pods.get(queued.move.pod)
-        cards.append(
-            {
-                "pod": queued.move.pod,
-                "name": short_name(queued.move.pod),
-                "app": pod.app if pod else 1,
-                "priority": queued.move.priority,
-                "place": place,
-                "attempts": queued.move.attempts,
-                "title": _cause(queued),
-                "now": world.cycle is not None and world.cycle.pod == queued.move.pod and not world.cycle.outcome,
-                **card(world, queued),
-            }
-        )
-    return {
-        "id": name,
-        "title": title,
-        "note": note,
-        "count": len(found),
-        "cards": cards,
-        "more": len(found) - len(cards),
-    }
+# --- what a card says -------------------------------------------------------------------------------------------------
 
 
-def _cause(queued: Queued) -> str:
-    move = queued.move
-    came = f"from {move.source} " if move.source else ""
-    by = f", {move.plugin} answered {move.hint}" if move.plugin else ""
-    return f"{came}by {move.cause}{by} at {short_clock(queued.at_us)}"
+def _title(queued: Queued) -> str:
+    came = queued.came
+    source = f"from {came.source} " if came.source else ""
+    by = f", {came.plugin} answered {came.hint}" if came.plugin else ""
+    return f"{source}by {came.cause}{by} at {short_clock(queued.at_us)}"
 
 
-def _tries(attempts: int) -> str:
-    return "new" if attempts <= 1 else f"attempt {attempts}"
+def _verdict(queued: Queued) -> dict[str, Any]:
+    """Which plugin's hint brought the pod here, to which event, and why."""
+    answer = queued.answer
+    if answer is None:
+        return {}
+    return {"hint": (answer.plugin, answer.verdict, _event(answer.cluster_event, queued.about), answer.why)}
+
+
+def _event(name: str, about: str) -> str:
+    return f"{name} {short_name(about)}" if about else name
+
+
+def _moved(queued: Queued) -> str:
+    came = queued.came
+    if came.cause in QUIET_CAUSES or queued.answer is not None:
+        return ""
+    return CAUSES.get(came.cause) or f"after {_event(came.cause, queued.about)}"
 
 
 def _flying(world: World, queued: Queued) -> dict[str, Any]:
-    noted = list(dict.fromkeys(world.noted.get(queued.move.pod, ())))
+    key = queued.move.pod
+    noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
+    attempts = world.attempts.get(key)
+    binding = bool(attempts) and attempts[-1].number in world.binding if attempts else False
     detail = f"noted {listed(noted)}" if noted else "no event since its Pop"
-    return {"age": f"attempt {max(queued.move.attempts, 1)}", "detail": detail}
+    early = queued.came.cause == "PopFromBackoffQ"
+    return {
+        "age": "binding" if binding else f"attempt {max(queued.move.attempts, 1)}",
+        "lead": "now",
+        "moved": CAUSES["PopFromBackoffQ"] if early else "",
+        "detail": detail,
+        "noted": noted,
+    }
+
+
+def _nominated(world: World, queued: Queued) -> str:
+    node = world.nominations.get(queued.move.pod)
+    return f"nominated to {node}" if node else ""
 
 
 def _active(world: World, queued: Queued) -> dict[str, Any]:
-    move = queued.move
-    attempts = move.attempts + 1
-    detail = CAUSES.get(move.cause, "")
-    if not detail and move.source not in ("", "activeQ", "inFlight"):
-        detail = f"after {move.cause}"
-    nominated = world.nominations.get(move.pod)
+    attempts = queued.move.attempts + 1
     return {
-        "age": _tries(attempts),
-        "moved": detail,
-        "detail": f"nominated to {nominated}" if nominated else "",
+        "age": "new" if attempts <= 1 else f"attempt {attempts}",
+        "moved": _moved(queued),
+        "detail": _nominated(world, queued),
+        **_verdict(queued),
     }
 
 
@@ -126,15 +180,14 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
     end = move.backoff_until_us if move.backoff_until_us is not None else world.clock_us
     left = max(0, end - world.clock_us)
     whole = max(end - move.timestamp_us, 1)
-    nominated = world.nominations.get(move.pod)
     return {
         "age": f"{seconds(left)} of {seconds(round(whole / SECOND) * SECOND)}",
         "ring": round(100 * min(left / whole, 1)),
-        "left_us": left,
-        "end_us": end,
-        "whole_us": whole,
-        "detail": f"nominated to {nominated}" if nominated else "",
+        "lead": "ring",
+        "moved": _moved(queued),
+        "detail": _nominated(world, queued),
         "error": queued.lane == "errorBackoffQ",
+        **_verdict(queued),
     }
 
 
@@ -142,6 +195,7 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
     move = queued.move
     by = list(move.unschedulable_plugins or move.pending_plugins)
     woken = wakes(move.unschedulable_plugins + move.pending_plugins)
+    stayed = world.stayed.get(move.pod)
     return {
         "age": f"since {short_clock(move.timestamp_us)}",
         "lead": f"{move.attempts}×",
@@ -149,18 +203,30 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
         "by_more": max(0, len(by) - 2),
         "why": _why(world, move.pod) if len(by) < 3 else "",
         "wakes": woken[:2] + ([f"{len(woken) - 2} more"] if len(woken) > 2 else []),
+        **_verdict(queued),
+        **({"hint": (stayed.plugin, stayed.verdict, stayed.cluster_event, stayed.why)} if stayed else {}),
     }
 
 
 def _why(world: World, pod: str) -> str:
     attempts = world.attempts.get(pod)
     table = attempts[-1].filter if attempts else None
-    reasons = [short_reason(row[3]) for row in table.rows if row[1]] if table else []
-    return listed(list(dict.fromkeys(reasons)), 2)
+    told = dict.fromkeys(row[3] for row in table.rows if row[1]) if table else ()
+    return listed(list(dict.fromkeys(short_reason(reasons) for reasons in told)), 2)
 
 
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
     pod = world.pods.get(queued.move.pod)
     gates = list(pod.pod.scheduling_gates) if pod else []
     detail = f"gate {listed(gates, 2)}" if gates else f"by {queued.move.gating_plugin}"
-    return {"age": "gated", "detail": detail}
+    return {"age": "gated", "lead": "lock", "detail": detail}
+
+
+LANES = (
+    Lane("inFlight", "In flight", "being scheduled", "inFlight", _by_time, _flying),
+    Lane("activeQ", "activeQ", "priority, then time", "activeQ", _by_priority, _active),
+    Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", _by_expiry, _backing_off),
+    Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", _by_expiry, _backing_off),
+    Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),
+    Lane("gated", "gated", "PreEnqueue says no", "gated", _by_time, _gated),
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
+from .markup import esc, join
 from .state import Cycle
 from .view import View
 from .world import World
@@ -45,12 +46,29 @@ def stats(world: World, view: View) -> dict[str, Any]:
     stages = [_stop(cycle, index) for index in range(len(STAGES)) if _shown(cycle, index)]
     binding = next(stop for stop in stages if stop["binding"])
     binding["binding_first"] = True
+    if cycle is not None and "Unreserve" in cycle.plugins:
+        reached = [stop["name"] for stop in stages].index(cycle.last_stage)
+        stages = stages[: reached + 1] + _undone(cycle)
     return {
         "stages": stages,
+        "html": join(map(_stop_html, stages)),
         "cycle": cycle.number if cycle else 0,
         "pod": cycle.pod if cycle else "",
         "tab": tab_for(cycle),
     }
+
+
+def _undone(cycle: Cycle) -> list[dict[str, Any]]:
+    """What a failure after Reserve sets off, in the place of the stages that it cost."""
+    told = cycle.plugins["Unreserve"].verdicts
+    names = ", ".join(plugin for plugin, _, _ in told) or "no plugin"
+    notes = (
+        ("Unreserve", names, f"The plugins of Reserve give back what they set aside, in reverse order: {names}."),
+        ("ForgetPod", cycle.forgotten, f"The cache no longer counts the pod on {cycle.forgotten}."),
+        ("Requeue", cycle.requeued.target if cycle.requeued else "", "The pod goes back to the queue."),
+    )
+    plain = {"state": "undone", "binding": False, "binding_first": False, "tab": "events"}
+    return [{"name": name, "title": name, "says": says, "note": note, **plain} for name, note, says in notes if note]
 
 
 def _shown(cycle: Cycle | None, index: int) -> bool:
@@ -86,3 +104,13 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
         "binding_first": False,
         "tab": TAB_OF_STAGE[stage.name],
     }
+
+
+def _stop_html(stop: dict[str, Any]) -> str:
+    first = " binding-first" if stop["binding_first"] else ""
+    now = ' aria-current="step"' if stop["state"] == "now" else ""
+    return (
+        f'<li class="st is-{stop["state"]}{first}"><button type="button" id="st-{stop["name"]}" '
+        f'data-goto-tab="{stop["tab"]}" title="{esc(stop["says"])}"{now}><span class="st-name">{esc(stop["title"])}'
+        f'</span><span class="st-dot"></span><span class="st-fact">{esc(stop["note"])}</span></button></li>'
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import Any
 
 from . import markup
 from .amounts import short_name
+from .arithmetic import score
+from .explain.model import signed
 from .markup import esc
 from .state import Cycle
 from .view import View
@@ -14,12 +17,8 @@ from .world import World
 
 PAGE = 50
 GREYS = 9
-NORMALIZED = {
-    "TaintToleration": "fewer intolerable PreferNoSchedule taints is better: 100 − 100 × raw / highest raw",
-    "NodeAffinity": "100 × raw / highest raw",
-    "PodTopologySpread": "100 × (highest + lowest − raw) / highest: fewer matching pods is better",
-    "InterPodAffinity": "100 × (raw − lowest) / (highest − lowest)",
-}
+TOP, BOTTOM, FLOOR = 2, 21, 27
+"""Of a step of the waterfall: where the highest and the lowest total stand, and the ground (y grows downwards)."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     first = (page - 1) * PAGE
     shown = ordered[first : first + PAGE]
     rows = [
-        _row(place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
+        _row(world, place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
         for place, node in enumerate(shown, first + 1)
     ]
     return base | {
@@ -61,9 +60,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "span": len(weights) + 2 + (1 if totals else 0),
         "rows": markup.join(rows),
         "count": len(nodes),
-        "most": sum(weights.values()) * 100,
+        "most": _most(weights),
         "totals": bool(totals),
         "verdict": _verdict(cycle, ordered, totals),
+        "seed": world.seed,
         "chart": _chart(shown, weights, weighted, totals) if totals else None,
         "page": page,
         "pages": pages,
@@ -119,6 +119,7 @@ def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[s
 
 
 def _row(
+    world: World,
     place: int,
     node: str,
     cycle: Cycle,
@@ -150,7 +151,7 @@ def _row(
     )
     if opened:
         span = len(weights) + (3 if totals else 1)
-        why = _sum(opened, node, weights[opened], raw, normalized, weighted, totals)
+        why = score(world, cycle, node, opened)
         html += f'<tr class="why is-sum"><td colspan="{span}">{why}</td></tr>'
     return html
 
@@ -171,31 +172,17 @@ def _cell(
     return str(weighted[plugin][node]), f"{steps} × {weight}" if weight != 1 else steps
 
 
-def _sum(
-    plugin: str,
-    node: str,
-    weight: int,
-    raw: dict[str, dict[str, int]],
-    normalized: dict[str, dict[str, int]],
-    weighted: dict[str, dict[str, int]],
-    totals: dict[str, int],
-) -> str:
-    rows = raw.get(plugin, {})
-    own = rows.get(node)
-    lines = [("Raw", str(own), f"lowest {min(rows.values())}, highest {max(rows.values())}" if rows else "")]
-    middle = normalized.get(plugin, {}).get(node)
-    if middle is not None:
-        how = NORMALIZED.get(plugin, "already 0 to 100, so it stays as it is")
-        lines.append(("Normalized", f"{own} → {middle}", how))
-        share = weighted.get(plugin, {}).get(node, 0)
-        of = f" of the {totals[node]}" if node in totals else ""
-        lines.append(("Weighted", f"{middle} × {weight} = {share}", f"weight {weight}, so {share}{of}"))
-    cells = "".join(f"<span>{esc(a)}</span><code>{esc(b)}</code><span>{esc(c)}</span>" for a, b, c in lines)
-    return f'<div class="arith">{cells}</div>'
+def _most(weights: dict[str, int]) -> int:
+    """The highest total that there can be; a negative weight only takes away."""
+    return 100 * sum(max(weight, 0) for weight in weights.values()) or 100
+
+
+def _of(table: dict[str, dict[str, int]], plugin: str, node: str) -> int:
+    return table.get(plugin, {}).get(node, 0)
 
 
 def _stack(node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]) -> str:
-    scale = 100 / (sum(weights.values()) * 100 or 1)
+    scale = 100 / _most(weights)
     x, parts = 0.0, []
     for index, plugin in enumerate(weights):
         share = weighted.get(plugin, {}).get(node, 0)
@@ -216,7 +203,7 @@ def _chart(
     """Data for the stacked bars of the rows on this page, as plain lists."""
     return {
         "best": max(totals.values()),
-        "most": sum(weights.values()) * 100,
+        "most": _most(weights),
         "plugins": list(weights),
         "rows": {node: [weighted.get(plugin, {}).get(node, 0) for plugin in weights] for node in shown},
     }
@@ -234,28 +221,31 @@ def _difference(
     if not winner or len(ordered) < 2 or winner not in totals:
         return None
     other = chosen if chosen in totals and chosen != winner else next(node for node in ordered if node != winner)
-    steps: list[dict[str, Any]] = []
-    for plugin in weights:
-        change = weighted.get(plugin, {}).get(winner, 0) - weighted.get(plugin, {}).get(other, 0)
-        if change:
-            steps.append(
-                {
-                    "plugin": plugin,
-                    "short": _short(plugin),
-                    "change": f"{change:+d}".replace("-", "−"),
-                    "up": change > 0,
-                    "size": abs(change),
-                }
-            )
-    biggest = max([step["size"] for step in steps], default=1)
-    for step in steps:
-        step["height"] = max(2, round(24 * step["size"] / biggest))
-        step["y"] = 26 - step["height"]
+    changes = [(plugin, _of(weighted, plugin, winner) - _of(weighted, plugin, other)) for plugin in weights]
+    changes = [(plugin, change) for plugin, change in changes if change]
+    levels = list(accumulate([totals[other], *(change for _, change in changes)]))
+    highest, span = max(levels), max(max(levels) - min(levels), 1)
+    heights = [TOP + (BOTTOM - TOP) * (highest - level) / span for level in levels]
+    steps = [
+        {
+            "plugin": plugin,
+            "short": _short(plugin),
+            "change": signed(change) if change < 0 else f"+{change}",
+            "up": change > 0,
+            "y": f"{min(before, after):.1f}",
+            "height": f"{max(abs(after - before), 1.5):.1f}",
+        }
+        for (plugin, change), (before, after) in zip(changes, pairwise(heights), strict=True)
+    ]
     return {
         "other": other,
         "other_total": totals[other],
         "winner": winner,
         "winner_total": totals[winner],
         "steps": steps,
+        "from_y": f"{heights[0]:.1f}",
+        "from_height": f"{FLOOR - heights[0]:.1f}",
+        "to_y": f"{heights[-1]:.1f}",
+        "to_height": f"{FLOOR - heights[-1]:.1f}",
         "tie": totals[other] == totals[winner],
     }

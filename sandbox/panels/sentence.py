@@ -7,7 +7,7 @@ from typing import Any
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 from .amounts import clock, short_name
-from .ribbon import TAB_OF_STAGE, tab_for
+from .ribbon import tab_for
 from .sentences import sentence
 from .state import Cycle
 from .view import View
@@ -32,7 +32,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "next": _first(world),
             "precise": "",
             "tab": tab_for(None),
-            "next_tab": "cache",
             "cycle": 0,
             "past": False,
         }
@@ -46,7 +45,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
-        "next_tab": TAB_OF_STAGE.get(cycle.next_stage, "cache"),
         "cycle": cycle.number,
         "past": past,
         "when": clock(cycle.at_us),

@@ -61,7 +61,7 @@ def _filter(cycle: Cycle) -> str:
     if table is None:
         return "the nodes were checked."
     fit, soft, hard = verdict_counts(cycle)
-    looked = fit + soft + hard
+    looked = len(table.rows)
     if fit == 0:
         text = f"none of {plural(table.all_nodes, 'node')} fits."
         if hard:
@@ -160,14 +160,32 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
         if code == "Wait":
             return f"{plugin} makes it wait."
         if code not in ("Success", "Skip"):
-            return f"{plugin} says no: {'; '.join(reasons) or 'it gave no reason'}. What was set aside is given back."
+            return f"{plugin} says no: {'; '.join(reasons) or 'it gave no reason'}.{_undone(cycle)}"
     return (done if verdicts else empty).format(node=_where(cycle))
+
+
+def _undone(cycle: Cycle) -> str:
+    """What a failure after Reserve sets off, in its order."""
+    told = cycle.plugins.get("Unreserve")
+    if told is None:
+        return ""
+    names = listed([plugin for plugin, _, _ in told.verdicts]) or "no plugin"
+    text = f" Unreserve goes back in reverse order ({names})"
+    if cycle.forgotten:
+        text += f", ForgetPod takes it off {cycle.forgotten}"
+    return f"{text}, and it returns to {cycle.requeued.target}." if cycle.requeued else f"{text}."
+
+
+def _wait_on_permit(cycle: Cycle) -> str:
+    undone = _undone(cycle)
+    if undone:
+        return f"nobody allowed it in time, so it is rejected.{undone}"
+    return "the wait is over: it may be bound."
 
 
 AT_POINT = {
     "Reserve": ("what the pod needs on {node} is set aside.", "no plugin had anything to set aside on {node}."),
     "Permit": ("every plugin approves {node}.", "no plugin has a say here, so it is approved."),
-    "WaitOnPermit": ("the wait is over.", "the wait is over."),
     "PreBind": ("what must be ready on {node} is ready.", "nothing has to be ready before it is bound."),
     "Bind": ("the API server now says that it runs on {node}.", "the API server now says that it runs on {node}."),
     "PostBind": ("it is bound to {node}, and all is cleaned up.", "it is bound to {node}; this attempt is over."),
@@ -183,6 +201,7 @@ SENTENCES: dict[str, Callable[[Cycle], str]] = {
     "NormalizeScore": _normalize,
     "SelectHost": _select,
     "Assume": _assume,
+    "WaitOnPermit": _wait_on_permit,
 }
 
 

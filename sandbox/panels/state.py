@@ -16,13 +16,36 @@ if TYPE_CHECKING:
     from .explain.moment import Moment
 
 
+STEPS = ("stage", "pod", "settle", "run", "advance")
+"""Commands that only let happen what is due."""
+
+
 @dataclass(slots=True)
 class Queued:
-    """A pod's place in the scheduling queue: its last move."""
+    """A pod's place in the scheduling queue: the move that brought it there (``came``), and what set that off.
+
+    ``move``: its last one, which may have changed it in place. ``cycle``: the one in which a step set it off, 0 = a
+    person's own ``command`` or the clock did. ``about``: key of the object whose change moved it.
+    """
 
     lane: str
     move: ev.PodMoved
     at_us: int
+    came: ev.PodMoved
+    command: int = 0
+    cycle: int = 0
+    answer: ev.HintAnswered | None = None
+    about: str = ""
+
+
+@dataclass(slots=True)
+class Fault:
+    """Something that will go wrong; ``pod`` is held up by it until ``until_us``, "" = nobody met it yet."""
+
+    wish: ev.FaultSet
+    pod: str = ""
+    since_us: int = 0
+    until_us: int = 0
 
 
 @dataclass
@@ -118,6 +141,11 @@ class StageMark:
 class Cycle:
     """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
 
+    ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
+    that the cache took it off, ``requeued`` its way back.
+
+    ``configured`` is the configuration that it began with and keeps.
+
     ``moment`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
     """
 
@@ -146,6 +174,11 @@ class Cycle:
     normalized: ev.NormalizeRan | None = None
     selected: ev.HostSelected | None = None
     plugins: dict[str, ev.PluginsRan] = field(default_factory=dict)
+    waits: tuple[tuple[str, int], ...] = ()
+    waits_since_us: int = 0
+    forgotten: str = ""
+    requeued: ev.PodMoved | None = None
+    configured: ev.Configured | None = None
     outcome: str = ""
     node: str = ""
     message: str = ""

@@ -12,6 +12,8 @@ from .state import NodeState, pod_requests
 RESOURCES = ("cpu", "memory")
 PLACED = ("assumed", "added", "confirmed", "updated")
 """What may happen to a pod in the cache that leaves it there."""
+RECENTLY_DELETED = 64
+"""Pods that are still known for a while: the cycle of one that was deleted meanwhile may yet assume it."""
 
 Value = int | float | None
 """None: there is nothing to measure, such as the load of a node that is gone."""
@@ -19,14 +21,16 @@ Value = int | float | None
 
 class Usage:
     """Requests of the pods on ``nodes``, assumed ones included: ``asked`` is node → resource → millicores or bytes,
-    ``zones`` is zone → resource → [requested, allocatable]. The zone of nodes without one is "".
+    ``zones`` is (zone, resource) → [requested, allocatable]. The zone of nodes without one is "".
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeState] = {}
         self.asked: dict[str, dict[str, int]] = {}
-        self.zones: dict[str, dict[str, list[int]]] = {}
+        self.zones: dict[tuple[str, str], list[int]] = {}
+        self._uids: dict[str, str] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
+        self._gone: list[str] = []
         self._placed: dict[str, tuple[str, dict[str, int]]] = {}
 
     def apply(self, event: ev.Event) -> list[tuple[str, str]]:
@@ -39,7 +43,9 @@ class Usage:
             if event.kind == "Node":
                 return self._node(event.key, NodeState(Node(event.manifest)))
             if event.kind == "Pod":
-                self._manifests[event.key] = event.manifest
+                uid = event.manifest["metadata"].get("uid", event.key)
+                self._uids[event.key] = uid
+                self._manifests[uid] = event.manifest
         return []
 
     def of_node(self, name: str, resource: str) -> Value:
@@ -50,7 +56,7 @@ class Usage:
         return _percent(asked, self.nodes[name].allocatable.get(resource, 0))
 
     def of_zone(self, zone: str, resource: str) -> Value:
-        asked, total = self.zones.get(zone, {}).get(resource, (0, 0))
+        asked, total = self.zones.get((zone, resource), (0, 0))
         return _percent(asked, total)
 
     def _node(self, name: str, state: NodeState | None) -> list[tuple[str, str]]:
@@ -65,8 +71,10 @@ class Usage:
         return touched
 
     def _deleted(self, event: ev.ObjectDeleted) -> list[tuple[str, str]]:
-        if event.kind == "Pod":
-            self._manifests.pop(event.key, None)
+        if event.kind == "Pod" and event.key in self._uids:
+            self._gone.append(self._uids.pop(event.key))
+            if len(self._gone) > RECENTLY_DELETED:
+                self._manifests.pop(self._gone.pop(0), None)
         return self._node(event.key, None) if event.kind == "Node" else []
 
     def _weigh(self, name: str, node: NodeState, sign: int) -> None:
@@ -75,19 +83,20 @@ class Usage:
             self._shift(node.zone, resource, sign * asked.get(resource, 0), sign * node.allocatable.get(resource, 0))
 
     def _shift(self, zone: str, resource: str, asked: int, total: int) -> None:
-        sums = self.zones.setdefault(zone, {}).setdefault(resource, [0, 0])
+        sums = self.zones.setdefault((zone, resource), [0, 0])
         sums[0] += asked
         sums[1] += total
         if not any(sums):
-            del self.zones[zone][resource]
+            del self.zones[zone, resource]
 
     def _cache_pod(self, event: ev.CachePodChanged) -> list[tuple[str, str]]:
         touched = []
-        if event.pod in self._placed:
-            touched.append(self._ask(*self._placed.pop(event.pod), -1))
-        if event.what in PLACED and event.pod in self._manifests:
-            requests = pod_requests(Pod(self._manifests[event.pod]))
-            self._placed[event.pod] = (event.node, requests)
+        pod = event.uid or event.pod
+        if pod in self._placed:
+            touched.append(self._ask(*self._placed.pop(pod), -1))
+        if event.what in PLACED and pod in self._manifests:
+            requests = pod_requests(Pod(self._manifests[pod]))
+            self._placed[pod] = (event.node, requests)
             touched.append(self._ask(event.node, requests, 1))
         return touched
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .brief import Briefs
+from .sampling import NOT_NEEDED, search_of, why_unvisited
 from .state import Cycle
 from .words import plural
 from .world import World
@@ -12,11 +13,15 @@ from .world import World
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """``kind``: ok, no (eviction may help), hard (it cannot), best, plain or "" (nothing to say)."""
+    """``kind``: ok, no (eviction may help), hard (it cannot), out (not visited), best, plain or "" (nothing to say).
+
+    ``plugin``: the filter that refused.
+    """
 
     kind: str
     text: str
     why: str = ""
+    plugin: str = ""
 
 
 NOTHING = Word("", "")
@@ -32,11 +37,17 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == "Unschedulable" else "hard"
-            said[node] = Word(kind, briefs.of(row), "; ".join(reasons))
+            said[node] = Word(kind, briefs.of(row), "; ".join(reasons), plugin)
         else:
             said[node] = Word("ok", "fits", "every filter passed")
     for node in cycle.filter.feasible:
         said.setdefault(node, Word("ok", "fits", "every filter passed"))
+    search = search_of(cycle)
+    if search is not None and search.visited:
+        if search.extra:
+            said[search.visited[-1]] = Word("out", "not needed", NOT_NEEDED)
+        why = why_unvisited(search).removeprefix("not visited: ")
+        said |= {node: Word("out", "not visited", why) for node in search.unvisited}
     _scores(cycle, said)
     _preemption(cycle, said)
     if cycle.selected is not None:

@@ -11,7 +11,9 @@ TABS: dict[str, str] = {
     "scores": "Scores",
     "preemption": "Preemption",
     "cache": "Cache & snapshot",
+    "metrics": "Metrics",
     "events": "Events",
+    "configuration": "Configuration",
 }
 """Id → title of the decision panels, of which one is open at a time."""
 
@@ -23,7 +25,7 @@ class View:
     """``pod`` is ``namespace/name``; ``cycle`` 0 follows the present.
 
     ``group``: rows of the filter table by ``reason`` or ``node``; ``shape``: nodes as ``cards`` or ``tiles``.
-    Empty means: by their number.
+    Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
     """
 
     pod: str = ""
@@ -34,6 +36,7 @@ class View:
     cycle: int = 0
     group: str = ""
     shape: str = ""
+    reasons: str = ""
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> View:
@@ -47,6 +50,7 @@ class View:
             cycle=max(0, _number(given.get("cycle"), 0)),
             group=_one_of(("reason", "node"), given.get("group")),
             shape=_one_of(("cards", "tiles"), given.get("shape")),
+            reasons=_one_of(("all",), given.get("reasons")),
         )
 
 

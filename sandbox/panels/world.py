@@ -7,30 +7,38 @@ new.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
+from functools import partial
 from typing import Any
 
 from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
 
-from .state import Command, Cycle, KubeEvent, NodeState, PodState, Queued, StageMark
+from . import queueing
+from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued, StageMark
 
+BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 LANES = ("inFlight", "activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods", "gated")
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
 
 
 class World:
-    """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist) and ``who`` gave the last one may be
-    set by the caller after folding.
+    """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
+    the last command and ``people`` (command → who gave it) may be set by the caller after folding.
+
+    ``binding``: binding cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
     """
 
     def __init__(self) -> None:
         self.entries: list[ev.Entry] = []
+        self.latest: dict[type[ev.Event], int] = {}
         self.clock_us = 0
         self.head = 0
         self.length = 0
         self.who = ""
+        self.seed: int | None = None
         self.objects: dict[str, dict[str, dict[str, Any]]] = {}
         self.pods: dict[str, PodState] = {}
         self.nodes: dict[str, NodeState] = {}
@@ -38,8 +46,9 @@ class World:
         self.apps: dict[str, int] = {}
         self.queue: dict[str, Queued] = {}
         self.hints: dict[str, list[ev.HintAnswered]] = {}
-        self.moves: list[tuple[int, ev.PodMoved]] = []
-        self.noted: dict[str, list[str]] = {}
+        self.stayed: dict[str, ev.HintAnswered] = {}
+        self.moves: dict[str, list[Queued]] = {}
+        self.noted: dict[str, list[tuple[str, str]]] = {}
         self.nominations: dict[str, str] = {}
         self.zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self.order: tuple[str, ...] = ()
@@ -50,6 +59,10 @@ class World:
         self.by_number: dict[int, Cycle] = {}
         self.attempts: dict[str, list[Cycle]] = {}
         self.cycle: Cycle | None = None
+        self.binding: dict[int, Cycle] = {}
+        self.configured: ev.Configured | None = None
+        self.faults: dict[int, Fault] = {}
+        self.people: dict[int, str] = {}
         self.commands: list[Command] = []
         self.kube_events: list[KubeEvent] = []
         self._appliers: dict[type[ev.Event], Callable[[ev.Entry, Any], None]] = {
@@ -58,10 +71,6 @@ class World:
             ev.ObjectModified: self._stored,
             ev.ObjectDeleted: self._deleted,
             ev.EventRecorded: self._recorded,
-            ev.PodMoved: self._moved,
-            ev.HintAnswered: self._hinted,
-            ev.MoveRequested: self._move_requested,
-            ev.NominationChanged: self._nominated,
             ev.NodeTreeChanged: self._tree,
             ev.CachePodChanged: self._cache_pod,
             ev.CacheNodeChanged: self._cache_node,
@@ -80,6 +89,7 @@ class World:
             ev.HostSelected: self._table("selected"),
             ev.PluginsRan: self._plugins,
             ev.CycleFinished: self._cycle_finished,
+            **{kind: partial(apply, self) for kind, apply in queueing.APPLIERS.items()},
         }
 
     @classmethod
@@ -91,6 +101,7 @@ class World:
 
     def apply(self, entry: ev.Entry) -> None:
         self.entries.append(entry)
+        self.latest[type(entry.event)] = len(self.entries)
         self.clock_us = max(self.clock_us, entry.at_us)
         applier = self._appliers.get(type(entry.event))
         if applier is not None:
@@ -101,6 +112,10 @@ class World:
     def cycle_in_view(self, number: int) -> Cycle | None:
         """The attempt that was asked for, or the one in focus."""
         return self.by_number.get(number) or self.cycle
+
+    def latest_but(self, kinds: Container[type[ev.Event]]) -> int:
+        """Number of the last entry that is of none of ``kinds``: while it stays, nothing else has happened."""
+        return max((number for kind, number in self.latest.items() if kind not in kinds), default=0)
 
     def lane(self, name: str) -> list[Queued]:
         return [queued for queued in self.queue.values() if queued.lane == name]
@@ -183,29 +198,7 @@ class World:
         else:
             self.kube_events.append(KubeEvent(entry.at_us, event))
 
-    # --- queue and cache ----------------------------------------------------------------------------------------
-
-    def _moved(self, entry: ev.Entry, event: ev.PodMoved) -> None:
-        self.moves.append((entry.at_us, event))
-        self.noted.pop(event.pod, None)
-        if event.target:
-            self.queue.pop(event.pod, None)
-            self.queue[event.pod] = Queued(event.target, event, entry.at_us)
-        else:
-            self.queue.pop(event.pod, None)
-
-    def _move_requested(self, entry: ev.Entry, event: ev.MoveRequested) -> None:
-        for pod in event.in_flight:
-            self.noted.setdefault(pod, []).append(event.cluster_event)
-
-    def _hinted(self, entry: ev.Entry, event: ev.HintAnswered) -> None:
-        self.hints.setdefault(event.pod, []).append(event)
-
-    def _nominated(self, entry: ev.Entry, event: ev.NominationChanged) -> None:
-        if event.node:
-            self.nominations[event.pod] = event.node
-        else:
-            self.nominations.pop(event.pod, None)
+    # --- cache ----------------------------------------------------------------------------------------
 
     def _tree(self, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
         self.zones, self.order = event.zones, event.order
@@ -215,13 +208,15 @@ class World:
         node = self.nodes.get(event.node)
         if node is not None:
             node.last_change = f"{event.pod.rpartition('/')[2]} {event.what}"
-        if pod is None:
+        if pod is None or event.uid not in ("", pod.pod.uid):
             return
         before = pod.node
         if event.what == "assumed":
             pod.assumed_on = event.node
         elif event.what in ("forgotten", "expired", "removed", "confirmed"):
             pod.assumed_on = ""
+        if event.what == "forgotten" and event.pod in self.attempts:
+            self.attempts[event.pod][-1].forgotten = event.node
         if not pod.pod.finished:
             self._place(event.pod, before, pod.node)
 
@@ -252,6 +247,7 @@ class World:
             entry.at_us,
             entry.command,
             pod.pod.priority if pod else 0,
+            configured=self.configured,
         )
         self.cycles.append(cycle)
         self.by_number[event.cycle] = self.cycle = cycle
@@ -263,6 +259,12 @@ class World:
             return
         cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command))
         self.cycle = cycle
+        if event.stage == "WaitOnPermit":
+            cycle.waits = ()
+        if event.next_stage in BINDING:
+            self.binding[cycle.number] = cycle
+        else:
+            self.binding.pop(cycle.number, None)
 
     def _snapshot_taken(self, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
         self.snapshot = event

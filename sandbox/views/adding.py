@@ -11,38 +11,52 @@ from sandbox.access import Access, edits, who
 from sandbox.forms import FORMS, AddForm
 from sandbox.panels.world import World
 from sandbox.quotas import check_text
-from scheduler_engine.api.loading import Manifest, load_manifests, located
+from scheduler_engine.api.checking import check_text as check_manifests
+from scheduler_engine.api.loading import located
 from scheduler_engine.api.validation import validate
-from scheduler_engine.errors import Rejected
+from scheduler_engine.api.warning_rules import warnings_about
+from scheduler_engine.errors import FieldError, Rejected
 
 SHOWN = 3
 """Copies that a preview shows."""
 
+MOST_ROWS = 200
+"""Errors that one answer lists, and warnings."""
+
+MOST_TOLD = 4
+"""Warnings that a notice tells after all is applied."""
+
 
 @edits
 def apply(request: HttpRequest, access: Access) -> HttpResponse:
-    manifests: list[Manifest] = []
+    checked = check_manifests(_text(request))
+    if checked.errors:
+        return _problems(request, checked.errors, checked.warnings, 422)
+    command = {"kind": "apply", "manifests": [manifest.data for manifest in checked.manifests]}
     try:
-        manifests += load_manifests(_text(request))
-        if not manifests:
-            raise Rejected("There is no manifest in this text.")
-        command = {"kind": "apply", "manifests": [manifest.data for manifest in manifests]}
         store.execute(access.sandbox, command, who(request))
     except Rejected as error:
-        errors = located(error.errors, manifests)
-        return render(request, "fragments/apply_errors.html", {"errors": errors}, status=422)
-    return _applied()
+        return _problems(request, located(error.errors, checked.manifests), checked.warnings, 422)
+    return _applied(request, checked.warnings)
+
+
+@edits
+def check(request: HttpRequest, access: Access) -> HttpResponse:
+    """The same list as ``apply`` gives, of a text that is being mended. Nothing is applied."""
+    checked = check_manifests(_text(request))
+    return _problems(request, checked.errors, checked.warnings, 200)
 
 
 @edits
 def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     form = _form(request, kind)
+    warnings: list[FieldError] = []
     if form.is_valid():
         with rendering.present(access.sandbox) as world:
-            _add(form, world, access, who(request))
+            warnings = _add(form, world, access, who(request))
     if form.errors:
         return render(request, f"fragments/{kind}_form.html", {"form": form}, status=422)
-    return _applied()
+    return _applied(request, warnings)
 
 
 @edits
@@ -54,18 +68,23 @@ def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
         text += f"# and {len(made) - SHOWN} more like these\n"
     form.add_engine_errors(error for manifest in made[:1] for error in validate(manifest, 0))
     errors = [f"{name}: {message}" for name, messages in form.errors.items() for message in messages]
-    return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": errors})
+    warnings = warnings_about(made[0]) if made and not errors else []
+    context = {"yaml": text, "errors": errors, "warnings": warnings}
+    return render(request, "fragments/yaml_preview.html", context)
 
 
-def _add(form: AddForm, world: World, access: Access, label: str) -> None:
-    """Execute what the form stands for, or tell it what is wrong."""
+def _add(form: AddForm, world: World, access: Access, label: str) -> list[FieldError]:
+    """Execute what the form stands for, or tell it what is wrong. The warnings are those of the first copy."""
     if message := form.taken(world):
         form.add_error("name", message)
-        return
+        return []
+    made = form.manifests(world)
     try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": form.manifests(world)}, label)
+        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, label)
     except Rejected as error:
         form.add_engine_errors(error.errors)
+        return []
+    return warnings_about(made[0])
 
 
 def _form(request: HttpRequest, kind: str) -> AddForm:
@@ -85,5 +104,24 @@ def _text(request: HttpRequest) -> str | bytes:
     return file.read()
 
 
-def _applied() -> HttpResponse:
-    return HttpResponse(status=204, headers={"HX-Trigger": "applied"})
+def _problems(request: HttpRequest, errors: list[FieldError], warnings: list[FieldError], status: int) -> HttpResponse:
+    context = {
+        "errors": errors[:MOST_ROWS],
+        "error_count": len(errors),
+        "more_errors": len(errors[MOST_ROWS:]),
+        "warnings": warnings[:MOST_ROWS],
+        "warning_count": len(warnings),
+        "more_warnings": len(warnings[MOST_ROWS:]),
+    }
+    return render(request, "fragments/apply_errors.html", context, status=status)
+
+
+def _applied(request: HttpRequest, warnings: list[FieldError]) -> HttpResponse:
+    """The page closes the drawer; warnings are told in a notice."""
+    if not warnings:
+        return HttpResponse(status=204, headers={"HX-Trigger": "applied"})
+    context = {"warnings": warnings[:MOST_TOLD], "more": len(warnings[MOST_TOLD:])}
+    response = render(request, "fragments/apply_warnings.html", context)
+    for header, value in (("HX-Trigger", "applied"), ("HX-Retarget", "#notice"), ("HX-Reswap", "innerHTML")):
+        response[header] = value
+    return response

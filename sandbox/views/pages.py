@@ -12,8 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import rendering, store, tokens
 from sandbox.access import Access, limited, problem, readable_body, reads
+from sandbox.engine import QUEUE_RULES
+from sandbox.forms import FORMS
+from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
+from sandbox.presets import PRESETS
 from scheduler_engine.scenario import Scenario, load_scenarios
 
 
@@ -34,17 +38,26 @@ def landing(request: HttpRequest) -> HttpResponse:
 @limited("create")
 @readable_body
 def create(request: HttpRequest) -> HttpResponse:
-    slug = request.POST.get("scenario", "")
+    slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)
     if slug and scenario is None:
         return problem(request, 404, "There is no such scenario.")
-    if scenario is None:
-        sandbox, token = store.create("Empty sandbox")
-    else:
-        sandbox, token = store.create(
-            scenario.title, slug, scenario.seed, scenario.configuration, [dict(step) for step in scenario.setup]
-        )
+    if rules not in QUEUE_RULES:
+        return problem(request, 400, "There are no such queue rules.")
+    sandbox, token = store.create("Empty sandbox", queue_rules=rules) if scenario is None else open_scenario(scenario)
     return redirect("workbench", sandbox.pk, token)
+
+
+def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
+    """A sandbox of its own with the scenario's setup executed, and its edit token."""
+    return store.create(
+        scenario.title,
+        scenario.slug,
+        scenario.seed,
+        scenario.configuration,
+        [dict(step) for step in scenario.setup],
+        scenario.queue_rules,
+    )
 
 
 @reads
@@ -65,6 +78,8 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "view": view,
         "scenario": scenarios().get(sandbox.scenario),
+        "forms": {kind: form() for kind, form in FORMS.items()},
+        "presets": PRESETS,
         "urls": {"base": base, "ws": f"/ws{base}"},
     }
     return render(request, "workbench.html", context)

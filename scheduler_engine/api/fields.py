@@ -8,6 +8,7 @@ Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from typing import Any
 from scheduler_engine.api.fields_objects import OBJECTS
 from scheduler_engine.api.fields_pod import POD_PARTS
 from scheduler_engine.api.fields_volumes import VOLUME_SOURCES
+from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
 from scheduler_engine.errors import FieldError
 
@@ -53,7 +55,7 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
         yield field.rstrip("!"), Field(inner, shape, field.endswith("!"), kind.endswith("?"))
 
 
-TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, POD_PARTS, VOLUME_SOURCES)
+TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
 
 
 def _a_time(value: Any) -> bool:
@@ -142,6 +144,30 @@ def _check_one(value: Any, type_name: str, path: str) -> Iterator[FieldError]:
             yield _wrong(path, words, value)
 
 
+def well_typed(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The manifest without unknown fields and without values of a wrong type; in lists these become null."""
+    fields = TYPES[kind]
+    parts = {name: _typed_field(item, fields[name]) for name, item in manifest.items() if name in fields}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _typed_field(value: Any, field: Field) -> Any:
+    if field.shape == "list":
+        return [_typed_one(item, field.type) for item in value] if isinstance(value, list) else None
+    if field.shape == "map":
+        parts = {key: _typed_one(item, field.type) for key, item in value.items()} if isinstance(value, Mapping) else {}
+        return {key: part for key, part in parts.items() if part is not None}
+    return _typed_one(value, field.type)
+
+
+def _typed_one(value: Any, type_name: str) -> Any:
+    if value is None:
+        return None
+    if type_name in TYPES:
+        return well_typed(value, type_name) if isinstance(value, Mapping) else None
+    return None if any(_check_one(value, type_name, "")) else value
+
+
 def _quantity_text(value: Any) -> str | int | float:
     if isinstance(value, str):
         return value.strip()
@@ -169,6 +195,12 @@ def _hint(name: str, fields: Mapping[str, Field]) -> str:
     folded = {known.lower(): known for known in fields}
     near = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
     return f' (did you mean "{folded[near[0]]}"?)' if near else ""
+
+
+def meant(error: FieldError) -> str:
+    """The path of the field that was probably meant by an unknown one, that of the error itself without a hint."""
+    hint = re.search(r'\(did you mean "(\w+)"\?\)$', error.message)
+    return error.path.rpartition(".")[0] + f".{hint[1]}" if hint else error.path
 
 
 def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The fields of every kind, but for what pods and volumes are made of.
+"""The fields of every kind, but for owners of pods and what pods and volumes are made of.
 
 One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/*/types.go`` (v1.34.1).
 """
@@ -14,7 +14,6 @@ ObjectMeta = name generateName namespace selfLink uid resourceVersion generation
 Service = +Object spec:ServiceSpec status:ServiceStatus
 PersistentVolume = +Object spec:PersistentVolumeSpec status:PersistentVolumeStatus
 PersistentVolumeClaim = +Object spec:PersistentVolumeClaimSpec status:PersistentVolumeClaimStatus
-ReplicationController = +Object spec:ReplicationControllerSpec status:ReplicationControllerStatus
 NodeSpec = podCIDR podCIDRs:[string] providerID unschedulable:bool taints:[Taint] configSource:NodeConfigSource?
     externalID
 NodeStatus = capacity:{quantity} allocatable:{quantity} phase conditions:[NodeCondition] addresses:[NodeAddress]
@@ -48,9 +47,6 @@ PersistentVolumeClaimSpec = accessModes:[string] selector:LabelSelector? resourc
 PersistentVolumeClaimStatus = phase accessModes:[string] capacity:{quantity}
     conditions:[PersistentVolumeClaimCondition] allocatedResources:{quantity} allocatedResourceStatuses:{string}
     currentVolumeAttributesClassName:string? modifyVolumeStatus:ModifyVolumeStatus?
-ReplicationControllerSpec = replicas:int32? minReadySeconds:int32 selector:{string} template:PodTemplateSpec?
-ReplicationControllerStatus = replicas!:int32 fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32
-    observedGeneration:int64 conditions:[ReplicationControllerCondition]
 OwnerReference = apiVersion! kind! name! uid! controller:bool? blockOwnerDeletion:bool?
 ManagedFieldsEntry = manager operation apiVersion time:time? fieldsType fieldsV1:any subresource
 LocalObjectReference = name
@@ -79,9 +75,6 @@ TypedLocalObjectReference = apiGroup!:string? kind! name!
 TypedObjectReference = apiGroup!:string? kind! name! namespace:string?
 PersistentVolumeClaimCondition = type! status! lastProbeTime:time lastTransitionTime:time reason message
 ModifyVolumeStatus = targetVolumeAttributesClassName status!
-PodTemplateSpec = metadata:ObjectMeta spec:PodSpec
-ReplicationControllerCondition = type! status! lastTransitionTime:time reason message
-
 ConfigMapNodeConfigSource = namespace! name! uid resourceVersion kubeletConfigKey!
 DaemonEndpoint = Port!:int32
 NodeSwapStatus = capacity:int64?
@@ -120,20 +113,4 @@ PodDisruptionBudgetSpec = minAvailable:intstr? selector:LabelSelector? maxUnavai
     unhealthyPodEvictionPolicy:string?
 PodDisruptionBudgetStatus = observedGeneration:int64 disruptedPods:{time} disruptionsAllowed!:int32
     currentHealthy!:int32 desiredHealthy!:int32 expectedPods!:int32 conditions:[Condition]
-ReplicaSet = +Object spec:ReplicaSetSpec status:ReplicaSetStatus
-ReplicaSetSpec = replicas:int32? minReadySeconds:int32 selector!:LabelSelector? template:PodTemplateSpec
-ReplicaSetStatus = replicas!:int32 fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32
-    terminatingReplicas:int32? observedGeneration:int64 conditions:[ReplicationControllerCondition]
-StatefulSet = +Object spec:StatefulSetSpec status:StatefulSetStatus
-StatefulSetSpec = replicas:int32? selector!:LabelSelector? template!:PodTemplateSpec
-    volumeClaimTemplates:[PersistentVolumeClaim] serviceName! podManagementPolicy
-    updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32? minReadySeconds:int32
-    persistentVolumeClaimRetentionPolicy:StatefulSetRetentionPolicy? ordinals:StatefulSetOrdinals?
-StatefulSetUpdateStrategy = type rollingUpdate:StatefulSetRollingUpdate?
-StatefulSetRollingUpdate = partition:int32? maxUnavailable:intstr?
-StatefulSetRetentionPolicy = whenDeleted whenScaled
-StatefulSetOrdinals = start!:int32
-StatefulSetStatus = observedGeneration:int64 replicas!:int32 readyReplicas:int32 currentReplicas:int32
-    updatedReplicas:int32 currentRevision updateRevision collisionCount:int32?
-    conditions:[ReplicationControllerCondition] availableReplicas!:int32
 """

@@ -5,6 +5,8 @@ Source: upstream ``apimachinery/pkg/util/yaml`` and ``cli-runtime`` (what kubect
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +16,15 @@ from scheduler_engine.api.parsing import Document, Limits, Place, build_document
 from scheduler_engine.errors import FieldError, Rejected
 
 DEFAULT_LIMITS = Limits()
+
+WRITTEN = (
+    (re.compile(r"^metadata\.taints"), "spec.taints"),
+    (re.compile(r"^spec\.template\.(?=labels|annotations)"), "spec.template.metadata."),
+    (re.compile(r"^(?=volumeMode$|nodeAffinity$)"), "spec."),
+    (re.compile(r"^spec\.Host(?=PID$|IPC$)"), "spec.host"),
+    (re.compile(r"^(spec(\.volumes\[\d+\])?)\.storageOS$"), r"\1.storageos"),
+)
+"""Where a field is written that Kubernetes calls otherwise in its errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,19 @@ class Manifest:
 
     def place(self, path: str) -> tuple[int, int]:
         """Line and column of a field path, or of the nearest thing that is there."""
-        found = self.positions.find(path)
+        found = self.positions.find(written_path(path))
+        return found.line, found.column
+
+    def place_of(self, error: FieldError) -> tuple[int, int]:
+        """Like ``place``; of labels and other pairs Kubernetes names only the mapping and the wrong key or value."""
+        found, keys = self.positions.trail(written_path(error.path))
+        value: Any = self.data
+        for key in keys:
+            value = value[key]
+        told = re.match(r'Invalid value: ("(?:[^"\\]|\\.)*"): ', error.message)
+        if told is not None and isinstance(value, dict):
+            wrong = (key for key, item in value.items() if told[1] in (_in_quotes(key), _in_quotes(item)))
+            found = next((found.children[key] for key in wrong if key in found.children), found)
         return found.line, found.column
 
 
@@ -35,6 +58,17 @@ def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[M
     """Every object of ``text``, the items of ``List`` kinds as objects of their own. Empty documents are left out.
 
     Raises Rejected with line and column: not YAML or JSON, keys given twice, no object, beyond a limit.
+    """
+    manifests, errors = read_manifests(text, limits)
+    if errors:
+        raise Rejected(errors)
+    return manifests
+
+
+def read_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Manifest], list[FieldError]]:
+    """Like ``load_manifests``, but keys given twice and what is no object are errors beside the objects that are.
+
+    Raises Rejected for what is not YAML or JSON, or beyond a limit.
     """
     manifests: list[Manifest] = []
     errors: list[FieldError] = []
@@ -49,11 +83,9 @@ def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[M
             continue
         for data, place in _taken_apart(document.data, document.place, errors):
             manifests.append(Manifest(len(manifests), place.line, data, place))
-    if errors:
-        raise Rejected(errors)
     if len(manifests) > limits.documents:
         raise Rejected(f"the text holds {len(manifests)} objects, more than {limits.documents}")
-    return manifests
+    return manifests, errors
 
 
 def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
@@ -80,10 +112,21 @@ def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[Fie
     found: list[FieldError] = []
     for error in errors:
         if error.line == 0 and error.document < len(manifests):
-            line, column = manifests[error.document].place(error.path)
+            line, column = manifests[error.document].place_of(error)
             error = replace(error, line=line, column=column)
         found.append(error)
     return found
+
+
+def _in_quotes(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
+
+
+def written_path(path: str) -> str:
+    """A path of an error as a path of the manifest."""
+    for pattern, instead in WRITTEN:
+        path = pattern.sub(instead, path)
+    return path
 
 
 def _decoded(text: str | bytes, limits: Limits) -> str:

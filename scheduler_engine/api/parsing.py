@@ -16,10 +16,10 @@ class Limits:
     """``size`` in bytes; ``nodes`` counts every value, those that aliases repeat included."""
 
     size: int = 1024 * 1024
-    nodes: int = 100_000
+    nodes: int = 250_000
     depth: int = 60
     aliases: int = 1_000
-    documents: int = 2_000
+    documents: int = 10_000
 
 
 @dataclass(slots=True)
@@ -32,13 +32,18 @@ class Place:
 
     def find(self, path: str) -> Place:
         """The place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
+        return self.trail(path)[0]
+
+    def trail(self, path: str) -> tuple[Place, tuple[str | int, ...]]:
+        """The same place, and the keys that lead to it."""
         for key in sorted(self.children, key=lambda key: -len(str(key))):
             for form in (f"[{key}]", f".{key}", f"{key}"):
                 if path == form:
-                    return self.children[key]
+                    return self.children[key], (key,)
                 if path.startswith(form) and path[len(form)] in ".[":
-                    return self.children[key].find(path[len(form) :])
-        return self
+                    place, keys = self.children[key].trail(path[len(form) :])
+                    return place, (key, *keys)
+        return self, ()
 
 
 @dataclass(slots=True)

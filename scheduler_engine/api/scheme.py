@@ -116,6 +116,33 @@ KINDS: dict[str, Kind] = {
             "The older owner of equal pods; the default spread constraints look at it.",
         ),
         Kind(
+            "Deployment",
+            ("apps/v1",),
+            "deployments",
+            True,
+            "Owner of replica sets: it replaces the pods of one by those of the next.",
+            gone=("apps/v1beta2", "apps/v1beta1", "extensions/v1beta1"),
+        ),
+        Kind(
+            "DaemonSet",
+            ("apps/v1",),
+            "daemonsets",
+            True,
+            "Owner of one pod on every node that it fits.",
+            gone=("apps/v1beta2", "extensions/v1beta1"),
+        ),
+        Kind("Job", ("batch/v1",), "jobs", True, "Owner of pods that run to their end."),
+        Kind(
+            "Lease",
+            ("coordination.k8s.io/v1",),
+            "leases",
+            True,
+            "A lock that one leader holds and renews.",
+            gone=("coordination.k8s.io/v1beta1",),
+        ),
+        Kind("ConfigMap", ("v1",), "configmaps", True, "Settings for pods; older schedulers kept their lock in one."),
+        Kind("Endpoints", ("v1",), "endpoints", True, "The addresses behind a service; once also a lock of leaders."),
+        Kind(
             "StatefulSet",
             ("apps/v1",),
             "statefulsets",
@@ -125,6 +152,14 @@ KINDS: dict[str, Kind] = {
         ),
     )
 }
+
+
+NO_OBJECTS = {
+    "KubeSchedulerConfiguration": "it is a file for the scheduler; apply it as the scheduler's configuration",
+    "KubeletConfiguration": "it is a file for the kubelet, which the sandbox does not have",
+    "Eviction": "it is a request to the eviction subresource of a pod; delete the pod instead",
+}
+"""Kinds that people bring along although no API server stores them → what they are."""
 
 
 def kind_of(manifest: Mapping[str, Any]) -> Kind:
@@ -140,7 +175,8 @@ def kind_of(manifest: Mapping[str, Any]) -> Kind:
     kind = KINDS.get(name)
     if kind is None:
         text = f'no matches for kind "{name}" in version "{version}"'
-        raise _rejected("kind", "FieldValueNotFound", text + _similar_kind(name))
+        note = f": {NO_OBJECTS[name]}" if name in NO_OBJECTS else _similar_kind(name)
+        raise _rejected("kind", "FieldValueNotFound", text + note)
     if version in kind.api_versions:
         return kind
     text = f'no matches for kind "{name}" in version "{version}"'

@@ -6,6 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+NOT_READY = "node.kubernetes.io/not-ready"
+UNREACHABLE = "node.kubernetes.io/unreachable"
+MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure"
+DISK_PRESSURE = "node.kubernetes.io/disk-pressure"
+PID_PRESSURE = "node.kubernetes.io/pid-pressure"
+NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
+UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
+"""Set by a cloud's kubelet and taken away by its controller: here only by hand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taint:

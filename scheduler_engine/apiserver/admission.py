@@ -1,7 +1,7 @@
 """Admission: what the API server changes in a new object, or why it refuses it.
 
-Source: seed 002 §3 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass}`` and the pod strategy's handling of
-``matchLabelKeys``. Each step is one row of ``STEPS``.
+Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
+podtolerationrestriction}`` and the pod strategy's handling of ``matchLabelKeys``. Each step is one row of ``STEPS``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from scheduler_engine.api.objects import KubeObject, merge
+from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
-from scheduler_engine.apiserver.errors import forbidden
+from scheduler_engine.api.simulated import wrong_annotations
+from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
+from scheduler_engine.apiserver.errors import forbidden, invalid
 
 Manifest = dict[str, Any]
 
@@ -24,10 +27,15 @@ class Reader(Protocol):
     def get(self, kind: str, key: str) -> KubeObject | None: ...
 
 
-def admit(manifest: Manifest, objects: Reader) -> Manifest:
-    """The manifest as it will be stored. Raises ApiError when a step refuses it."""
-    for kind, step in STEPS:
-        if manifest.get("kind") == kind:
+DEFAULT_TOLERATION_SECONDS = 300
+
+
+def admit(manifest: Manifest, objects: Reader, update: bool = False) -> Manifest:
+    """The manifest as it will be stored, new or (``update``) in place of another. Raises ApiError when a step refuses
+    it.
+    """
+    for kind, step, on_update in STEPS:
+        if manifest.get("kind") == kind and (on_update or not update):
             manifest = step(manifest, objects)
     return manifest
 
@@ -180,9 +188,48 @@ def _merged_selector(term: Manifest, labels: Mapping[str, str]) -> Manifest:
     return {**term, "labelSelector": {**selector, "matchExpressions": expressions}}
 
 
-STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest]], ...] = (
-    ("PriorityClass", single_default_class),
-    ("Pod", pod_priority),
-    ("Pod", runtime_class_overhead),
-    ("Pod", match_label_keys),
+def default_toleration_seconds(manifest: Manifest, objects: Reader) -> Manifest:
+    """Every pod stays for 300 s on a node that is not ready or unreachable, unless it says otherwise."""
+    held = (manifest.get("spec") or {}).get("tolerations") or []
+    missing = [key for key in (NOT_READY, UNREACHABLE) if not any(_speaks_of(item, key) for item in held)]
+    added = [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": DEFAULT_TOLERATION_SECONDS}
+        for key in missing
+    ]
+    return merge(manifest, {"spec": {"tolerations": [*held, *added]}}) if added else manifest
+
+
+def _speaks_of(toleration: Manifest, key: str) -> bool:
+    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
+
+
+def memory_pressure_toleration(manifest: Manifest, objects: Reader) -> Manifest:
+    """Pods that ask for something are taken to cope with memory pressure."""
+    spec = manifest.get("spec") or {}
+    toleration = {"key": MEMORY_PRESSURE, "operator": "Exists", "effect": "NoSchedule"}
+    held = spec.get("tolerations") or []
+    if qos_class(spec) == BEST_EFFORT or toleration in held:
+        return manifest
+    return merge(manifest, {"spec": {"tolerations": [*held, toleration]}})
+
+
+def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
+    """The sandbox's own annotations must be amounts."""
+    annotations = (manifest.get("metadata") or {}).get("annotations") or {}
+    for name, problem in wrong_annotations(annotations):
+        text = f'metadata.annotations[{name}]: Invalid value: "{annotations[name]}": {problem}'
+        raise invalid(str(manifest.get("kind")), _name(manifest), text)
+    return manifest
+
+
+STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest], bool], ...] = (
+    ("PriorityClass", single_default_class, True),
+    ("Pod", pod_priority, False),
+    ("Pod", runtime_class_overhead, False),
+    ("Pod", match_label_keys, True),
+    ("Pod", default_toleration_seconds, True),
+    ("Pod", memory_pressure_toleration, True),
+    ("Pod", simulated_annotations, True),
+    ("Node", simulated_annotations, True),
 )
+"""(kind, step, whether it is also asked about an update)"""

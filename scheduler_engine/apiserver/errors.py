@@ -31,3 +31,11 @@ def forbidden(resource: str, name: str, message: str) -> ApiError:
 
 def invalid(kind: str, name: str, message: str) -> ApiError:
     return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {message}')
+
+
+def too_many_requests(message: str) -> ApiError:
+    return ApiError(429, "TooManyRequests", message)
+
+
+def internal_error(message: str) -> ApiError:
+    return ApiError(500, "InternalError", message)

@@ -13,13 +13,15 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
 from scheduler_engine.api.scheme import KINDS
-from scheduler_engine.apiserver.admission import admit, match_label_keys
+from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
 KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion")
+"""Set by the API server alone: what a manifest says of them does not count."""
+
 KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
 KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
 
@@ -98,8 +100,11 @@ class ApiServer:
         self._check_namespace(kind, key)
         admitted = admit(dict(manifest), self)
         self.uid_count += 1
+        # A volume and its claim name each other by uid, also when both come from another cluster. Pods get new ones.
+        given = (admitted.get("metadata") or {}).get("uid") if kind != "Pod" else None
         metadata = {
-            "uid": (admitted.get("metadata") or {}).get("uid") or f"00000000-0000-4000-8000-{self.uid_count:012x}",
+            **dict.fromkeys(KEPT_METADATA),
+            "uid": given or f"00000000-0000-4000-8000-{self.uid_count:012x}",
             "creationTimestamp": timestamp(self.recorder.now_us),
         }
         if kind == "Pod":
@@ -125,10 +130,9 @@ class ApiServer:
         """
         kind, key = identity(manifest)
         old = self._existing(kind, key)
-        kept = {name: old.metadata[name] for name in KEPT_METADATA if name in old.metadata}
-        new = merge(manifest, {"metadata": kept})
+        kept = {name: old.metadata.get(name) for name in KEPT_METADATA}
+        new = merge(admit(dict(manifest), self, update=True), {"metadata": kept})
         if isinstance(old, Pod):
-            new = match_label_keys(new, self)
             held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
             new["spec"] = {**held, **(new.get("spec") or {})}
             new["status"] = merge(old.status, new.get("status") or {})
@@ -138,6 +142,8 @@ class ApiServer:
             new["status"] = old.status
         elif old.status and not new.get("status"):
             new["status"] = old.status
+        elif kind == "Node" and old.status.get("conditions"):
+            new["status"] = {"conditions": old.status["conditions"], **new["status"]}
         return old, new
 
     def update(self, manifest: Mapping[str, Any]) -> None:

@@ -326,7 +326,7 @@ class Cache:
 
     def _tell_pod(self, pod: Pod, what: str) -> None:
         if self.recorder is not None:
-            self.recorder.add(CachePodChanged(pod.key, pod.node_name, what))
+            self.recorder.add(CachePodChanged(pod.key, pod.node_name, what, pod.uid))
 
     def _tell_node(self, name: str, what: str, generation: int) -> None:
         if self.recorder is not None:

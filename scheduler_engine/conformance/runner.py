@@ -25,11 +25,11 @@ SHOWN_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``detects`` recognises a scenario; ``run`` gives its differences, None = nothing runs this kind yet."""
+    """``detects`` recognises a scenario; ``run`` gives its differences."""
 
     name: str
     detects: Callable[[Case], bool]
-    run: Callable[[Case], list[str]] | None
+    run: Callable[[Case], list[str]]
 
 
 KINDS: tuple[Kind, ...] = (
@@ -52,7 +52,6 @@ class Family:
     name: str
     total: int = 0
     passed: int = 0
-    without_runner: bool = False
     failures: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
@@ -77,9 +76,6 @@ def run_paths(paths: list[Path], families: list[str] | None = None) -> list[Fami
 
 def _count(result: Family, kind: Kind, case: Case) -> None:
     result.total += 1
-    if kind.run is None:
-        result.without_runner = True
-        return
     lines = run_case(kind.run, case)
     if lines:
         result.failures.append((str(case.get("id")), lines))
@@ -129,8 +125,7 @@ def read_cases(file: Path) -> Iterator[Case]:
 def report(results: list[Family], first: int) -> Iterator[str]:
     """The lines to print: each family, its first ``first`` failing scenarios, the total last."""
     for family in results:
-        note = "  no runner for this kind yet" if family.without_runner else ""
-        yield f"{family.kind:15} {family.name:25} {family.passed}/{family.total}{note}"
+        yield f"{family.kind:15} {family.name:25} {family.passed}/{family.total}"
         for name, lines in family.failures[:first]:
             yield f"    {name}"
             yield from (f"        {line}" for line in lines[:SHOWN_LINES])

@@ -15,6 +15,7 @@ from scheduler_engine.framework.interface import PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
+from scheduler_engine.trace.events import FaultSet, FaultStruck
 
 ANSWERS: dict[str, tuple[str, ...]] = {
     "preFilter": ("error", "deny"),
@@ -34,8 +35,8 @@ ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 class FaultyPlugin:
     """Stands in for ``original`` (None: for a plugin that does not take part at ``point`` by itself).
 
-    ``duration_us``: a wait's length. At Permit it is the timeout after which the pod is rejected unless it is allowed;
-    at PreBind and Bind the plugin is called when it is over.
+    ``number``: the command that wished for it. ``duration_us``: a wait's length. At Permit it is the timeout after
+    which the pod is rejected unless it is allowed; at PreBind and Bind the plugin is called when it is over.
     """
 
     reads_other_nodes = True
@@ -44,6 +45,7 @@ class FaultyPlugin:
         self, framework: Framework, point: str, name: str, answer: str, duration_us: int, original: Any
     ) -> None:
         self.framework = framework
+        self.number = framework.handle.recorder.command
         self.point = point
         self.name = name
         self.answer = answer
@@ -66,17 +68,23 @@ class FaultyPlugin:
         if self.answer == "wait" and self.point != "permit":
             self.waiting_uid = pod.uid
             now_us = self.framework.handle.now_us
-            self.until_us = now_us + self.duration_us if self.until_us is None else self.until_us
+            if self.until_us is None:
+                self.until_us = now_us + self.duration_us
+                self._tell(pod, self.until_us)
             if now_us < self.until_us:
                 return Status(Code.WAIT, (DELAY,))
-            self._step_aside()
+            self._step_aside(pod)
             return None
-        self._step_aside()
+        self._step_aside(pod)
         if self.answer == "wait":
             return Status(Code.WAIT)
         return error(ERROR) if self.answer == "error" else unschedulable(DENIAL)
 
-    def _step_aside(self) -> None:
+    def _tell(self, pod: Pod, until_us: int | None) -> None:
+        self.framework.handle.recorder.add(FaultStruck(self.number, pod.key, until_us))
+
+    def _step_aside(self, pod: Pod) -> None:
+        self._tell(pod, None)
         self.spent = True
         plugins = self.framework.points[self.point]
         kept = [self.original if plugin is self else plugin for plugin in plugins]
@@ -132,6 +140,8 @@ def inject(framework: Framework, point: str, plugin: str, answer: str, duration_
         framework.points[point] = [*plugins, faulty]
     else:
         framework.points[point] = [faulty if item is original else item for item in plugins]
+    told = FaultSet(faulty.number, framework.profile_name, plugin, point, answer, duration_us)
+    framework.handle.recorder.add(told)
     return ""
 
 

@@ -190,6 +190,19 @@ class NoNominations:
         return False
 
 
+class WaitingPods(Protocol):
+    """The pods that wait on Permit."""
+
+    def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
+
+
+class NobodyWaits:
+    """Where there are no binding cycles."""
+
+    def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
+        return False
+
+
 class FrameworkView(Protocol):
     """What preemption needs of the profile that runs it; the runtime implements it."""
 
@@ -218,6 +231,7 @@ class Handle:
     random: Random
     framework: FrameworkView | None = None
     cycle: int = 0
+    waiting_pods: WaitingPods = field(default_factory=NobodyWaits)
 
     @property
     def now_us(self) -> int:

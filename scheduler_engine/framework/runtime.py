@@ -21,9 +21,12 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.node_results import NodeResults
+from scheduler_engine.framework.node_results import Judge, NodeResults
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import NormalizeRan, PluginsRan, PostFilterRan, PreFilterRan, PreScoreRan, ScoreRan
+
+MAX_PERMIT_TIMEOUT_US = 15 * 60 * 1_000_000
+"""A plugin cannot make a pod wait on Permit for longer."""
 
 ACTIVE_FILTERS = "framework/active-filters"
 Scores = dict[str, dict[str, int]]
@@ -360,7 +363,7 @@ class Framework:
             if status is None or status.is_success:
                 continue
             if status.code is Code.WAIT:
-                waits[plugin.name] = timeout_us
+                waits[plugin.name] = min(timeout_us, MAX_PERMIT_TIMEOUT_US)
                 outcome = Status(Code.WAIT)
                 continue
             outcome = status.by(plugin.name)
@@ -437,61 +440,3 @@ def _check_range(plugin: str, values: Mapping[str, int]) -> None:
             f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
             f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
         )
-
-
-class Judge:
-    """One pod's filters over the nodes of a snapshot: ``local`` plugins first, whose answers are kept, then the
-    ``others``.
-    """
-
-    __slots__ = ("framework", "known", "local", "nominations", "others", "pod", "state")
-
-    def __init__(
-        self, framework: Framework, state: CycleState, pod: Pod, local: Sequence[Any], others: Sequence[Any]
-    ) -> None:
-        self.framework = framework
-        self.state = state
-        self.pod = pod
-        self.local = local
-        self.others = others
-        self.known = framework.results.of(pod, local).verdicts
-        self.nominations = framework.handle.nominator.has_nominations()
-
-    def knows_all(self, nodes: Sequence[NodeInfo]) -> bool:
-        """Bring what is known of ``nodes`` up to date, if that settles their verdicts; False when each has to be
-        asked.
-        """
-        if self.nominations or self.others:
-            return False
-        known = self.known
-        for info in nodes:
-            held = known.get(info.name)
-            if held is None or held[0] != info.generation:
-                status = self.framework.ask(self.local, self.state, self.pod, info)
-                if status is not None and not status.is_rejected:
-                    return False
-                known[info.name] = (info.generation, status)
-        return True
-
-    def passing(self, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
-        known = self.known
-        return [info for info in nodes if known[info.name][1] is None]
-
-    def failing(self, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
-        known = self.known
-        return [info for info in nodes if known[info.name][1] is not None]
-
-    def verdict(self, info: NodeInfo) -> Status | None:
-        """The first failing plugin's status on the node, None when all pass; nominated pods count."""
-        if self.nominations and self.framework.nominated_for(self.pod, info.name):
-            return self.framework.run_filter_plugins_with_nominated_pods(self.state, self.pod, info)
-        known = self.known.get(info.name)
-        if known is not None and known[0] == info.generation:
-            status = known[1]
-        else:
-            status = self.framework.ask(self.local, self.state, self.pod, info)
-            if status is None or status.is_rejected:
-                self.known[info.name] = (info.generation, status)
-        if status is None and self.others:
-            return self.framework.ask(self.others, self.state, self.pod, info)
-        return status

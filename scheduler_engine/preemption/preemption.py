@@ -25,6 +25,7 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 WAITING = "not eligible due to a terminating pod on the nominated node."
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
+PLUGIN = "DefaultPreemption"
 
 
 @dataclass(slots=True)
@@ -186,8 +187,10 @@ class Evaluator:
         return current is not None and current.uid == victim.uid
 
     def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> None:
+        """A victim that still waits on Permit is not deleted: its wait is over, and it is queued again."""
         message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
-        self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
+        if not self.handle.waiting_pods.reject_waiting_pod(victim.uid, PLUGIN, "preempted"):
+            self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
         text = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))
 

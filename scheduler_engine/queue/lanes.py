@@ -133,6 +133,7 @@ class Lanes:
                 tuple(info.unschedulable_plugins),
                 tuple(info.pending_plugins),
                 info.gating_plugin,
+                info.pod.uid,
             )
         )
 

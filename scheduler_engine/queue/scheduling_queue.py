@@ -166,7 +166,7 @@ class SchedulingQueue(Lanes):
         """The attempt of a popped pod is over; nothing happens when it is over already."""
         pod = self.active_q.in_flight.done(uid)
         if pod is not None:
-            self.recorder.add(PodMoved(pod.key, IN_FLIGHT, OUTSIDE, cause, priority=pod.priority))
+            self.recorder.add(PodMoved(pod.key, IN_FLIGHT, OUTSIDE, cause, priority=pod.priority, uid=pod.uid))
 
     def add_unschedulable_if_not_present(self, info: QueuedPodInfo, scheduling_cycle: int) -> None:
         """A popped pod failed: by the plugins named in ``info``, or, when none is, by an error. Its attempt is over.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.config.duration import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
@@ -38,10 +39,11 @@ def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
     """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
     cycle.wait_until_us = None
     if cycle.rejected_because:
-        return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(next(iter(cycle.waits))))
+        return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(cycle.rejected_by))
     if cycle.waits:
         plugin = min(cycle.waits, key=lambda name: cycle.waits[name])
-        text = f"rejected due to timeout after waiting {cycle.waits[plugin] / 1_000_000:g}s at plugin {plugin}"
+        waited = format_duration(cycle.waits[plugin] * 1000)
+        text = f"rejected due to timeout after waiting {waited} at plugin {plugin}"
         return _rejected_on_permit(scheduler, cycle, unschedulable(text).by(plugin))
     return "PreBind"
 

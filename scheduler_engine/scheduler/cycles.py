@@ -20,13 +20,15 @@ class Cycle:
     """A pod on its way from Pop to PostBind. ``stage`` is the next one to run.
 
     ``pod`` is the pod as popped, ``assumed`` the same with its node once it is assumed. A cycle whose ``stage`` is a
-    binding stage is a binding cycle: the next scheduling cycle may start beside it.
+    binding stage is a binding cycle: the next scheduling cycle may start beside it. ``percentage_of_nodes_to_score`` is
+    the general one of the configuration that it began with.
     """
 
     number: int
     info: QueuedPodInfo
     framework: Framework
     stage: str
+    percentage_of_nodes_to_score: int = 0
     state: CycleState = field(default_factory=CycleState)
     note: str = ""
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
@@ -39,6 +41,7 @@ class Cycle:
     waits: dict[str, int] = field(default_factory=dict)
     wait_until_us: int | None = None
     rejected_because: str = ""
+    rejected_by: str = ""
 
     @property
     def pod(self) -> Pod:

@@ -160,7 +160,7 @@ def _queue_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
 
 def _queue_delete(scheduler: Scheduler, pod: Pod) -> None:
     scheduler.queue.delete(pod)
-    if scheduler.reject_waiting_pod(pod.uid):
+    if scheduler.reject_waiting_pod(pod.uid, "", "removed"):
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
     elif pod.nominated_node_name:
         check = AtMostPriority(pod.priority)

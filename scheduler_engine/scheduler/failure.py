@@ -41,10 +41,11 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
     live = _still_to_be_scheduled(scheduler, popped)
     if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)
+        scheduler.queue.nominator.delete_nominated_pod_if_exists(popped)
     else:
         cycle.info.pod_info = PodInfo(live)
         scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
-    scheduler.queue.nominator.add_nominated_pod(cycle.info.pod, nominated_node)
+        scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
     if live is not None:
         _update_status(scheduler, live, status, message, nominated_node)

@@ -17,7 +17,7 @@ from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.search import Search, search_nodes
-from scheduler_engine.trace.events import FilterRan, HostSelected, PodUnschedulable, Verdict
+from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
 
 if TYPE_CHECKING:
     from scheduler_engine.scheduler.scheduler import Scheduler
@@ -63,7 +63,7 @@ def filter_nodes(scheduler: Scheduler, cycle: Cycle) -> str:
         cycle.narrowed_to,
         tuple(cycle.diagnosis.unschedulable_plugins),
         scheduler.next_start_node_index,
-        scheduler.configuration.percentage_of_nodes_to_score or 0,
+        cycle.percentage_of_nodes_to_score,
     )
     cycle.search = search
     scheduler.next_start_node_index = search.next_start_index
@@ -205,6 +205,8 @@ def permit(scheduler: Scheduler, cycle: Cycle) -> str:
     if status.code is Code.WAIT:
         cycle.note = "told to wait"
         cycle.waits = waits
+        ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
+        scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
         scheduler.wait(cycle, min(waits.values()))
         return "WaitOnPermit"
     return _give_back(scheduler, cycle, status)

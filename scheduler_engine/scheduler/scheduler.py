@@ -29,6 +29,7 @@ from scheduler_engine.trace.events import (
     CycleFinished,
     CycleStarted,
     EventRecorded,
+    PermitWait,
     Recorder,
     StageFinished,
 )
@@ -73,9 +74,10 @@ class Scheduler:
         profiles = {}
         for profile in self.configuration.profiles:
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
+            handle.waiting_pods = self
             profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
-        self.recorder.add(Configured(self.configuration.defaulted, effective))
+        self.recorder.add(Configured(self.configuration.defaulted, effective, self.queue_rules))
         return profiles
 
     def _build_queue(self) -> SchedulingQueue:
@@ -185,7 +187,8 @@ class Scheduler:
             self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))
             return True
         framework = self.profiles[pod.scheduler_name]
-        self.cycle = Cycle(self.cycle_count, info, framework, "Snapshot")
+        percentage = self.configuration.percentage_of_nodes_to_score or 0
+        self.cycle = Cycle(self.cycle_count, info, framework, "Snapshot", percentage)
         self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", f"attempt {info.attempts}", self.cycle.stage))
         return True
 
@@ -203,11 +206,16 @@ class Scheduler:
         elif not cycle.stage:
             self.bindings.remove(cycle)
 
-    def reject_waiting_pod(self, uid: str) -> bool:
-        """A pod that waits on Permit was deleted: its wait is over at once. False when it does not wait."""
+    def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
+        """The wait of a pod on Permit is over at once, the first reason counts. False when it does not wait.
+
+        ``plugin`` rejects it; "" when it is deleted, and nobody will ask.
+        """
         for binding in self.bindings:
             if binding.waits and binding.placed.uid == uid:
-                binding.rejected_because = "removed"
+                if not binding.rejected_because:
+                    binding.rejected_because, binding.rejected_by = reason, plugin
+                self.recorder.add(PermitWait(binding.number, binding.pod.key, ()))
                 binding.wait_until_us = self.timeline.now_us
                 return True
         return False
@@ -217,6 +225,7 @@ class Scheduler:
         for binding in self.bindings:
             if binding.waits and not binding.rejected_because and binding.pod.key == pod_key:
                 binding.waits = {}
+                self.recorder.add(PermitWait(binding.number, pod_key, ()))
                 binding.wait_until_us = None
                 return True
         return False

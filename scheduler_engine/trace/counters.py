@@ -32,8 +32,7 @@ SLI_BUCKETS_US = tuple(10_000 << power for power in range(20))
 WAIT_BUCKETS_US = tuple(1_000 << power for power in range(15))
 
 PREEMPTION = "DefaultPreemption"
-NEW_POD, CHANGED_POD = "UnschedulablePodAdd", "UnschedulablePodUpdate"
-FROM_BACKOFF, DISCARDED = "PopFromBackoffQ", "Discarded"
+CHANGED_POD, FROM_BACKOFF, DISCARDED = "UnschedulablePodUpdate", "PopFromBackoffQ", "Discarded"
 
 
 @dataclass(slots=True)
@@ -60,6 +59,7 @@ class Histogram:
 class Attempt:
     """A cycle under way. Times in simulated microseconds; ``first_us``: the pod's first arrival in activeQ."""
 
+    pod: str
     profile: str
     number: int
     first_us: int | None
@@ -71,8 +71,8 @@ class Counters:
 
     ``incoming``: (queue, event) → pods that came in; ``pending``: queue → pods in it now; ``attempts``: (result,
     profile) → attempts; ``sli_us``: attempts label → microseconds from the first arrival in activeQ to the binding;
-    ``permit_wait_us``: result → microseconds on Permit; ``first_us``: pod not yet bound → its first arrival in activeQ.
-    Memory grows with the pods there are, not with the trace.
+    ``permit_wait_us``: result → microseconds on Permit; ``first_us``: uid of a pod not yet bound → its first arrival in
+    activeQ. Memory grows with the pods there are, not with the trace.
     """
 
     def __init__(self) -> None:
@@ -84,8 +84,9 @@ class Counters:
         self.permit_wait_us: dict[str, Histogram] = {}
         self.preemption_attempts = 0
         self.victims = Histogram(VICTIMS_BUCKETS)
-        self._queue_of: dict[str, str] = {}
         self.first_us: dict[str, int] = {}
+        self._queue_of: dict[str, str] = {}
+        self._popped = ""
         self._cycles: dict[int, Attempt] = {}
         self._appliers: dict[type[ev.Event], Callable[[ev.Entry, Any], None]] = {
             ev.PodMoved: self._moved,
@@ -93,7 +94,6 @@ class Counters:
             ev.StageFinished: self._stage,
             ev.CycleFinished: self._finished,
             ev.PostFilterRan: self._post_filter,
-            ev.ObjectDeleted: self._deleted,
         }
 
     @classmethod
@@ -111,28 +111,28 @@ class Counters:
     # --- queues ------------------------------------------------------------------------------------------------------
 
     def _moved(self, entry: ev.Entry, event: ev.PodMoved) -> None:
-        before, after = self._queue_of.pop(event.pod, ""), QUEUE_OF_LANE.get(event.target, "")
+        pod = event.uid or event.pod
+        before, after = self._queue_of.pop(pod, ""), QUEUE_OF_LANE.get(event.target, "")
         if before:
             self.pending[before] -= 1
         if after:
             self.pending[after] += 1
-            self._queue_of[event.pod] = after
-        if not event.source or event.cause == NEW_POD:
-            self.first_us.pop(event.pod, None)
+            self._queue_of[pod] = after
         if after == "active":
-            self.first_us.setdefault(event.pod, entry.at_us)
+            self.first_us.setdefault(pod, entry.at_us)
+        elif event.target == "inFlight":
+            self._popped = pod
+        elif not event.target and event.source != "inFlight":
+            self.first_us.pop(pod, None)
         came_into = _came_into(event, after)
         if came_into:
             self.incoming[came_into] = self.incoming.get(came_into, 0) + 1
 
-    def _deleted(self, entry: ev.Entry, event: ev.ObjectDeleted) -> None:
-        if event.kind == "Pod":
-            self.first_us.pop(event.key, None)
-
     # --- cycles ------------------------------------------------------------------------------------------------------
 
     def _started(self, entry: ev.Entry, event: ev.CycleStarted) -> None:
-        self._cycles[event.cycle] = Attempt(event.profile, event.attempt, self.first_us.get(event.pod))
+        pod = self._popped
+        self._cycles[event.cycle] = Attempt(pod, event.profile, event.attempt, self.first_us.get(pod))
 
     def _stage(self, entry: ev.Entry, event: ev.StageFinished) -> None:
         attempt = self._cycles.get(event.cycle)
@@ -146,9 +146,10 @@ class Counters:
             waits.observe(entry.at_us - attempt.waits_since_us)
         elif event.stage == "Bind" and event.next_stage == "PostBind":
             self._scheduled(entry.at_us, attempt)
-            self.first_us.pop(event.pod, None)
         if not event.next_stage:
             del self._cycles[event.cycle]
+            if attempt.pod not in self._queue_of:
+                self.first_us.pop(attempt.pod, None)
 
     def _scheduled(self, at_us: int, attempt: Attempt) -> None:
         self._count_attempt("scheduled", attempt.profile)

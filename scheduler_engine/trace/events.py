@@ -39,10 +39,12 @@ class Configured(Event):
 
     ``configuration`` is the defaulted KubeSchedulerConfiguration; ``profiles`` are (scheduler name, ((extension point,
     ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
+    ``queue_rules``: ``v1.34`` or ``design-doc``.
     """
 
     configuration: dict[str, Any]
     profiles: tuple[tuple[str, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]], ...]
+    queue_rules: str = "v1.34"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ class PodMoved(Event):
     ``ScheduleAttemptFailure``, ``BackoffComplete``, ``UnschedulableTimeout``, ``PopFromBackoffQ``, ``Pop``,
     ``Scheduled``, ``PodDelete``, ``PodUpdate`` …). ``plugin``/``hint`` say which plugin's queueing hint decided and
     how (``Queue``/``QueueSkip``), when one was asked. The rest is the pod's QueuedPodInfo after the move;
-    ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds.
+    ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
+    be queued while the attempt of a deleted one is still under way.
     """
 
     pod: str
@@ -106,6 +109,7 @@ class PodMoved(Event):
     unschedulable_plugins: tuple[str, ...] = ()
     pending_plugins: tuple[str, ...] = ()
     gating_plugin: str = ""
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ class CachePodChanged(Event):
     pod: str
     node: str
     what: str
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +180,8 @@ class SnapshotTaken(Event):
 
     ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``recency``
     the cache's list ((node, generation), …) from the head, ``rebuilt`` the lists built anew
-    (nodeInfoList, havePodsWithAffinity, havePodsWithRequiredAntiAffinity, usedPVCSet), ``node_order`` the snapshot's
-    list, None when unchanged since the previous snapshot.
+    (nodeInfoList, havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet),
+    ``node_order`` the snapshot's list, None when unchanged since the previous snapshot.
     """
 
     cycle: int
@@ -353,6 +358,41 @@ class PluginsRan(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PermitWait(Event):
+    """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds at which it gives up); the first to give up
+    rejects the pod. Empty: nobody makes it wait any more, as it was allowed or deleted.
+    """
+
+    cycle: int
+    pod: str
+    waits: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSet(Event):
+    """The next call of ``plugin`` at ``point`` (an extension point as in a configuration) will answer ``answer``.
+
+    ``number`` is the command that wished for it; ``duration_us`` a wait's length. Source: ``framework/faults.py``.
+    """
+
+    number: int
+    profile: str
+    plugin: str
+    point: str
+    answer: str
+    duration_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaultStruck(Event):
+    """Fault ``number`` met ``pod``. ``until_us``: it holds the pod up until then; None: it is over and done with."""
+
+    number: int
+    pod: str
+    until_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class CycleFinished(Event):
     """``outcome``: bound, unschedulable, nominated (unschedulable, but victims are on their way), error, skipped
     or deleted.
@@ -363,6 +403,100 @@ class CycleFinished(Event):
     outcome: str
     node: str
     message: str
+
+
+# --- nodes in trouble, evictions -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TaintEvictionPlanned(Event):
+    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: not any more."""
+
+    pod: str
+    node: str
+    at_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PressureObserved(Event):
+    """What a node's kubelet saw at a look, told when it differs from the look before.
+
+    ``signals`` are (signal, available, capacity) in bytes, inodes or processes. ``thresholds`` are (threshold as text,
+    signal, amount, hard, state): ``quiet``, ``met`` (evicts), ``waits`` (soft, in its grace period) or ``reclaiming``
+    (no longer below, but the minimum reclaim is not reached). ``until``: (threshold, simulated microseconds at which its
+    grace period ends) of those that wait. ``conditions``: (node condition, simulated microseconds since when it has not
+    been seen, None while it is seen) of those that the kubelet reports.
+    """
+
+    node: str
+    signals: tuple[tuple[str, int, int], ...]
+    thresholds: tuple[tuple[str, str, int, bool, str], ...]
+    until: tuple[tuple[str, int], ...]
+    conditions: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResourcesReclaimed(Event):
+    """A kubelet freed ``freed`` bytes before it evicts: ``what`` is ``dead containers`` or ``unused images``."""
+
+    node: str
+    what: str
+    names: tuple[str, ...]
+    freed: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionRanked(Event):
+    """The order in which a kubelet would evict to reclaim ``resource``, as ``signal`` is below ``threshold``.
+
+    ``rows``: (pod, exceeds its request, priority, usage, request, usage over request, QoS class, why it stands here).
+    """
+
+    node: str
+    signal: str
+    resource: str
+    threshold: str
+    rows: tuple[tuple[str, bool, int, int, int, int, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PodEvicted(Event):
+    """A kubelet evicts ``pod``, which has ``grace_seconds`` to end; its phase becomes Failed."""
+
+    node: str
+    pod: str
+    signal: str
+    grace_seconds: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionAnswered(Event):
+    """The API server's answer to a request to evict ``pod``.
+
+    ``code``: 200, 429 or 500. ``cause`` says more about a refusal, ``budgets`` are the budgets that select the pod,
+    ``asked_by`` is the node that is being drained, "" for a single request.
+    """
+
+    pod: str
+    code: int
+    message: str
+    cause: str
+    budgets: tuple[str, ...]
+    asked_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrainChanged(Event):
+    """A drain of ``node``: ``what`` is started, waiting (``pods`` refused; asked again at ``next_us``), evicted (all
+    are on their way out), finished or stopped. ``kept``: pods of DaemonSets, which stay.
+    """
+
+    node: str
+    what: str
+    pods: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    next_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

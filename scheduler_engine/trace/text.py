@@ -73,6 +73,51 @@ def _selected(event: ev.HostSelected) -> str:
     return f"{event.pod}: {event.node} selected, {how.get(event.how, event.how)}"
 
 
+def _waits(event: ev.PermitWait) -> str:
+    if not event.waits:
+        return f"{event.pod} need not wait on Permit any more"
+    until = ", ".join(f"{plugin} until {at_us / 1_000_000:g} s" for plugin, at_us in event.waits)
+    return f"{event.pod} waits on Permit: {until}"
+
+
+def _fault_set(event: ev.FaultSet) -> str:
+    length = f" {event.duration_us / 1_000_000:g} s" if event.answer == "wait" else ""
+    return f"Fault {event.number} set: the next call of {event.plugin} at {event.point} answers {event.answer}{length}"
+
+
+def _fault_struck(event: ev.FaultStruck) -> str:
+    if event.until_us is None:
+        return f"Fault {event.number} met {event.pod} and is over"
+    return f"Fault {event.number} holds {event.pod} up until {event.until_us / 1_000_000:g} s"
+
+
+def _pressure(event: ev.PressureObserved) -> str:
+    asked = [signal for _, signal, _, _, _ in event.thresholds]
+    seen = ", ".join(f"{name} {left} of {capacity}" for name, left, capacity in event.signals if name in asked)
+    told = ", ".join(name for name, _ in event.conditions) or "no pressure"
+    states = "".join(f"; {text} {state}" for text, _, _, _, state in event.thresholds if state != "quiet")
+    return f"Kubelet on {event.node}: {told}; {seen or 'no thresholds'}{states}"
+
+
+def _answered(event: ev.EvictionAnswered) -> str:
+    message = f": {event.message}" if event.message else ""
+    cause = f" {event.cause}" if event.cause else ""
+    return f"Eviction of {event.pod} answered {event.code}{message}{cause}"
+
+
+def _drain(event: ev.DrainChanged) -> str:
+    pods = f": {_names(event.pods)}" if event.pods else ""
+    kept = f"; stay: {_names(event.kept)}" if event.kept else ""
+    later = "" if event.next_us is None else f", asked again at {event.next_us / 1_000_000:g} s"
+    return f"Drain of {event.node} {event.what}{pods}{later}{kept}"
+
+
+def _taint_eviction(event: ev.TaintEvictionPlanned) -> str:
+    if event.at_us is None:
+        return f"{event.pod} may stay on {event.node}"
+    return f"{event.pod} must leave {event.node} at {event.at_us / 1_000_000:g} s"
+
+
 def _finished(event: ev.CycleFinished) -> str:
     where = f" on {event.node}" if event.node else ""
     message = f": {event.message}" if event.message else ""
@@ -116,7 +161,19 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.NormalizeRan: lambda e: "Totals: " + _names(tuple(f"{node} {total}" for node, total in e.totals)),
     ev.HostSelected: _selected,
     ev.PluginsRan: lambda e: f"{e.extension_point} on {e.node}: {_verdicts(e.verdicts)}",
+    ev.PermitWait: _waits,
+    ev.FaultSet: _fault_set,
+    ev.FaultStruck: _fault_struck,
     ev.CycleFinished: _finished,
+    ev.TaintEvictionPlanned: _taint_eviction,
+    ev.PressureObserved: _pressure,
+    ev.NodeResourcesReclaimed: lambda e: f"{e.node}: {_names(e.names)} freed {e.freed} bytes ({e.what})",
+    ev.EvictionRanked: lambda e: (
+        f"{e.node} must reclaim {e.resource} ({e.threshold}): {_names(tuple(row[0] for row in e.rows), 'no pods')}"
+    ),
+    ev.PodEvicted: lambda e: f"{e.node} evicts {e.pod} within {e.grace_seconds} s: {e.message}",
+    ev.EvictionAnswered: _answered,
+    ev.DrainChanged: _drain,
 }
 
 

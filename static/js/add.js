@@ -1,5 +1,7 @@
 // The Add drawer: three tabs, presets, repeated rows, and the editor for pasted manifests.
 
+import { annotate, goTo, yamlEditor } from './editor.js';
+
 const ZONE = 'topology.kubernetes.io/zone';
 
 const POD_PRESETS = {
@@ -52,19 +54,13 @@ const CLUSTERS = {
   full: () => zones.flatMap((zone) => { const name = `node-${zone.slice(-1)}1`; return [node(name, zone), pod(`busy-${zone.slice(-1)}1`, 'busy', '2', '4Gi', name), pod(`busy-${zone.slice(-1)}2`, 'busy', '1500m', '3Gi', name)]; }),
 };
 
-function load(url) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = url;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error(`${url} could not be loaded`));
-    document.head.append(script);
-  });
-}
+// Text of this length and more is checked only when Apply is pressed.
+const LONG = 200_000;
 
 export function drawer(app, htmx) {
   const box = document.getElementById('drawer');
   const area = document.getElementById('manifests');
+  const problems = document.getElementById('apply-errors');
   let editor = null;
   let before = null;
 
@@ -78,6 +74,7 @@ export function drawer(app, htmx) {
 
   function open(preset) {
     before ??= document.activeElement;
+    document.getElementById('notice').replaceChildren();
     if (!box.open) box.show();
     if (preset && CLUSTERS[preset]) { paste(CLUSTERS[preset]().join('---\n')); show('paste'); return; }
     show(box.dataset.kind || 'pod');
@@ -120,29 +117,38 @@ export function drawer(app, htmx) {
 
   async function edit() {
     if (!editor) {
-      if (!window.ace) {
-        await load(app.dataset.ace);
-        await load(app.dataset.aceYaml);
-      }
-      const { ace } = window;
-      ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
-      ace.config.set('loadWorkerFromBlob', false);
-      editor = ace.edit('editor');
-      editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: 12, useSoftTabs: true });
-      editor.commands.removeCommand('indent'); // Tab must leave the editor, for those who use the keyboard alone.
-      editor.commands.removeCommand('outdent');
-      editor.textInput.getElement().setAttribute('aria-label', 'Manifests');
-      editor.session.setValue(area.value);
-      editor.session.on('change', () => { area.value = editor.getValue(); });
-      area.classList.add('vh');
-      area.tabIndex = -1;
+      editor = await yamlEditor(app, 'editor', area);
+      editor.session.on('change', edited);
+      area.addEventListener('input', edited);
     }
     editor.resize();
   }
 
+  // While problems are shown, the list follows the text: what is mended goes away.
+  function edited() {
+    if (!problems.childElementCount) return;
+    if (area.value.length < LONG && area.value.trim()) htmx.trigger('#recheck', 'recheck');
+    else forget();
+  }
+
+  function forget() {
+    problems.replaceChildren();
+    editor?.session.clearAnnotations();
+  }
+
   function paste(text) {
+    forget();
     area.value = text;
     editor?.session.setValue(text);
+  }
+
+  // A field that is touched is no longer the field that was refused.
+  function touched(field) {
+    field.removeAttribute('aria-invalid');
+    const owner = field.closest('.fld');
+    for (const text of owner?.querySelectorAll('.err') ?? []) text.remove();
+    for (const other of owner?.querySelectorAll('[aria-invalid]') ?? []) other.removeAttribute('aria-invalid');
+    if (!field.form.querySelector('[aria-invalid]')) field.form.querySelector('[data-summary]')?.remove();
   }
 
   box.addEventListener('click', (event) => {
@@ -154,7 +160,7 @@ export function drawer(app, htmx) {
     else if (cluster) { paste(CLUSTERS[cluster]().join('---\n')); show('paste'); }
     else if (more) addRow(el.closest('form').querySelector(`[data-rows="${more}"]`)).querySelector('.inp').focus();
     else if ('removeRow' in el.dataset) { const form = el.closest('form'); el.closest('.row').remove(); changed(form); }
-    else if (line !== undefined) { editor?.gotoLine(Number(line), Math.max(0, Number(el.dataset.column) - 1)); editor?.focus(); }
+    else if (line !== undefined) goTo(editor, el.dataset);
     else if ('close' in el.dataset) close();
   });
   box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
@@ -163,11 +169,15 @@ export function drawer(app, htmx) {
     const file = event.target.files[0];
     if (file) { paste(await file.text()); event.target.value = ''; }
   });
-  document.body.addEventListener('applied', () => { editor?.session.clearAnnotations(); document.getElementById('apply-errors').replaceChildren(); close(); });
-  document.body.addEventListener('htmx:afterSettle', (event) => {
-    if (event.target.id !== 'apply-errors') return;
-    const rows = [...event.target.querySelectorAll('[data-line]')];
-    editor?.session.setAnnotations(rows.map((row) => ({ row: Number(row.dataset.line) - 1, column: 0, text: row.textContent, type: 'error' })));
+  document.body.addEventListener('applied', () => { forget(); close(); });
+  box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
+  // A form that comes back refused shows its YAML again.
+  box.addEventListener('htmx:afterSettle', (event) => { if (event.target.matches('.form')) changed(event.target); });
+  box.addEventListener('htmx:beforeRequest', (event) => {
+    if (event.detail.elt.matches('form')) event.detail.elt.querySelector('[data-refusal]')?.replaceChildren();
+  });
+  box.addEventListener('htmx:afterSwap', (event) => {
+    if (event.target === problems) annotate(editor, problems);
   });
   htmx.on(box, 'htmx:afterRequest', (event) => {
     if (event.detail.xhr?.status === 422) box.querySelector('[aria-invalid="true"]')?.focus();

@@ -4,7 +4,7 @@ const GREYS = [0.22, 0.92, 0.42, 0.72, 0.3, 1, 0.56, 0.12, 0.82];
 let loading = null;
 let drawn = '';
 
-function plotly(url) {
+export function plotly(url) {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = url;

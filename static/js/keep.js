@@ -1,6 +1,8 @@
 // An update replaces whole panels. This keeps what a person would miss: focus, scrolling, what was unfolded; and it lets
 // cards come from where they were.
 
+import { cellOf, focusCell } from './matrix.js';
+
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const MOST = 120;
 const CARDS = '[id^="q:"], [id^="p:"]';
@@ -21,6 +23,7 @@ export function remember() {
   const active = document.activeElement;
   return {
     focus: active && active !== document.body ? active.id : '',
+    cell: cellOf(active),
     scrolls: [...document.querySelectorAll('.scroll[id]')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
@@ -43,6 +46,7 @@ export function restore(kept) {
   if (kept.focus && document.activeElement?.id !== kept.focus) {
     document.getElementById(kept.focus)?.focus({ preventScroll: true });
   }
+  if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
   if (!calm.matches) travel(kept.boxes);
 }
 

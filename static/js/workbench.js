@@ -4,6 +4,7 @@
 import { scores } from './charts.js';
 import { link, mark } from './links.js';
 import { remember, restore } from './keep.js';
+import { cellOf, cells } from './matrix.js';
 import { drawer } from './add.js';
 
 const htmx = window.htmx;
@@ -13,9 +14,9 @@ const byId = (id) => document.getElementById(id);
 const read = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 const write = (key, value) => { try { localStorage.setItem(key, value); } catch { return; } };
 
-const ALWAYS = 'toolbar ribbon sentence queues cluster inspector timeline status';
-const TALL = ['scores', 'preemption', 'cache'];
-const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '' };
+const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector timeline status';
+const TALL = ['scores', 'preemption', 'cache', 'metrics', 'configuration'];
+const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '', reasons: '' };
 let pins = '';
 let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
 let last = ''; // the stage that was shown last
@@ -23,12 +24,16 @@ let socket = null;
 
 // --- the connection ---------------------------------------------------------------------------------------------------
 
-// The tab that the next stage opens is asked for ahead, so that it is there when the stage comes.
-let ahead = '';
+let told = ''; // what the server knows of this page
 
+/** Tell the server what is looked at, if that is news. As long as nobody chose a tab, it sends the one of the stage. */
 function send() {
-  ahead = pinnedIn === null && !view.cycle ? byId('panel-sentence').dataset.nextTab : '';
-  socket?.send(JSON.stringify({ open: `${ALWAYS} ${view.tab} ${ahead}`, ...view }));
+  const follow = pinnedIn === null && view.tab !== 'metrics';
+  const open = follow ? ALWAYS : `${ALWAYS} ${view.tab}`;
+  const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
+  if (now === told) return;
+  told = now;
+  socket?.send(now);
 }
 
 const NOT_FOUND = 4404;
@@ -39,6 +44,7 @@ document.body.addEventListener('htmx:wsOpen', (event) => {
   clearTimeout(lostTimer);
   byId('lost').hidden = true;
   socket = event.detail.socketWrapper;
+  told = '';
   send();
 });
 document.body.addEventListener('htmx:wsClose', (event) => {
@@ -56,10 +62,12 @@ document.body.addEventListener('htmx:wsAfterMessage', () => {
   settle();
 });
 
-// A refusal is shown as a notice, whoever asked. The fields' own errors stay in their form.
+// A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
 document.body.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400 || !event.detail.xhr.responseText.includes('data-notice')) return;
-  Object.assign(event.detail, { target: byId('notice'), swapOverride: 'innerHTML', shouldSwap: true });
+  const form = event.detail.requestConfig.elt.closest('#drawer form');
+  const target = form?.querySelector('[data-refusal]') ?? byId('notice');
+  Object.assign(event.detail, { target, swapOverride: 'innerHTML', shouldSwap: true });
 });
 // Whoever steps wants to see the present.
 document.body.addEventListener('htmx:afterRequest', (event) => {
@@ -80,10 +88,10 @@ function settle() {
     if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
     last = now.key;
     if (pinnedIn !== now.cycle) pinnedIn = null;
-    if (pinnedIn === null && now.tab !== view.tab) openTab(now.tab);
+    if (pinnedIn === null && now.tab !== view.tab && view.tab !== 'metrics') openTab(now.tab);
     byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
     centre();
-    if (pinnedIn === null && now.nextTab !== ahead) send();
+    send();
   }
   const clock = byId('panel-toolbar').dataset;
   disable('do-back', Number(clock.head) <= 0);
@@ -149,13 +157,15 @@ const CLICKS = [
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-shape]', (el) => choose({ shape: el.dataset.shape })],
   ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
+  ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
   ['button[data-cycle]', chooseCycle],
-  ['button[data-why]', chooseCell],
+  ['button[data-why]', (el) => chooseCell(el, el.dataset.node, el.dataset.why)],
   ['.cand[data-node]', (el) => choose({ node: el.dataset.node, pod: '' })],
   ['button[data-pod], button[data-node]', (el) => chooseThing(el)],
   ['.pod[data-pod]', (el) => chooseThing(el)],
+  ['.mx.cells td', (el) => { const { node, plugin } = cellOf(el) ?? {}; if (plugin) chooseCell(el, node, plugin); }],
   ['article[data-node]', (el) => chooseThing(el)],
 ];
 
@@ -166,11 +176,10 @@ function chooseCycle(el) {
   choose({ cycle, page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
-function chooseCell(el) {
-  const { node, why } = el.dataset;
-  const same = view.node === node && view.plugin === why;
-  if (el.closest('.p-inspector')) personOpens('filter');
-  choose({ node: same ? '' : node, plugin: same ? '' : why });
+function chooseCell(el, node, plugin) {
+  const same = view.node === node && view.plugin === plugin;
+  if (el.closest('.p-inspector')) personOpens(el.dataset.in ?? 'filter');
+  choose({ node: same ? '' : node, plugin: same ? '' : plugin });
 }
 
 function chooseThing(el) {
@@ -180,7 +189,7 @@ function chooseThing(el) {
 }
 
 const DO = {
-  dismiss: () => byId('notice').replaceChildren(),
+  dismiss: (el) => el.closest('.toast').remove(),
   help: () => byId('dialog-help').showModal(),
   follow: () => choose({ cycle: 0, page: 1 }),
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
@@ -343,7 +352,10 @@ enlarge.addEventListener('click', () => {
 const adding = byId('drawer') ? drawer(app, htmx) : null;
 byId('add')?.addEventListener('click', () => adding.open());
 link(app);
+cells(app);
 document.addEventListener('look-changed', settle);
 addEventListener('resize', () => scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message)));
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
+const pane = new URLSearchParams(location.search).get('panel');
+if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);
 settle();

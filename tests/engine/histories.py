@@ -25,11 +25,11 @@ Manifest = dict[str, Any]
 Change = Callable[[Manifest], Manifest]
 
 GPU = "example.com/gpu"
-SIZES = {"n1": "1", "n2": "2", "n3": "4", "n4": "4", "n5": "2"}
+SIZES = {"n1": "1", "n2": "2", "n3": "2", "n4": "3", "n5": "1"}
 ZONES = {"n1": "a", "n2": "a", "n3": "b", "n4": "b"}
 NODE_NAMES = st.sampled_from(sorted(SIZES))
-POD_NAMES = ["web-1", "web-2", "web-3", "api-1", "api-2", "db-1", "db-2", "big-1"]
-PROFILE_NAMES = st.sampled_from(["default-scheduler", "default-scheduler", "second"])
+POD_NAMES = [f"{app}-{number}" for app in ("web", "api", "db", "big") for number in range(4)]
+PROFILE_NAMES = st.sampled_from(["default-scheduler"] * 5 + ["second"])
 
 
 def some_node(name: str, grown: bool = False) -> Manifest:
@@ -54,6 +54,7 @@ NODES = st.one_of(
     st.builds(some_node, NODE_NAMES),
     st.builds(some_node, NODE_NAMES, st.booleans()),
     st.builds(tainted, st.builds(some_node, NODE_NAMES), st.sampled_from(["NoSchedule", "PreferNoSchedule"])),
+    st.builds(tainted, st.builds(some_node, NODE_NAMES), st.just("NoExecute")),
     st.builds(moved, st.builds(some_node, NODE_NAMES), st.sampled_from(["a", "b", "c"])),
 )
 
@@ -78,6 +79,11 @@ FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "never preempts": lambda pod, app: pod.never_preempts(),
     "goes at once": lambda pod, app: pod.grace_period(0),
     "goes slowly": lambda pod, app: pod.grace_period(50),
+    "tolerates for a while": lambda pod, app: pod.toleration("dedicated", None, "NoExecute", 20),
+    "starts slowly": lambda pod, app: pod.annotation("sandbox/start-delay", "2"),
+    "never gets ready": lambda pod, app: pod.annotation("sandbox/ready", "false"),
+    "completes": lambda pod, app: pod.spec(restartPolicy="Never").annotation("sandbox/duration", "4"),
+    "uses much": lambda pod, app: pod.annotation("sandbox/usage-memory", "5Gi"),
     "is nominated": lambda pod, app: pod.nominated("n3"),
     "goes to another scheduler": lambda pod, app: pod.scheduler("second"),
     "goes to nobody's scheduler": lambda pod, app: pod.scheduler("nobody"),
@@ -91,10 +97,10 @@ def pods(draw: st.DrawFn) -> Manifest:
     name = draw(st.sampled_from(POD_NAMES))
     app = name.rpartition("-")[0]
     builder = make_pod(name).label("app", app).image("registry.example/app:1")
-    builder.cpu(draw(st.sampled_from(["500m", "1", "2", "3", "8"])))
-    features = draw(st.lists(st.sampled_from(sorted(FEATURES)), max_size=3, unique=True))
+    builder.cpu(draw(st.sampled_from(["250m", "500m", "500m", "1", "2", "5"])))
+    features = draw(st.lists(st.sampled_from(sorted(FEATURES)), max_size=2, unique=True))
     if "has a class" not in features:
-        builder.priority(draw(st.sampled_from([0, 0, 10, 100])))
+        builder.priority(draw(st.sampled_from([0, 0, 10, 100, 100])))
     for feature in features:
         builder = FEATURES[feature](builder, app)
     return builder.obj()
@@ -124,9 +130,7 @@ def volume(name: str, class_name: str, node: str) -> Manifest:
     builder = Builder("v1", "PersistentVolume", name).spec(
         capacity={"storage": "2Gi"}, accessModes=["ReadWriteOnce"], storageClassName=class_name
     )
-    return builder.spec(
-        local={"path": "/data"}, nodeAffinity={"required": {"nodeSelectorTerms": terms}}
-    ).obj()
+    return builder.spec(local={"path": "/data"}, nodeAffinity={"required": {"nodeSelectorTerms": terms}}).obj()
 
 
 def runtime_class() -> Manifest:
@@ -191,7 +195,7 @@ MOST_ALLOCATED = {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type
 BOTH = {"schedulerName": "default-scheduler"}
 CONFIGURATIONS = st.sampled_from(
     [
-        None,
+        *(None, None, None),
         _profiles({"pluginConfig": [MOST_ALLOCATED]}),
         _profiles(BOTH, {"schedulerName": "second", "plugins": _without(score=["*"], postFilter=["*"])}),
         _profiles({**BOTH, "plugins": _without(preEnqueue=["SchedulingGates"])}, {"schedulerName": "second"}),
@@ -201,34 +205,110 @@ CONFIGURATIONS = st.sampled_from(
     ]
 )
 
-PLUGINS = [
-    *("NodeResourcesFit", "NodeAffinity", "NodePorts", "InterPodAffinity", "PodTopologySpread", "TaintToleration"),
-    *("VolumeBinding", "NodeName", "ImageLocality", "DefaultBinder", "SchedulingGates", "Nobody"),
-]
-FAULTS = st.sampled_from([(point, answer) for point, answers in ANSWERS.items() for answer in answers])
+PLUGINS = {
+    "preFilter": ["NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"],
+    "filter": ["NodeUnschedulable", "NodeName", "TaintToleration", "NodeResourcesFit", "PodTopologySpread"],
+    "preScore": ["TaintToleration", "NodeResourcesFit", "InterPodAffinity"],
+    "score": ["TaintToleration", "ImageLocality", "PodTopologySpread"],
+    "reserve": ["VolumeBinding"],
+    "permit": ["NodeResourcesFit", "NodeName", "VolumeBinding"],
+    "preBind": ["VolumeBinding"],
+    "bind": ["DefaultBinder"],
+}
+POINTS = [(point, answer) for point, answers in ANSWERS.items() for answer in answers]
+WAITS = [("permit", "wait")] * 4 + [("preBind", "wait"), ("bind", "wait"), ("bind", "error"), ("preBind", "deny")]
 
 
-def fault(plugin: str, how: tuple[str, str], seconds: float, profile: str) -> Command:
-    point, answer = how
-    if point in ("bind", "reserve"):
-        plugin = {"bind": "DefaultBinder", "reserve": "VolumeBinding"}[point]
-    return commands.Fault(plugin, point, answer, seconds, profile)
+@st.composite
+def faults(draw: st.DrawFn) -> Command:
+    point, answer = draw(st.sampled_from([*POINTS, *WAITS]))
+    plugin = draw(st.sampled_from([*PLUGINS[point], "SchedulingGates"]))
+    return commands.Fault(plugin, point, answer, draw(st.sampled_from([0, 0.5, 5, 60])), draw(PROFILE_NAMES))
 
 
 def _apply(*manifests: Any) -> Command:
     return commands.Apply(manifests)
 
 
+START = _apply(
+    *(some_node(name) for name in ("n1", "n2", "n3")),
+    runtime_class(),
+    make_priority_class("high", 1000),
+    storage_class("local", "WaitForFirstConsumer", "kubernetes.io/no-provisioner"),
+    storage_class("cloud", "WaitForFirstConsumer", "csi.example.com"),
+    storage_class("fast", "Immediate", "csi.example.com"),
+    claim("late", "cloud"),
+    claim("early", "fast"),
+)
+NEW_PODS: st.SearchStrategy[Command] = st.lists(
+    pods(), min_size=1, max_size=6, unique_by=lambda item: item["metadata"]["name"]
+).map(lambda items: _apply(*items))
 WRITES: st.SearchStrategy[Command] = st.one_of(
-    st.builds(_apply, pods()),
-    st.builds(_apply, pods(), pods()),
     st.builds(_apply, NODES),
     st.builds(_apply, NODES, NODES),
     st.builds(_apply, OTHERS),
     st.builds(_apply, OTHERS, pods()),
     st.builds(commands.Cordon, NODE_NAMES, st.booleans()),
+    st.builds(_apply, pods_by_hand()),
 )
-BY_HAND: st.SearchStrategy[Command] = st.builds(_apply, pods_by_hand())
+KUBELETS = st.sampled_from(
+    [
+        None,
+        {"evictionHard": {"memory.available": "1Gi"}, "evictionMinimumReclaim": {"memory.available": "2Gi"}},
+        {
+            "evictionSoft": {"memory.available": "4Gi"},
+            "evictionSoftGracePeriod": {"memory.available": "20s"},
+            "evictionMaxPodGracePeriod": 7,
+            "evictionPressureTransitionPeriod": "30s",
+        },
+    ]
+)
+POD_KEYS = st.sampled_from(POD_NAMES).map(lambda name: f"default/{name}")
+NODE_CONDITIONS = st.sampled_from(
+    [
+        *(("Ready", status) for status in ("True", "True", "False", "Unknown")),
+        *((kind, status) for kind in ("DiskPressure", "MemoryPressure") for status in ("True", "False")),
+    ]
+)
+TROUBLE: st.SearchStrategy[Command] = st.one_of(
+    st.builds(lambda node, what: commands.NodeCondition(node, *what), NODE_NAMES, NODE_CONDITIONS),
+    st.builds(lambda pod, amount: commands.Usage(pod, memory=amount), POD_KEYS, st.sampled_from(["0", "3Gi", "8Gi"])),
+    st.builds(lambda node, amount: commands.Usage("", node, memory=amount), NODE_NAMES, st.sampled_from(["0", "6Gi"])),
+    st.builds(commands.KubeletConfigure, NODE_NAMES, KUBELETS),
+    st.builds(commands.Evict, POD_KEYS),
+    st.builds(commands.Evict, POD_KEYS),
+    st.builds(commands.Drain, NODE_NAMES, st.booleans()),
+)
+def workload(kind: str, replicas: int) -> Manifest:
+    template = make_pod("x").label("app", "web").cpu("500m").obj()
+    made = Builder("apps/v1", kind, "web", "default").spec(
+        selector={"matchLabels": {"app": "web"}},
+        template={"metadata": {"labels": {"app": "web"}}, "spec": template["spec"]},
+    )
+    return made.obj() if kind == "DaemonSet" else made.spec(replicas=replicas).obj()
+
+
+AROUND: st.SearchStrategy[Command] = st.one_of(
+    st.builds(workload, st.sampled_from(["Deployment", "ReplicaSet", "DaemonSet"]), st.integers(0, 3)).map(_apply),
+    st.builds(
+        commands.Scale,
+        st.sampled_from(["Deployment", "ReplicaSet"]),
+        st.just("default/web"),
+        st.integers(0, 4),
+    ),
+    st.builds(commands.Evict, st.sampled_from(POD_NAMES[:6]).map(lambda name: f"default/{name}")),
+    st.builds(commands.Drain, NODE_NAMES, st.booleans()),
+    st.builds(
+        commands.NodeCondition,
+        NODE_NAMES,
+        st.sampled_from(["Ready", "MemoryPressure"]),
+        st.sampled_from(["True", "False", "Unknown"]),
+    ),
+    st.builds(commands.Usage, node=NODE_NAMES, memory=st.sampled_from(["1Gi", "7900Mi"])),
+    st.builds(commands.KubeletConfigure, NODE_NAMES),
+)
+"""What else goes on in a cluster: controllers make pods, evict them, and taint nodes."""
+
 MISTAKES: st.SearchStrategy[Command] = st.one_of(
     st.builds(_apply, pods(), REFUSED),
     st.builds(_apply, NODES, OTHERS, REFUSED),
@@ -237,15 +317,15 @@ MISTAKES: st.SearchStrategy[Command] = st.one_of(
     st.just(commands.Configure({"apiVersion": "v2", "kind": "KubeSchedulerConfiguration"})),
     st.builds(commands.Advance, st.sampled_from([0, -1, float("nan"), 1e9])),
     st.just(commands.Cordon("n9")),
+    st.just(commands.NodeCondition("n1", "Ready", "Perhaps")),
+    st.just(commands.Usage("", "", memory="1Gi")),
+    st.just(commands.KubeletConfigure("n1", {"evictionHard": {"memory": "1Gi"}})),
+    st.just(commands.Drain("n9")),
     st.just(commands.Run(0)),
 )
-STEPS: st.SearchStrategy[Command] = st.sampled_from([commands.Stage()] * 3 + [commands.PodCycle()])
+STEPS: st.SearchStrategy[Command] = st.sampled_from([commands.Stage(), commands.Stage(), commands.PodCycle()])
 LONGER: st.SearchStrategy[Command] = st.one_of(
-    st.just(commands.Settle()), st.just(commands.Run()), st.builds(commands.Run, st.integers(1, 3))
-)
-TIME: st.SearchStrategy[Command] = st.builds(
-    commands.Advance, st.sampled_from([0.25, 1, 1, 3, 7, 31, 301]), st.booleans()
-)
-FAULTY: st.SearchStrategy[Command] = st.builds(
-    fault, st.sampled_from(PLUGINS), FAULTS, st.sampled_from([0, 0.5, 5, 60]), PROFILE_NAMES
+    st.builds(commands.Advance, st.sampled_from([0.25, 1, 3, 7, 31, 301]), st.booleans()),
+    st.just(commands.Settle()),
+    st.builds(commands.Run, st.sampled_from([1, 2, 1000])),
 )

@@ -338,12 +338,12 @@ def test_trace_tells_of_pods_nodes_and_tree(cache: Cache) -> None:
     cache.remove_node(node("n1"))
     cache.remove_pod(pod("p"))
     assert [entry.event for entry in cache.recorder.entries[4:]] == [
-        CachePodChanged("default/p", "n1", "assumed"),
-        CachePodChanged("default/p", "n1", "confirmed"),
+        CachePodChanged("default/p", "n1", "assumed", "p"),
+        CachePodChanged("default/p", "n1", "confirmed", "p"),
         CacheNodeChanged("n1", "ghost", 6),
         NodeTreeChanged(((":\0:a", ("n2",)),), ("n2",)),
         CacheNodeChanged("n1", "removed", 7),
-        CachePodChanged("default/p", "n1", "removed"),
+        CachePodChanged("default/p", "n1", "removed", "p"),
     ]
 
 

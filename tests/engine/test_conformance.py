@@ -2,13 +2,11 @@
 
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scheduler_engine.__main__ import main
-from scheduler_engine.conformance import runner
 from scheduler_engine.conformance.compare import differences
 from scheduler_engine.conformance.runner import read_cases, report, run_paths
 
@@ -147,19 +145,6 @@ def test_one_family_of_a_folder_can_be_chosen(tmp_path: Path, capsys: pytest.Cap
     written(tmp_path, first_case("config", "config_top"), first_case("config", "config_args"))
     assert main(["conformance", str(tmp_path), "--family", "config_args"]) == 0
     assert capsys.readouterr().out.splitlines() == ["config          config_args               1/1", "total 1/1"]
-
-
-def test_scenarios_that_nothing_runs_count_as_not_passed(
-    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kinds = tuple(replace(kind, run=None) if kind.name == "leaderelection" else kind for kind in runner.KINDS)
-    monkeypatch.setattr(runner, "KINDS", kinds)
-    file = written(tmp_path, first_case("leaderelection", "le_basic"))
-    assert main(["conformance", str(file)]) == 1
-    assert capsys.readouterr().out.splitlines() == [
-        "leaderelection  le_basic                  0/1  no runner for this kind yet",
-        "total 0/1",
-    ]
 
 
 def test_a_scenario_that_breaks_the_engine_fails_alone(tmp_path: Path) -> None:

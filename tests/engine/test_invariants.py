@@ -13,18 +13,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from sandbox.panels.world import World
 from scheduler_engine import commands
-from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.cache.snapshot import Snapshot
-from scheduler_engine.commands import Command, to_json
+from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine import histories
 
-RULES = st.sampled_from(["v1.34", "v1.34", "design-doc"])
+RULES = st.sampled_from(["v1.34", "design-doc"])
 
 
 def described(simulation: Simulation) -> tuple[Any, ...]:
@@ -84,11 +84,19 @@ class Machine(RuleBasedStateMachine):
         self.excused: dict[str, None] = {}
         self.sizes: dict[str, Any] = {}
 
-    @initialize(seed=st.integers(0, 3), rules=RULES, configuration=histories.CONFIGURATIONS, full=st.booleans())
-    def begin(self, seed: int, rules: str, configuration: dict[str, Any] | None, full: bool) -> None:
+    @initialize(
+        seed=st.integers(0, 3),
+        rules=RULES,
+        configuration=histories.CONFIGURATIONS,
+        full=st.booleans(),
+        first=histories.NEW_PODS,
+    )
+    def begin(self, seed: int, rules: str, configuration: dict[str, Any] | None, full: bool, first: Command) -> None:
         self.start = (seed, configuration, full, rules)
         self.simulation = Simulation(seed, configuration, full, rules)
-        self.execute(commands.Apply((histories.some_node("n1"), histories.some_node("n3"))))
+        self.execute(histories.START)
+        self.execute(first)
+        self.execute(commands.Run())
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
@@ -116,63 +124,78 @@ class Machine(RuleBasedStateMachine):
                 if self.sizes.setdefault(name, size) != size:
                     self.excused[name] = None
 
+    @rule(command=histories.NEW_PODS, steps=st.integers(0, 9))
+    def add_pods(self, command: Command, steps: int) -> None:
+        self.execute(command)
+        self.step(commands.Stage(), steps)
+
     @rule(command=histories.WRITES)
     def write(self, command: Command) -> None:
         self.execute(command)
 
-    @rule(command=histories.BY_HAND)
-    def place_by_hand(self, command: Command) -> None:
+    @rule(command=histories.AROUND)
+    def let_others_act(self, command: Command) -> None:
         self.execute(command)
 
     @rule(index=st.integers(0, 9), change=st.sampled_from(sorted(histories.CHANGES)))
     def change_a_pod(self, index: int, change: str) -> None:
-        found = list(self.simulation.api.list("Pod"))
+        found = self.objects("Pod")
         if found:
             manifest = found[index % len(found)].manifest
             self.execute(commands.Apply((histories.CHANGES[change](manifest),)))
 
-    @rule(index=st.integers(0, 9), kind=st.sampled_from(["Pod", "Pod", "Node", "Node", "PersistentVolumeClaim"]))
-    def delete(self, index: int, kind: str) -> None:
-        self.delete_one_of(index, kind)
+    @rule(
+        index=st.integers(0, 9), kind=st.sampled_from(["Pod"] * 6 + ["Node"] * 2 + sorted(KINDS)), again=st.booleans()
+    )
+    def delete(self, index: int, kind: str, again: bool) -> None:
+        """``again``: something of the same name takes its place."""
+        found = self.objects(kind)
+        if not found:
+            self.execute(commands.Delete(kind, "default/nobody"))
+            return
+        chosen = found[index % len(found)]
+        self.execute(commands.Delete(kind, chosen.key))
+        if again:
+            spec = {name: value for name, value in chosen.spec.items() if name != "nodeName"}
+            self.execute(commands.Apply(({**chosen.manifest, "spec": spec},)))
 
-    @rule(index=st.integers(0, 9), kind=st.sampled_from(sorted(KINDS)))
-    def delete_something_rare(self, index: int, kind: str) -> None:
-        self.delete_one_of(index, kind)
+    def objects(self, kind: str) -> list[KubeObject]:
+        """Those that a cycle is about first."""
+        under_way = self.under_way()
+        return sorted(self.simulation.api.list(kind), key=lambda item: item.uid not in under_way)
 
-    def delete_one_of(self, index: int, kind: str) -> None:
-        found = list(self.simulation.api.list(kind))
-        key = found[index % len(found)].key if found else "default/nobody"
-        self.execute(commands.Delete(kind, key))
-
-    @rule(command=histories.STEPS)
-    def step(self, command: Command) -> None:
-        self.execute(command)
+    @rule(command=histories.STEPS, times=st.integers(1, 6))
+    def step(self, command: Command, times: int) -> None:
+        for _ in range(times):
+            self.execute(command)
 
     @rule(command=histories.LONGER)
     def go_on(self, command: Command) -> None:
         self.execute(command)
 
-    @rule(command=histories.TIME)
-    def let_time_pass(self, command: Command) -> None:
+    @rule(command=histories.faults(), steps=st.integers(0, 9))
+    def break_something(self, command: Command, steps: int) -> None:
         self.execute(command)
+        self.step(commands.Stage(), steps)
 
-    @rule(command=histories.FAULTY)
-    def break_something(self, command: Command) -> None:
+    @rule(command=histories.TROUBLE, seconds=st.sampled_from([0, 0, 1, 12, 35]))
+    def make_trouble(self, command: Command, seconds: int) -> None:
         self.execute(command)
+        if seconds:
+            self.execute(commands.Advance(seconds))
 
     @rule(index=st.integers(0, 3))
     def allow(self, index: int) -> None:
         waiting = [binding.pod.key for binding in self.simulation.scheduler.bindings]
         self.execute(commands.Allow(waiting[index % len(waiting)] if waiting else "default/nobody"))
 
-    @rule(configuration=histories.CONFIGURATIONS)
-    def configure(self, configuration: dict[str, Any] | None) -> None:
-        self.execute(commands.Configure(configuration))
-
-    @rule(command=histories.MISTAKES)
-    def make_a_mistake(self, command: Command) -> None:
+    @rule(configuration=histories.CONFIGURATIONS, mistake=histories.MISTAKES, really=st.booleans())
+    def configure_or_make_a_mistake(self, configuration: dict[str, Any] | None, mistake: Command, really: bool) -> None:
+        if really:
+            self.execute(commands.Configure(configuration))
+            return
         number = len(self.log)
-        self.execute(command)
+        self.execute(mistake)
         assert len(self.log) == number, "this should have been refused"
 
     @rule(pickled=st.booleans(), original_goes_on=st.booleans())
@@ -180,9 +203,7 @@ class Machine(RuleBasedStateMachine):
         """From here on a copy is given the same commands, or takes over while the original becomes the twin."""
         self.twin_agrees()
         copied = pickle.loads(pickle.dumps(self.simulation)) if pickled else copy.deepcopy(self.simulation)
-        self.simulation, self.twin = (
-            (self.simulation, copied) if original_goes_on else (copied, self.simulation)
-        )
+        self.simulation, self.twin = (self.simulation, copied) if original_goes_on else (copied, self.simulation)
 
     @rule()
     def replay_the_log(self) -> None:
@@ -205,6 +226,11 @@ class Machine(RuleBasedStateMachine):
     def under_way(self) -> list[str]:
         scheduler = self.simulation.scheduler
         return [cycle.pod.uid for cycle in (scheduler.cycle, *scheduler.bindings) if cycle is not None]
+
+    def is_there(self, pod: Pod) -> bool:
+        """Neither deleted nor finished, as one that is still being bound may be."""
+        stored = self.simulation.api.pod(pod.key)
+        return stored is not None and stored.uid == pod.uid and not stored.finished
 
     @invariant()
     def parts_are_sound(self) -> None:
@@ -321,9 +347,14 @@ class Machine(RuleBasedStateMachine):
 
     def world_agrees_on_queue(self) -> None:
         queue = self.simulation.scheduler.queue
-        lanes = {info.pod.key: lane for lane, infos in queue.lanes().items() for info in infos}
-        in_flight = dict.fromkeys(queue.active_q.in_flight.pod_keys(), "inFlight")
-        assert {key: queued.lane for key, queued in self.world.queue.items()} == {**in_flight, **lanes}
+        told = {key: place.lane for key, place in self.world.queue.items()}
+        known = {info.pod.key: lane for lane, infos in queue.lanes().items() for info in infos}
+        stored = {pod.uid: pod for pod in self.pods()}
+        for uid in queue.active_q.in_flight.pods:
+            if uid in stored:
+                known[stored[uid].key] = "inFlight"
+        deleted = [key for key in queue.active_q.in_flight.pod_keys() if key not in known]
+        assert {key: lane for key, lane in told.items() if key not in deleted} == known
         nominated = {ref.key: node for node, refs in queue.nominator.nominated_pods.items() if node for ref in refs}
         assert self.world.nominations == nominated
 
@@ -339,9 +370,13 @@ class Machine(RuleBasedStateMachine):
         for key, state in self.world.pods.items():
             assert state.pod.manifest == stored[key].manifest
             assert state.assumed_on == assumed.get(key, "")
-        known = {name: {item.pod.key for item in info.pods} & stored.keys() for name, info in cache.nodes.items()}
+        known = {
+            name: {item.pod.key for item in info.pods if self.is_there(item.pod)} for name, info in cache.nodes.items()
+        }
         told = {name: set(keys) for name, keys in self.world.pods_on.items()}
-        assert {name: keys for name, keys in told.items() if keys} == {name: keys for name, keys in known.items() if keys}
+        assert {name: keys for name, keys in told.items() if keys} == {
+            name: keys for name, keys in known.items() if keys
+        }
         assert {name for name, node in self.world.nodes.items() if not node.ghost} == {
             node.name for node in self.simulation.api.list("Node")
         }

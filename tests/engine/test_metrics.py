@@ -63,8 +63,11 @@ def test_the_trace_counts_what_the_queue_counts(rules: str, wanted: list[Command
         queue = simulation.scheduler.queue
         assert counters.incoming == queue.incoming_pods
         assert counters.pending == queue.pending_pods()
-        for info in [info for lane in queue.lanes().values() for info in lane]:
-            assert counters.first_us.get(info.pod.key) == info.initial_attempt_us
+        waiting = [info for lane in queue.lanes().values() for info in lane]
+        under_way = [cycle.pod.uid for cycle in (simulation.scheduler.cycle, *simulation.scheduler.bindings) if cycle]
+        assert set(counters.first_us) <= {*(info.pod.uid for info in waiting), *under_way}, "nobody else is remembered"
+        for info in waiting:
+            assert counters.first_us.get(info.pod.uid) == info.initial_attempt_us
     assert len(list(text_string_to_metric_families(render(simulation)))) == len(FAMILIES)
 
 
@@ -138,6 +141,42 @@ def test_a_failed_bind_is_an_error_and_the_sli_tells_the_simulated_time_until_th
     assert values['scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts="2",le="0.64"}'] == 0
 
 
+def test_a_bind_that_waits_is_counted_once_when_it_is_through() -> None:
+    fault = commands.Fault("DefaultBinder", "bind", "wait", seconds=3)
+    simulation = ran(node("n1"), pod("web-1"), then=[fault, commands.Settle()])
+    assert told(simulation)["scheduler_pod_scheduling_attempts_count"] == 0
+    simulation.execute(commands.Advance(5))
+    assert told(simulation)["scheduler_pod_scheduling_attempts_count"] == 1
+    assert told(simulation)['scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="1"}'] == 3
+
+
+def test_a_pod_popped_from_backoff_comes_into_the_active_queue_as_kubernetes_counts_it() -> None:
+    simulation = ran(node("n1"), pod("big-1", "6"), then=[commands.Settle()])
+    simulation.execute(commands.Apply((node("n2", cpu="8"),)))
+    simulation.execute(commands.Settle())
+    values = told(simulation)
+    assert values['scheduler_queue_incoming_pods_total{event="NodeAdd",queue="backoff"}'] == 1
+    assert values['scheduler_queue_incoming_pods_total{event="PopFromBackoffQ",queue="active"}'] == 1
+    assert Counters.fold(simulation.recorder.entries).incoming == simulation.scheduler.queue.incoming_pods
+
+
+def test_a_pod_of_the_same_name_starts_its_own_clock() -> None:
+    simulation = ran(pod("web-1"), then=[commands.Advance(30), commands.Delete("Pod", "default/web-1")])
+    simulation.execute(commands.Apply((pod("web-1"), node("n1"))))
+    simulation.execute(commands.Advance(40))
+    sums = [value for name, value in told(simulation).items() if "sli_duration_seconds_sum" in name]
+    assert sums == [0]
+
+
+def test_the_end_of_a_deleted_pods_attempt_is_not_its_namesakes() -> None:
+    simulation = ran(pod("web-1"), node("n1"), then=[commands.Stage(), commands.Delete("Pod", "default/web-1")])
+    simulation.execute(commands.Apply((pod("web-1", schedulingGates=GATES),)))
+    simulation.execute(commands.PodCycle())
+    counters = Counters.fold(simulation.recorder.entries)
+    assert counters.pending == simulation.scheduler.queue.pending_pods()
+    assert counters.pending["gated"] == 1
+
+
 def test_waiting_on_permit_is_timed() -> None:
     fault = commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10)
     simulation = ran(node("n1"), pod("web-1"), then=[fault, commands.Settle(), commands.Advance(10)])
@@ -152,6 +191,7 @@ def test_preemption_is_counted_with_its_victims() -> None:
     simulation.execute(commands.Apply((pod("vip-1", "2", 1000), pod("huge-1", "99", 1000))))
     simulation.execute(commands.Settle())
     values = told(simulation)
+    assert values[f'scheduler_schedule_attempts_total{{profile="{DEFAULT}",result="unschedulable"}}'] == 2
     assert values["scheduler_preemption_attempts_total"] == 2, "one found victims, the other could not"
     assert values["scheduler_preemption_victims_count"] == 1
     assert values["scheduler_preemption_victims_sum"] == 2

@@ -377,7 +377,20 @@ def test_trace_tells_every_move_with_its_cause_and_the_deciding_hint() -> None:
     assert world.events()[before:] == [
         HintAnswered("default/p", "Picky", "NodeAdd", "Queue", "the node is wanted"),
         PodMoved(
-            "default/p", "unschedulablePods", "backoffQ", "NodeAdd", "Picky", "Queue", 3, 1, 0, 1_000_000, ("Picky",)
+            *(
+                "default/p",
+                "unschedulablePods",
+                "backoffQ",
+                "NodeAdd",
+                "Picky",
+                "Queue",
+                3,
+                1,
+                0,
+                1_000_000,
+                ("Picky",),
+            ),
+            uid="p",
         ),
         HintAnswered("default/q", "Picky", "NodeAdd", "QueueSkip", "n2 is wanted"),
         MoveRequested("NodeAdd", "n1", 2, (), ("default/p",)),

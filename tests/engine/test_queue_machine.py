@@ -176,12 +176,12 @@ class QueueMachine(RuleBasedStateMachine):
         for event in self.world.events():
             if isinstance(event, PodMoved):
                 if event.source:
-                    lanes[event.source].remove(event.pod)
-                lanes.setdefault(event.target, set()).add(event.pod)
+                    lanes[event.source].remove(event.uid)
+                lanes.setdefault(event.target, set()).add(event.uid)
         lanes.pop("", None)
-        seen = {lane: {info.pod.key for info in infos} for lane, infos in self.world.queue.lanes().items() if infos}
+        seen = {lane: {info.pod.uid for info in infos} for lane, infos in self.world.queue.lanes().items() if infos}
         if self.in_flight:
-            seen["inFlight"] = {info.pod.key for info in self.in_flight}
+            seen["inFlight"] = {info.pod.uid for info in self.in_flight}
         assert {lane: keys for lane, keys in lanes.items() if keys} == seen
 
 

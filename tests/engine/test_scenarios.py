@@ -62,6 +62,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "a pod on one of several nodes": {"pod": "default/web-1", "nodes": ["n1", "n2"]},
     "a pod without a node": {"pod": "default/big-1", "pending": True},
     "a pod without a nomination": {"pod": "default/big-1", "pending": True, "nominated": ""},
+    "a pod that runs and stays": {"pod": "default/web-1", "phase": "Running", "terminating": False},
     "the message of a pod that fits nowhere": {
         "pod": "default/big-1",
         "message": "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: "
@@ -72,6 +73,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "a pod that does not exist": {"gone": "default/web-9"},
     "pods on distinct nodes": {"distinctNodes": {"selector": {"app": "web"}}},
     "a pod beside another": {"together": {"selector": {"app": "db"}, "beside": {"app": "web"}}},
+    "a pod in a lane of the queue": {"waits": "default/big-1", "in": "unschedulablePods"},
+    "lines of the trace in order": {"trace": ["big-1 popped, attempt 1", "inFlight → unschedulablePods"]},
 }
 WRONG: dict[str, dict[str, Any]] = {
     "a pod on another node": {"pod": "default/web-1", "node": "n2"},
@@ -80,12 +83,18 @@ WRONG: dict[str, dict[str, Any]] = {
     "a pod that should have a node": {"pod": "default/big-1", "node": "n1"},
     "a pod that is missing": {"pod": "default/web-9", "pending": True},
     "a nomination that is not there": {"pod": "default/big-1", "nominated": "n1"},
+    "another phase": {"pod": "default/web-1", "phase": "Failed"},
+    "a pod that should be on its way out": {"pod": "default/web-1", "terminating": True},
     "another message": {"pod": "default/big-1", "message": "0/2 nodes are available"},
     "another order of the nodes": {"nodeOrder": ["n2", "n1"]},
     "another count per zone": {"count": {"selector": {"app": "web"}, "per": ZONE, "equals": {"a": 2}}},
     "a pod that still exists": {"gone": "default/web-1"},
     "pods that share a node": {"distinctNodes": {"selector": {}}},
     "a pod with nobody beside it": {"together": {"selector": {"app": "web"}, "beside": {"app": "db"}}},
+    "a pod in another lane": {"waits": "default/big-1", "in": "activeQ"},
+    "a pod in no lane": {"waits": "default/web-1", "in": "activeQ"},
+    "a pod that does not back off": {"waits": "default/big-1", "in": "unschedulablePods", "seconds": 8},
+    "lines of the trace in another order": {"trace": ["inFlight → unschedulablePods", "big-1 popped, attempt 1"]},
     "an expectation of no known kind": {"colour": "blue"},
 }
 
@@ -119,6 +128,7 @@ BAD_FILES = {
     "a key that is unknown": GOOD + "colour: blue\n",
     "a key given twice": GOOD + "title: u\n",
     "a step with two commands": GOOD.replace("{run: {}}", "{run: {}, stage: {}}"),
+    "queue rules that do not exist": GOOD + "queue_rules: v1.0\n",
     "a command that does not exist": GOOD.replace("run", "jump"),
 }
 
@@ -129,6 +139,13 @@ def test_a_file_that_is_no_scenario_is_rejected(words: str, tmp_path: Path) -> N
     path.write_text(BAD_FILES[words])
     with pytest.raises(Rejected):
         load_scenario(path)
+
+
+@pytest.mark.parametrize("key", ["on", "'on'", "yes"], ids=["bare", "in quotes", "as another word for true"])
+def test_the_word_on_needs_no_quotes_in_a_cordon_step(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(GOOD.replace("{run: {}}", f"{{cordon: {{node: n1, {key}: false}}}}"))
+    assert load_scenario(path).setup == ({"kind": "cordon", "node": "n1", "on": False},)
 
 
 def test_a_leading_number_in_the_file_name_only_orders(tmp_path: Path) -> None:

@@ -32,7 +32,10 @@ def of_kind(kind: str, **fields: Any) -> Data:
 
 
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+CONTAINER = {"name": "c", "image": "i"}
+MOUNT = {"name": "data", "mountPath": "/data"}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [CONTAINER]}}
+TO_ITS_END = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
 OWNER = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
 VALID: dict[str, Data] = {
     "a small pod": make_pod("p").obj(),
@@ -79,7 +82,34 @@ VALID: dict[str, Data] = {
     "a budget": make_budget("b", {"app": "web"}, maxUnavailable="50%"),
     "a replica set": of_kind("ReplicaSet", spec=OWNER),
     "a stateful set": of_kind("StatefulSet", spec={**OWNER, "serviceName": "s"}),
+    "a stateful set that mounts its claims": of_kind(
+        "StatefulSet",
+        spec={
+            **OWNER,
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}],
+            "template": {**TEMPLATE, "spec": {"containers": [{**CONTAINER, "volumeMounts": [MOUNT]}]}},
+        },
+    ),
     "a replication controller": of_kind("ReplicationController", spec={"template": TEMPLATE}),
+    "a deployment": of_kind("Deployment", spec={**OWNER, "strategy": {"rollingUpdate": {"maxSurge": "50%"}}}),
+    "a daemon set": of_kind("DaemonSet", spec={name: OWNER[name] for name in ("selector", "template")}),
+    "a job": of_kind("Job", spec={"template": TO_ITS_END}),
+    "an indexed job": of_kind(
+        "Job",
+        spec={
+            "completions": 3,
+            "completionMode": "Indexed",
+            "backoffLimitPerIndex": 1,
+            "podFailurePolicy": {"rules": [{"action": "FailIndex", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
+            "template": TO_ITS_END,
+        },
+    ),
+    "a lease": of_kind(
+        "Lease",
+        spec={"holderIdentity": "a", "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"},
+    ),
+    "a config map": of_kind("ConfigMap", data={"key.name": "value"}, immutable=True),
+    "endpoints": of_kind("Endpoints", subsets=[{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 80}]}]),
 }
 
 
@@ -444,8 +474,8 @@ UPDATES: dict[str, tuple[Data, Callable[[Data], Any], list[str]]] = {
         ["value: Forbidden: may not be changed in an update."],
     ),
     "a kind without rules for updates": (
-        make_budget("b", {"a": "b"}, minAvailable=1),
-        lambda budget: budget["spec"].update(minAvailable=2),
+        VALID["a service"],
+        with_spec(selector={"a": "b"}),
         [],
     ),
 }

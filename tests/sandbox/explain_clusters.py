@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
-from hypothesis import strategies as st
-
-from sandbox.panels.explain import EXPLANATIONS, Explanation, explain_filter, explain_score
+from sandbox.panels.explain import Explanation, explain_filter, explain_score
 from sandbox.panels.state import Cycle
 from sandbox.panels.world import World
 from scheduler_engine import commands
@@ -93,127 +93,117 @@ def _corrected(told: Explanation) -> bool:
 # --- random clusters -------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def nodes(draw: st.DrawFn, name: str = "") -> Data:
-    builder = make_node(name or draw(st.sampled_from(["n1", "n2", "n3", "n4"])))
-    builder.capacity(cpu=draw(st.sampled_from(["1", "2", "4"])), memory=draw(st.sampled_from(["1Gi", "3Gi"])))
-    builder.capacity(pods=draw(st.sampled_from(["3", "110", "110"])))
-    builder.capacity({"ephemeral-storage": draw(st.sampled_from(["5Gi", "20Gi"]))})
-    if draw(st.booleans()):
-        builder.capacity({"example.com/gpu": draw(st.sampled_from(["1", "4"]))})
-    if draw(st.integers(0, 4)):
-        builder.zone(draw(st.sampled_from(["a", "b"])))
-    for key in draw(st.lists(st.sampled_from(["rack", "disk", REGION]), unique=True)):
-        builder.label(key, draw(st.sampled_from(["x", "y", "7"])))
-    if draw(st.integers(0, 3)) == 0:
-        effect = draw(st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"]))
-        builder.taint("dedicated", draw(st.sampled_from(["", "gpu"])), effect)
-    if draw(st.integers(0, 7)) == 0:
+def nodes(pick: Random, name: str = "") -> Data:
+    builder = make_node(name or pick.choice(["n1", "n2", "n3", "n4"]))
+    builder.capacity(cpu=pick.choice(["1", "2", "4"]), memory=pick.choice(["1Gi", "3Gi"]))
+    builder.capacity(pods=pick.choice(["3", "110", "110"]))
+    builder.capacity({"ephemeral-storage": pick.choice(["5Gi", "20Gi"])})
+    if pick.random() < 0.5:
+        builder.capacity({"example.com/gpu": pick.choice(["1", "4"])})
+    if pick.randint(0, 4):
+        builder.zone(pick.choice(["a", "b"]))
+    for key in pick.sample(["rack", "disk", REGION], pick.randint(0, 3)):
+        builder.label(key, pick.choice(["x", "y", "7"]))
+    if pick.randint(0, 3) == 0:
+        effect = pick.choice(["NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"])
+        builder.taint("dedicated", pick.choice(["", "gpu"]), effect)
+    if pick.randint(0, 7) == 0:
         builder.cordoned()
-    for image in draw(st.lists(st.sampled_from(APPS), unique=True)):
-        builder.image(f"registry.example/{image}:1", draw(st.sampled_from([50, 400, 1500])) << 20)
+    for image in pick.sample(APPS, pick.randint(0, 3)):
+        builder.image(f"registry.example/{image}:1", pick.choice([50, 400, 1500]) << 20)
     return builder.obj()
 
 
-@st.composite
-def pods(draw: st.DrawFn, number: int = 0, bound: int = 5) -> Data:
+def pods(pick: Random, number: int = 0, bound: int = 5) -> Data:
     """One in ``bound`` comes with a node."""
-    app = draw(st.sampled_from(APPS))
+    app = pick.choice(APPS)
     builder = (
-        make_pod(f"{app}-{number or draw(st.integers(8, 20))}")
-        .label("app", app)
-        .label("tier", draw(st.sampled_from(["1", "2"])))
+        make_pod(f"{app}-{number or pick.randint(8, 20)}").label("app", app).label("tier", pick.choice(["1", "2"]))
     )
-    builder.image(f"registry.example/{app}:1").priority(draw(st.sampled_from([0, 0, 10, 10])))
-    if draw(st.booleans()):
-        builder.cpu(draw(st.sampled_from(["0", "300m", "1", "3"])))
-    if draw(st.booleans()):
-        builder.memory(draw(st.sampled_from(["100Mi", "700Mi", "2Gi"])))
-    if draw(st.integers(1, bound)) == 1:
-        builder.node(draw(st.sampled_from(["n1", "n2", "n5"])))
-    for extra in draw(st.lists(st.sampled_from(EXTRAS), max_size=3)):
-        extra(draw, builder)
+    builder.image(f"registry.example/{app}:1").priority(pick.choice([0, 0, 10, 10]))
+    if pick.random() < 0.5:
+        builder.cpu(pick.choice(["0", "300m", "1", "3"]))
+    if pick.random() < 0.5:
+        builder.memory(pick.choice(["100Mi", "700Mi", "2Gi"]))
+    if pick.randint(1, bound) == 1:
+        builder.node(pick.choice(["n1", "n2", "n5"]))
+    for extra in pick.choices(EXTRAS, k=pick.randint(0, 3)):
+        extra(pick, builder)
     return builder.obj()
 
 
-def _selector(draw: st.DrawFn) -> dict[str, str]:
-    return draw(st.sampled_from([{"app": "web"}, {"app": "db"}, {"tier": "1"}, {"app": "cache", "tier": "2"}]))
+def _selector(pick: Random) -> dict[str, str]:
+    return pick.choice([{"app": "web"}, {"app": "db"}, {"tier": "1"}, {"app": "cache", "tier": "2"}])
 
 
-def _amounts(draw: st.DrawFn, pod: Any) -> None:
-    pod.request({"example.com/gpu": "1"}).request({"ephemeral-storage": draw(st.sampled_from(["1Gi", "6Gi"]))})
+def _amounts(pick: Random, pod: Any) -> None:
+    pod.request({"example.com/gpu": "1"}).request({"ephemeral-storage": pick.choice(["1Gi", "6Gi"])})
     pod.limit({"example.com/gpu": "1"})
 
 
-def _init(draw: st.DrawFn, pod: Any) -> None:
-    pod.init_container("warm-up", {"cpu": draw(st.sampled_from(["100m", "2"]))}, sidecar=draw(st.booleans()))
+def _init(pick: Random, pod: Any) -> None:
+    pod.init_container("warm-up", {"cpu": pick.choice(["100m", "2"])}, sidecar=pick.random() < 0.5)
 
 
-def _labels(draw: st.DrawFn, pod: Any) -> None:
-    if draw(st.booleans()):
-        pod.node_selector({"disk": draw(st.sampled_from(["x", "y"]))})
-    operator = draw(st.sampled_from(["In", "NotIn", "Exists", "Gt"]))
+def _labels(pick: Random, pod: Any) -> None:
+    if pick.random() < 0.5:
+        pod.node_selector({"disk": pick.choice(["x", "y"])})
+    operator = pick.choice(["In", "NotIn", "Exists", "Gt"])
     values = {"Exists": [], "Gt": ["5"]}.get(operator, ["x"])
-    pod.node_affinity(
-        draw(st.sampled_from(["rack", "disk", ZONE])), values, operator, draw(st.sampled_from([0, 10, 33]))
-    )
+    pod.node_affinity(pick.choice(["rack", "disk", ZONE]), values, operator, pick.choice([0, 10, 33]))
 
 
-def _tolerations(draw: st.DrawFn, pod: Any) -> None:
-    pod.toleration(
-        "dedicated", draw(st.sampled_from([None, "gpu"])), draw(st.sampled_from(["", "NoSchedule", "PreferNoSchedule"]))
-    )
-    if draw(st.booleans()):
+def _tolerations(pick: Random, pod: Any) -> None:
+    pod.toleration("dedicated", pick.choice([None, "gpu"]), pick.choice(["", "NoSchedule", "PreferNoSchedule"]))
+    if pick.random() < 0.5:
         pod.toleration("node.kubernetes.io/unschedulable")
 
 
-def _port(draw: st.DrawFn, pod: Any) -> None:
-    pod.host_port(draw(st.sampled_from([80, 81])), host_ip=draw(st.sampled_from(["", "10.0.0.1", "10.0.0.2"])))
+def _port(pick: Random, pod: Any) -> None:
+    pod.host_port(pick.choice([80, 81]), host_ip=pick.choice(["", "10.0.0.1", "10.0.0.2"]))
 
 
-def _spread(draw: st.DrawFn, pod: Any) -> None:
-    when = draw(st.sampled_from(["DoNotSchedule", "ScheduleAnyway"]))
-    key = draw(st.sampled_from(KEYS))
+def _spread(pick: Random, pod: Any) -> None:
+    when = pick.choice(["DoNotSchedule", "ScheduleAnyway"])
+    key = pick.choice(KEYS)
     if any(
         (item["topologyKey"], item["whenUnsatisfiable"]) == (key, when)
         for item in pod.manifest["spec"].get("topologySpreadConstraints", ())
     ):
         return
-    more: Data = draw(
-        st.sampled_from(
-            [{}, {"nodeTaintsPolicy": "Honor"}, {"nodeAffinityPolicy": "Ignore"}, {"matchLabelKeys": ["tier"]}]
-        )
+    more: Data = pick.choice(
+        [{}, {"nodeTaintsPolicy": "Honor"}, {"nodeAffinityPolicy": "Ignore"}, {"matchLabelKeys": ["tier"]}]
     )
-    if when == "DoNotSchedule" and draw(st.booleans()):
-        more = {**more, "minDomains": draw(st.integers(1, 3))}
-    pod.spread(key, draw(st.sampled_from([{"app": "web"}, {"app": "db"}])), draw(st.integers(1, 2)), when, **more)
+    if when == "DoNotSchedule" and pick.random() < 0.5:
+        more = {**more, "minDomains": pick.randint(1, 3)}
+    pod.spread(key, pick.choice([{"app": "web"}, {"app": "db"}]), pick.randint(1, 2), when, **more)
 
 
-def _near(draw: st.DrawFn, pod: Any) -> None:
-    pod.affinity(draw(st.sampled_from(KEYS)), _selector(draw), draw(st.sampled_from([0, 5, 40])))
+def _near(pick: Random, pod: Any) -> None:
+    pod.affinity(pick.choice(KEYS), _selector(pick), pick.choice([0, 5, 40]))
 
 
-def _far(draw: st.DrawFn, pod: Any) -> None:
-    pod.anti_affinity(draw(st.sampled_from(KEYS)), _selector(draw), draw(st.sampled_from([0, 7, 60])))
+def _far(pick: Random, pod: Any) -> None:
+    pod.anti_affinity(pick.choice(KEYS), _selector(pick), pick.choice([0, 7, 60]))
 
 
-def _claim(draw: st.DrawFn, pod: Any) -> None:
-    name = draw(st.sampled_from(list(CLAIMS)))
-    if not any(item["name"] == name for item in pod.manifest["spec"].get("volumes", ())):
-        pod.claim(name)
+def _claims(pick: Random, pod: Any) -> None:
+    held = {item["name"] for item in pod.manifest["spec"].get("volumes", ())}
+    for name in pick.sample(list(CLAIMS), pick.randint(1, 2)):
+        if name not in held:
+            pod.claim(name)
 
 
-def _disk(draw: st.DrawFn, pod: Any) -> None:
-    disk = draw(
-        st.sampled_from(
-            [
-                {"gcePersistentDisk": {"pdName": "shared", "readOnly": True}},
-                {"gcePersistentDisk": {"pdName": "shared"}},
-                {"awsElasticBlockStore": {"volumeID": "vol-1"}},
-                {"rbd": {"monitors": ["m1", "m2"], "image": "i"}},
-                {"iscsi": {"targetPortal": "10.0.0.1", "iqn": "iqn.2026-01.example:a", "lun": 0}},
-            ]
-        )
+def _disk(pick: Random, pod: Any) -> None:
+    disk = pick.choice(
+        [
+            {"gcePersistentDisk": {"pdName": "shared", "readOnly": True}},
+            {"gcePersistentDisk": {"pdName": "shared"}},
+            {"awsElasticBlockStore": {"volumeID": "vol-1"}},
+            {"awsElasticBlockStore": {"volumeID": "vol-1", "readOnly": True}},
+            {"rbd": {"monitors": ["m1", "m2"], "image": "i"}},
+            {"iscsi": {"targetPortal": "10.0.0.1", "iqn": "iqn.2026-01.example:a", "lun": 0}},
+        ]
     )
     pod.spec(
         volumes=[
@@ -223,16 +213,16 @@ def _disk(draw: st.DrawFn, pod: Any) -> None:
     )
 
 
-EXTRAS = (_amounts, _init, _labels, _tolerations, _port, _spread, _spread, _near, _far, _claim, _claim, _disk)
+EXTRAS = (_amounts, _init, _labels, _tolerations, _port, _spread, _spread, _near, _near, _far, _far, _claims, _disk)
 CLAIMS: dict[str, Data] = {
     "bound-a": {"volumeName": "pv-a"},
     "bound-labelled": {"volumeName": "pv-labelled"},
     "waits": {},
     "waits-large": {"gib": 20},
     "waits-here": {"storageClassName": "zoned"},
-    "waits-no-maker": {"storageClassName": "local"},
+    "waits-local": {"storageClassName": "local"},
+    "waits-local-large": {"storageClassName": "local", "gib": 3},
     "alone": {"volumeName": "pv-alone", "accessModes": ["ReadWriteOncePod"]},
-    "lost-volume": {"volumeName": "pv-gone"},
 }
 
 
@@ -300,6 +290,12 @@ def _capacity(zone: str, gib: int) -> Data:
     }
 
 
+def _attachment(volume: str, node: str) -> Data:
+    spec = {"attacher": DRIVER, "nodeName": node, "source": {"persistentVolumeName": volume}}
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment"}
+    return {**kind, "metadata": {"name": f"{volume}-{node}"}, "spec": spec}
+
+
 SERVICE: Data = {
     "apiVersion": "v1",
     "kind": "Service",
@@ -325,35 +321,36 @@ STORAGE: tuple[Data, ...] = (
     _volume("pv-alone", accessModes=["ReadWriteOncePod"]),
     _volume("pv-free", "b"),
     _volume("pv-local", "a", storageClassName="local"),
+    _volume("pv-local-small", "a", storageClassName="local", capacity={"storage": "2Gi"}),
+    _volume("pv-local-tiny", storageClassName="local", capacity={"storage": "1Gi"}),
+    _volume("pv-attached"),
+    _attachment("pv-attached", "n2"),
     *(_persistent_claim(name, fields) for name, fields in CLAIMS.items()),
     SERVICE,
 )
 
 
-@st.composite
-def clusters(draw: st.DrawFn) -> list[commands.Command]:
-    """Storage, three or four nodes, some running pods, and then what may happen."""
-    listed = [draw(nodes(name)) for name in ("n1", "n2", "n3", "n4")]
-    listed += [draw(pods(number, bound)) for number, bound in ((1, 1), (2, 1), (3, 1), (4, 9), (5, 9), (6, 9), (7, 9))]
+def cluster(seed: int) -> list[commands.Command]:
+    """Storage, four nodes, three running pods and four that wait, and then what may happen."""
+    pick = Random(seed)
+    listed = [nodes(pick, name) for name in ("n1", "n2", "n3", "n4")]
+    listed += [pods(pick, number, bound=1) for number in (1, 2, 3)]
+    listed += [pods(pick, number, bound=9) for number in (4, 5, 6, 7)]
     first = [commands.Apply((item,)) for item in listed]
-    after = [*[commands.PodCycle()] * draw(st.integers(0, 8)), *draw(st.lists(STEPS, max_size=20)), commands.Run(20)]
-    return [commands.Apply(STORAGE), *first, *after]
+    after = [step(pick) for step in pick.choices(STEPS, k=pick.randint(0, 20))]
+    cycles = [commands.PodCycle()] * pick.randint(0, 8)
+    return [commands.Apply(STORAGE), *first, *cycles, *after, commands.Run(20)]
 
 
-STEPS = st.one_of(
-    st.builds(lambda item: commands.Apply((item,)), pods()),
-    st.builds(lambda item: commands.Apply((item,)), pods()),
-    st.builds(lambda item: commands.Apply((item,)), nodes()),
-    st.just(commands.PodCycle()),
-    st.just(commands.Stage()),
-    st.just(commands.Run(20)),
-    st.builds(commands.Advance, st.sampled_from([1.0, 7.0, 40.0])),
-    st.builds(
-        commands.Delete,
-        st.just("Pod"),
-        st.sampled_from([f"default/{app}-{number}" for app in APPS for number in (1, 4)]),
-    ),
-    st.builds(commands.Delete, st.just("Node"), st.just("n4")),
+STEPS: tuple[Callable[[Random], commands.Command], ...] = (
+    lambda pick: commands.Apply((pods(pick),)),
+    lambda pick: commands.Apply((pods(pick),)),
+    lambda pick: commands.Apply((nodes(pick),)),
+    lambda pick: commands.PodCycle(),
+    lambda pick: commands.PodCycle(),
+    lambda pick: commands.Stage(),
+    lambda pick: commands.Run(20),
+    lambda pick: commands.Advance(pick.choice([1.0, 7.0, 40.0])),
+    lambda pick: commands.Delete("Pod", f"default/{pick.choice(APPS)}-{pick.randint(1, 4)}"),
+    lambda pick: commands.Delete("Node", "n4"),
 )
-ALL_FILTERS = [plugin for plugin, (explained, _) in EXPLANATIONS.items() if explained is not None]
-ALL_SCORES = [plugin for plugin, (_, explained) in EXPLANATIONS.items() if explained is not None]

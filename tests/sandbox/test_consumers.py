@@ -10,7 +10,7 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 
-from sandbox import rendering, store
+from sandbox import rendering, statements, store
 from sandbox.asgi import application
 from sandbox.consumers import NOT_FOUND, TRY_AGAIN
 
@@ -163,10 +163,10 @@ async def test_news_that_arrive_late_do_not_bring_an_old_state_back(visitor: Any
         await panels(socket)
         await do(visitor, node("a"))
         await panels(socket)
-        old = await database_sync_to_async(visitor.row)()
+        old = await database_sync_to_async(statements.place)(visitor.sandbox.pk)
         await do(visitor, node("b"))
         assert "b" in (await panels(socket))["cluster"]
-        await database_sync_to_async(store._publish)(old, store.Position.of(old))
+        await database_sync_to_async(store._publish)(visitor.sandbox.pk, old)
         assert await socket.receive_nothing(QUIET)
 
 

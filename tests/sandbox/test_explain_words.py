@@ -418,6 +418,13 @@ NAMED: Data = {
 }
 
 
+def test_a_plugin_that_the_profile_does_not_run_has_no_verdict() -> None:
+    assert (
+        filtered(full_node(), "web-1", "n1", "ImageLocality").sentence
+        == "ImageLocality does not filter in this profile."
+    )
+
+
 def test_a_plugin_that_was_skipped_says_so() -> None:
     told = filtered(full_node(), "web-1", "n1", "NodePorts")
     assert told.sentence == "NodePorts sits this one out: nothing about web-1 concerns it."
@@ -452,6 +459,29 @@ def test_an_old_cycle_is_told_as_it_was_after_the_cluster_has_changed() -> None:
     assert explain_filter(later, later.cycles[0], "n1", "NodeResourcesFit") == explain_filter(
         before, before.cycles[0], "n1", "NodeResourcesFit"
     )
+
+
+def test_the_smallest_volume_that_suits_is_named() -> None:
+    world = after(make_node("n1").zone("a").obj(), *STORAGE, make_pod("web-1").claim("waits-local-large").obj())
+    assert lines(filtered(world, "web-1", "n1", "VolumeBinding")) == ["claim waits-local-large: takes pv-local"]
+    world = after(make_node("n1").zone("a").obj(), *STORAGE, make_pod("web-1").claim("waits-local").obj())
+    assert lines(filtered(world, "web-1", "n1", "VolumeBinding")) == ["claim waits-local: takes pv-local-tiny"]
+
+
+def test_an_aws_disk_cannot_be_shared_even_for_reading() -> None:
+    disk = {"name": "d", "awsElasticBlockStore": {"volumeID": "vol-1", "readOnly": True}}
+    holder = make_pod("db-1").node("n1").spec(volumes=[disk]).obj()
+    world = after(*two_nodes(), holder, make_pod("web-1").spec(volumes=[disk]).obj())
+    told = filtered(world, "web-1", "n1", "VolumeRestrictions")
+    assert told.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
+    assert filtered(world, "web-1", "n2", "VolumeRestrictions").code == "Success"
+
+
+def test_a_spread_constraint_with_an_empty_selector_counts_nobody() -> None:
+    pod = make_pod("web-1").spread(ZONE, {}).obj()
+    world = after(*two_nodes(), make_pod("db-1").node("n1").obj(), pod)
+    told = filtered(world, "web-1", "n1", "PodTopologySpread")
+    assert lines(told)[0] == "zone, at most 1: 0 in a + 1 itself − 0 fewest = 1 ≤ 1"
 
 
 STORIES = (

@@ -87,18 +87,94 @@ def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
     story.pop(key)
     story.snapshot(key, story.order)
     visited = (("n0", "", "Success", (), ()), ("n1", "", "Success", (), ()))
-    story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 2, 1, 0, 2, ""))
+    story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 3, 1, 0, 1, ""))
     found = stats(World.fold(story.entries), View())
     assert [node["name"] for node in found["unvisited"]] == ["n2"]
-    assert found["unvisited_why"] == "not visited: 1 node that fit are enough"
-    assert found["how_many"].endswith("The next search starts at place 3.")
+    assert found["unvisited_why"] == "not visited: one node that fits is enough"
+    assert found["how_many"] == (
+        "2 of 3 nodes looked at, place 1 (n0) to place 2 (n1): one node that fits is enough. "
+        "The next search starts at place 2 (n1)."
+    )
+    assert "fits, not needed" in row(found, "n1")
+
+
+@pytest.mark.parametrize(
+    ("node", "plugin", "kind", "words"),
+    [
+        pytest.param("node-b2", "NodeName", "y is-open", "<b>NodeName</b>", id="one that passes"),
+        pytest.param("node-b2", "PodTopologySpread", "z is-open", "NodeAffinity had said no. Asked alone: ", id="not run"),
+        pytest.param("node-b2", "VolumeZone", "s is-open", "sits this one out", id="skipped"),
+        pytest.param("node-a1", "NodeResourcesFit", "n is-open", "Insufficient cpu", id="the refusal"),
+    ],
+)
+def test_every_cell_can_be_opened(world: World, node: str, plugin: str, kind: str, words: str) -> None:
+    found = stats(world, View(node=node, plugin=plugin))
+    assert f'class="{kind}"' in row(found, node)
+    assert words in found["rows"].partition('<tr class="why')[2].partition("</tr>")[0]
+    assert found["rows"].count('<tr class="why') == 1
+
+
+def with_what_if() -> World:
+    """One node with two more refusals behind its first."""
+    story = traces.Story()
+    for name in ("n0", "n1"):
+        story.add_node(traces.node(name))
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.snapshot(key, story.order)
+    story.pre_filter(key)
+    rows = (("n0", "NodeAffinity", traces.UU, (traces.AFFINITY,), ()), ("n1", "", "Success", (), ()))
+    others = (("NodeResourcesFit", traces.U, (traces.CPU,)), ("InterPodAffinity", traces.U, (traces.ANTI,)))
+    story.say(
+        ev.FilterRan(1, traces.FILTERS, traces.SKIPPED, rows, ("n1",), 2, 2, 2, 0, 0, "", (("n0", others),), 1),
+    )
+    return World.fold(story.entries)
+
+
+def test_all_reasons_shows_every_other_failing_filter_apart_from_the_official_one() -> None:
+    world = with_what_if()
+    plain, full = stats(world, View()), stats(world, View(reasons="all"))
+    assert (plain["also"], plain["all_reasons"]) == (2, False)
+    assert row(plain, "n0").count("<button") == 2
+    text = row(full, "n0")
+    assert text.count('class="n"') == 1
+    assert text.count('class="n also"') == 2
+    assert "not reported by Kubernetes: Insufficient cpu" in text
+    assert row(full, "n1") == row(plain, "n1")
+
+
+def test_an_open_what_if_cell_says_that_it_was_not_asked() -> None:
+    found = stats(with_what_if(), View(node="n0", plugin="InterPodAffinity", reasons="all"))
+    assert '<tr class="why is-also">' in found["rows"]
+    assert "not asked, because NodeAffinity had said no. Asked alone: " in found["rows"]
+
+
+def test_all_reasons_by_reason_come_after_the_official_ones() -> None:
+    groups = stats(with_what_if(), View(group="reason", reasons="all"))["groups"]
+    assert [(group["kind"], group["plugin"], group["count"]) for group in groups] == [
+        ("ok", "", 1),
+        ("no", "NodeAffinity", 1),
+        ("also", "NodeResourcesFit", 1),
+        ("also", "InterPodAffinity", 1),
+    ]
+    assert groups[2]["helps"] == "not reported"
+
+
+def test_by_reason_a_node_is_explained_under_its_group() -> None:
+    world = World.fold(traces.hundred().entries)
+    spread = next(group for group in stats(world, View())["groups"] if group["plugin"] == "PodTopologySpread")
+    node = spread["nodes"].split()[-1]
+    groups = stats(world, View(node=node, plugin="PodTopologySpread"))["groups"]
+    assert [group["plugin"] for group in groups if group["why"]] == ["PodTopologySpread"]
+    opened = next(group for group in groups if group["why"])
+    assert f'data-node="{node}"' in opened["tokens"].partition(" ")[2].partition("</button>")[0]
 
 
 def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
     found = stats(World.fold(traces.hundred().entries), View())
     assert found["grouped"]
     assert [group["count"] for group in found["groups"]] == [36, 36, 18, 10]
-    assert found["groups"][0]["fits"]
+    assert found["groups"][0]["kind"] == "ok"
     spread = next(group for group in found["groups"] if group["plugin"] == "PodTopologySpread")
     assert dict(spread["zones"]) == {"eu-a": 0, "eu-b": 18, "eu-c": 0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector import stats
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
@@ -56,7 +57,20 @@ def test_attempts_are_a_history_with_outcomes(world: World) -> None:
 )
 def test_why_here_in_words(story: object, pod: str, words: str) -> None:
     assert callable(story)
-    assert words in stats(World.fold(story().entries), View(pod=pod))["here"]["text"]
+    here = stats(World.fold(story().entries), View(pod=pod))["here"]
+    assert words in f"{here['text']} {here.get('edge', '')}"
+
+
+def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> None:
+    here = stats(World.fold(traces.api_scored().entries), View(pod="default/api-4"))["here"]
+    scored = World.fold(traces.api_scored().entries)
+    assert scored.cycle is not None
+    assert here["says"] == explain_score(scored, scored.cycle, "node-b3", here["plugin"]).sentence
+    world = World.fold(traces.web_at_filter().entries)
+    groups = {group["first"]: group["says"] for group in stats(world, View())["not_there"]}
+    assert groups["node-c2"] == "node-c2 is cordoned: it takes no new pods."
+    node = stats(world, View(node="node-c2"))
+    assert (node["says"], node["word"].plugin) == (groups["node-c2"], "NodeUnschedulable")
 
 
 @pytest.mark.parametrize(

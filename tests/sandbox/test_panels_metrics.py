@@ -162,6 +162,7 @@ def test_a_node_that_is_gone_is_no_longer_listed() -> None:
     world = World.fold(story.entries)
     assert list(table(world, "cpu-node")) == ["here"]
     assert list(table(world, "cpu-zone")) == ["eu-a"]
+    assert [chart(world, name)["more"] for name in ("cpu-node", "cpu-zone")] == [0, 0]
 
 
 def test_nodes_without_a_zone_are_together() -> None:

@@ -6,8 +6,28 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.preemption import stats
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from tests.engine.cluster import node, pod
 from tests.sandbox import traces
+
+
+FRAMES = [
+    ("2300m used of 4000m", "payments-1 asks for 3000m"),
+    ("3000m asked ≤ 4000m", "without 4 pods of lower priority payments-1 fits"),
+    ("3000m asked + 500m back = 3500m ≤ 4000m", "cart-5 fits beside payments-1: it may stay"),
+    (
+        "3000m asked + 500m staying + 600m back = 4100m > 4000m",
+        "api-2 does not fit beside payments-1, so it is a victim",
+    ),
+    (
+        "3000m asked + 500m staying + 900m back = 4400m > 4000m",
+        "batch-7 does not fit beside payments-1, so it is a victim",
+    ),
+    ("3000m asked + 500m staying + 300m back = 3800m ≤ 4000m", "batch-8 fits beside payments-1: it may stay"),
+    ("3000m asked + 800m staying = 3800m ≤ 4000m", "2 victims: api-2, batch-7"),
+]
 
 
 @pytest.fixture(name="world")
@@ -26,6 +46,7 @@ def test_candidates_stand_with_the_chosen_one_first_and_where_the_others_fell(wo
     ]
     assert found["not_helped"] == 3
     assert found["candidates"][4]["pdb"] == 1
+    assert [('class="tok pdb"' in item["victims"]) for item in found["candidates"]] == [False] * 4 + [True]
 
 
 def test_the_film_goes_from_as_it_is_over_all_out_and_each_reprieve_to_the_result(world: World) -> None:
@@ -40,6 +61,48 @@ def test_the_film_goes_from_as_it_is_over_all_out_and_each_reprieve_to_the_resul
     ]
     assert film["frames"][0]["title"] == "as it is"
     assert film["frames"][-1]["title"] == "result"
+
+
+def test_each_frame_shows_its_sum(world: World) -> None:
+    frames = stats(world, View())["film"]["frames"]
+    assert [(frame["formula"], frame["note"]) for frame in frames] == FRAMES
+
+
+def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
+    simulation = Simulation()
+    old = (pod("small-1", "1", 5, nodeName="n1"), pod("large-1", "3", 0, nodeName="n1"))
+    simulation.execute(commands.Apply((node("n1"), *old, pod("new-1", "2", 10))))
+    simulation.execute(commands.Advance(100))
+    world = World.fold(simulation.recorder.entries)
+    assert "default/large-1" not in world.pods
+    frames = stats(world, View(cycle=1))["film"]["frames"]
+    assert [frame["formula"] for frame in frames] == [
+        "4000m used of 4000m",
+        "2000m asked ≤ 4000m",
+        "2000m asked + 1000m back = 3000m ≤ 4000m",
+        "2000m asked + 1000m staying + 3000m back = 6000m > 4000m",
+        "2000m asked + 1000m staying = 3000m ≤ 4000m",
+    ]
+
+
+def test_the_budget_that_an_eviction_would_violate_is_named() -> None:
+    simulation = Simulation()
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "guarded"}}}
+    status = {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "guard"},
+        "spec": spec,
+        "status": status,
+    }
+    guarded = pod("guarded-1", "4", 0, nodeName="n1")
+    simulation.execute(commands.Apply((node("n1"), budget, guarded, pod("new-1", "2", 10))))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    found = stats(World.fold(simulation.recorder.entries), View())
+    assert "PDB guard</span>" in found["candidates"][0]["victims"]
+    assert [frame["violates"] for frame in found["film"]["frames"]] == [False, False, True, False]
 
 
 def test_a_refused_reprieve_is_hatched_and_does_not_stay(world: World) -> None:

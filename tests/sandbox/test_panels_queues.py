@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.inspector import stats as inspector
 from sandbox.panels.queues import stats
+from sandbox.panels.timeline import stats as timeline
+from scheduler_engine import commands
+from scheduler_engine.scenario import load_scenarios, play
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 
@@ -52,7 +57,7 @@ def test_a_gated_pod_names_its_gate(lanes: dict[str, dict[str, Any]]) -> None:
 def test_a_move_has_its_cause_on_it(lanes: dict[str, dict[str, Any]]) -> None:
     card = next(card for card in lanes["activeQ"]["cards"] if card["name"] == "api-6")
     assert card["moved"] == "from backoffQ, backoff over"
-    assert card["title"] == "from backoffQ by BackoffComplete at 00:10"
+    assert card["title"].startswith("from backoffQ by BackoffComplete at 00:10")
 
 
 def test_an_event_that_came_in_mid_cycle_is_noted_by_the_pod_in_flight() -> None:
@@ -61,7 +66,7 @@ def test_an_event_that_came_in_mid_cycle_is_noted_by_the_pod_in_flight() -> None
     story.pop(key)
     story.say(ev.MoveRequested("NodeAdd", "n", 1, (key,), ()))
     flying = stats(World.fold(story.entries), View())["lanes"][0]
-    assert flying["cards"][0]["detail"] == "noted NodeAdd"
+    assert flying["cards"][0]["detail"] == "noted NodeAdd n"
 
 
 def test_an_empty_queue_has_five_empty_lanes() -> None:
@@ -76,3 +81,110 @@ def test_a_long_lane_ends_in_a_number() -> None:
         story.add_pod(traces.pod(f"p-{number}"))
     lane = stats(World.fold(story.entries), View())["lanes"][1]
     assert (lane["count"], len(lane["cards"]), lane["more"]) == (70, 60, 10)
+
+
+SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
+
+
+def opened(slug: str, steps: int = 0) -> tuple[Simulation, dict[str, dict[str, Any]]]:
+    """A scenario after its setup and the first ``steps`` of what a visitor would do; pod's name → its card."""
+    simulation = SCENARIOS[slug].open()
+    play(simulation, SCENARIOS[slug].then[:steps])
+    return simulation, cards_of(simulation)
+
+
+def folded(simulation: Simulation) -> World:
+    world = World.fold(simulation.recorder.entries)
+    world.clock_us = simulation.now_us
+    return world
+
+
+def cards_of(simulation: Simulation) -> dict[str, dict[str, Any]]:
+    return {card["name"]: card for lane in stats(folded(simulation), View())["lanes"] for card in lane["cards"]}
+
+
+def test_the_same_event_wakes_one_pod_and_not_the_other_and_the_hint_says_why() -> None:
+    _, cards = opened("queue-one-event-two-hints", 1)
+    assert cards["hungry-1"]["lane"] == "activeQ"
+    assert cards["hungry-1"]["hint"] == (
+        "NodeResourcesFit", "Queue", "NodeAdd node-hdd", "a node was added that is large enough",
+    )  # fmt: skip
+    assert cards["picky-1"]["lane"] == "unschedulable"
+    assert cards["picky-1"]["hint"] == (
+        "NodeAffinity", "QueueSkip", "NodeAdd", "the node does not match the pod's node affinity",
+    )  # fmt: skip
+
+
+def test_a_card_names_the_command_that_moved_it_and_the_time_line_has_its_mark() -> None:
+    simulation, cards = opened("queue-one-event-two-hints", 1)
+    assert cards["hungry-1"]["command"] == 5
+    assert cards["hungry-1"]["title"].endswith("command 5: apply Node node-hdd")
+    marks = [item["commands"] for item in timeline(folded(simulation), View())["items"] if item["kind"] == "command"]
+    assert marks[-1] == "5"
+
+
+def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off() -> None:
+    simulation = SCENARIOS["queue-affinity-wakes-a-pod"].open()
+    play(simulation, SCENARIOS["queue-affinity-wakes-a-pod"].then)
+    moves = inspector(folded(simulation), View(pod="default/web-1"))["moves"]
+    told = [(move["source"], move["target"], move["origin"]["text"]) for move in moves]
+    assert told[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
+    assert told[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")
+    assert moves[3]["cause"] == "AssignedPodAdd cache-1"
+    assert moves[3]["hint"] == "InterPodAffinity answered Queue to AssignedPodAdd"
+
+
+def test_a_pod_in_flight_names_the_node_that_came_in_mid_cycle() -> None:
+    _, cards = opened("queue-node-arrives-in-mid-cycle")
+    assert cards["big-1"]["detail"] == "noted NodeAdd node-large"
+
+
+def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
+    simulation, _ = opened("bind-fails")
+    simulation.execute(commands.PodCycle())
+    lanes = [lane["id"] for lane in stats(folded(simulation), View())["lanes"]]
+    assert lanes.index("errorBackoffQ") == lanes.index("backoffQ") + 1
+    assert cards_of(simulation)["web-1"]["error"]
+
+
+def test_a_ring_counts_down_on_the_simulated_clock() -> None:
+    simulation, cards = opened("queue-backoff-design-doc", 1)
+    assert (cards["big-1"]["age"], cards["big-1"]["ring"]) == ("8 s of 8 s", 100)
+    simulation.execute(commands.Advance(2, play=True))
+    card = cards_of(simulation)["big-1"]
+    assert (card["age"], card["ring"]) == ("6 s of 8 s", 75)
+
+
+@pytest.mark.parametrize(
+    ("slug", "rules", "age", "words"),
+    [
+        pytest.param(
+            "queue-backoff-design-doc", "design-doc", "8 s of 8 s", "1 s × 2^attempts", id="the design document: 8 s"
+        ),
+        pytest.param("queue-backoff-v1-34", "v1.34", "4 s of 4 s", "1 s × 2^(failures − 1)", id="v1.34: 4 s"),
+    ],
+)
+def test_the_head_names_the_rules_and_what_they_do_to_a_third_failure(
+    slug: str, rules: str, age: str, words: str
+) -> None:
+    simulation, cards = opened(slug, 1)
+    found = stats(folded(simulation), View())
+    assert (found["rules"], cards["big-1"]["age"]) == (rules, age)
+    assert words in found["rules_say"]
+
+
+def test_a_fourth_failure_by_the_design_document_meets_the_maximum() -> None:
+    simulation, _ = opened("queue-backoff-design-doc")
+    simulation.execute(commands.Advance(9))
+    simulation.execute(commands.Delete("Pod", "default/filler-4"))
+    assert cards_of(simulation)["big-1"]["age"] == "9 s of 10 s"
+
+
+def test_a_move_within_a_lane_keeps_the_cause_that_brought_the_pod_there() -> None:
+    story = traces.Story()
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.move(key, "inFlight", "errorBackoffQ", "ScheduleAttemptFailure", backoff_until_us=2_000_000)
+    story.move(key, "errorBackoffQ", "errorBackoffQ", "UnschedulablePodUpdate", backoff_until_us=2_000_000)
+    lanes = {lane["id"]: lane for lane in stats(World.fold(story.entries), View())["lanes"]}
+    assert lanes["errorBackoffQ"]["cards"][0]["title"].startswith("from inFlight by ScheduleAttemptFailure")

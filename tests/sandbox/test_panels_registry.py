@@ -16,7 +16,7 @@ from tests.sandbox.traces import STORIES
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", "scores", 2, 1, "reason", "tiles")
+EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", "scores", 2, 1, "reason", "tiles", "all")
 WORLDS: dict[str, World] = {}
 
 
@@ -57,7 +57,7 @@ def test_a_panel_is_one_section_with_its_id_in_every_story(panel: str, story: st
 @pytest.mark.parametrize("panel", PANELS)
 def test_a_panel_has_no_inline_script_handler_or_doubled_id(panel: str, story: str) -> None:
     text = html(panel, story, EVERYTHING)
-    assert not re.search(r"<script(?! id=\"scores-data\" type=\"application/json\")", text)
+    assert not re.search(r"<script(?! id=\"(?:scores|metrics)-data\" type=\"application/json\")", text)
     assert not re.search(r"\son[a-z]+=", text)
     ids = re.findall(r'\sid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
@@ -90,7 +90,7 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
             {"pod": "a/b", "page": "3", "cycle": 2}, View(pod="a/b", page=3, cycle=2), id="numbers may be text"
         ),
         pytest.param(
-            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "shape": "z"},
+            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "shape": "z", "reasons": "z"},
             View(),
             id="bad values are the default",
         ),

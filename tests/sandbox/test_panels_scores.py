@@ -35,7 +35,27 @@ def test_a_cell_shows_weighted_over_raw_normalized_and_weight(world: World) -> N
 
 def test_an_open_cell_shows_the_arithmetic(world: World) -> None:
     rows = stats(world, View(node="node-b3", plugin="TaintToleration"))["rows"]
-    assert "<code>100 × 3 = 300</code><span>weight 3, so 300 of the 843</span>" in rows
+    assert "node-b3 has no taint that asks api-4 to go elsewhere." in rows
+    assert "<code>100 − 100 × 0 / 1 = 100</code>" in rows
+    assert "<code>100 × 3 = 300</code><span>weight 3, so 300 of the 843 of node-b3</span>" in rows
+
+
+def test_the_steps_of_the_waterfall_hang_where_the_one_before_ended(world: World) -> None:
+    why = stats(world, View())["why_not"]
+    level = float(why["from_y"])
+    for step in why["steps"]:
+        top, height = float(step["y"]), float(step["height"])
+        start, end = (top + height, top) if step["up"] else (top, top + height)
+        assert start == pytest.approx(level, abs=1.6), step["plugin"]
+        level = end
+    assert level == pytest.approx(float(why["to_y"]), abs=1.6)
+
+
+def test_the_seed_of_the_draw_is_told_when_it_is_known(world: World) -> None:
+    assert stats(world, View())["seed"] is None
+    seeded = World.fold(traces.tied().entries)
+    seeded.seed = 42
+    assert stats(seeded, View())["seed"] == 42
 
 
 def test_the_chart_has_the_weighted_scores_of_every_row(world: World) -> None:

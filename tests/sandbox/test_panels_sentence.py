@@ -107,7 +107,4 @@ def test_a_failed_plugin_is_named() -> None:
     key = "default/lone"
     story.say(ev.PluginsRan(1, "PreBind", "twin-2", (("VolumeBinding", "Error", ("timed out",)),)))
     story.stage(key, "PreBind", "failed", "")
-    assert (
-        stats(World.fold(story.entries), View())["text"]
-        == "VolumeBinding says no: timed out. What was set aside is given back."
-    )
+    assert stats(World.fold(story.entries), View())["text"] == "VolumeBinding says no: timed out."

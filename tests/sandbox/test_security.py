@@ -14,9 +14,9 @@ pytestmark = pytest.mark.django_db
 
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
-    "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/",
+    "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
 ]  # fmt: skip
-GETS = ["", "panel/status/", "yaml/Node/?key=a"]
+GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/"]
 
 
 def routes(resolver: URLResolver) -> list[str]:
@@ -30,7 +30,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    assert set(routes(get_resolver())) == tested | {"landing", "create"}
+    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare"}
 
 
 @pytest.mark.parametrize("path", POSTS)

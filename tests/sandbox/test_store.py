@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from sandbox import engine, store
+from sandbox import engine, statements, store
 from sandbox.live import Position, live
 from sandbox.models import CommandRecord, Sandbox
 from scheduler_engine.errors import Rejected
@@ -69,7 +69,7 @@ def test_a_commit_that_fails_does_no_harm(visitor: Any, node: Any, monkeypatch: 
     store.execute(visitor.sandbox, node("a"))
     row = visitor.row()
     with monkeypatch.context() as patch:
-        patch.setattr(Sandbox, "save", lambda *args, **kwargs: 1 / 0)
+        patch.setattr(statements, "set_place", lambda sandbox_id, now: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             store.execute(row, node("b"))
     assert len(visitor.log()) == 1
@@ -220,7 +220,7 @@ def test_browsers_hear_of_a_change_only_after_it_is_committed(
 ) -> None:
     heard: list[bool] = []
     monkeypatch.setattr(
-        store, "_publish", lambda row, position: heard.append(transaction.get_connection().in_atomic_block)
+        store, "_publish", lambda sandbox_id, place: heard.append(transaction.get_connection().in_atomic_block)
     )
     store.execute(visitor.row(), node("a"))
     assert heard == [False]
@@ -228,6 +228,6 @@ def test_browsers_hear_of_a_change_only_after_it_is_committed(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_command_counts_even_if_nobody_can_be_told(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_publish", lambda row, position: 1 / 0)
+    monkeypatch.setattr(store, "_publish", lambda sandbox_id, place: 1 / 0)
     store.execute(visitor.row(), node("a"))
     assert len(visitor.log()) == 1

@@ -81,3 +81,15 @@ def test_a_wrong_token_or_an_unknown_sandbox_is_simply_not_found(visitor: Any, p
     assert visitor.client.get(wrong).status_code == 404
     assert visitor.client.get(unknown).content == visitor.client.get(wrong).content
     assert "whole link" in visitor.client.get(wrong).content.decode()
+
+
+@pytest.mark.parametrize("rules", ["v1.34", "design-doc"])
+def test_a_blank_sandbox_has_the_queue_rules_that_were_chosen(rules: str) -> None:
+    answer = Client().post("/new/", {"queue_rules": rules}, follow=True)
+    assert Sandbox.objects.get().queue_rules == rules
+    assert f">{rules}</span>" in answer.content.decode()
+
+
+def test_unknown_queue_rules_are_said_and_make_nothing() -> None:
+    assert Client().post("/new/", {"queue_rules": "v1.0"}).status_code == 400
+    assert not Sandbox.objects.exists()

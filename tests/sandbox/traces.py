@@ -406,7 +406,7 @@ def web_at_filter() -> Story:
     story.at(12.4).command("stage", "one stage")
     story.pop(key, 3, 1000)
     story.command("stage", "one stage")
-    story.snapshot(key, ("node-b1", "node-a1"), "node-b3", ("havePodsWithAffinity", "usedPVCSet"))
+    story.snapshot(key, ("node-b1", "node-a1"), "node-b3", ("havePodsWithAffinityNodeInfoList", "usedPVCSet"))
     story.command("stage", "one stage")
     story.pre_filter(key)
     story.command("stage", "one stage")
@@ -496,6 +496,8 @@ PAYMENT_VICTIMS: dict[str, tuple[str, ...]] = {
 def payments_preempts() -> Story:
     """The pod payments-1 fits nowhere; five nodes are candidates, node-b1 is chosen and api-2 and batch-7 must go."""
     story = three_zones()
+    web = "default/web-1"
+    story.say(ev.ObjectDeleted("Pod", web), ev.CachePodChanged(web, "node-b1", "removed"))
     for manifest in (
         pod("api-2", "600m", "512Mi", 100, "node-b1"),
         pod("batch-7", "900m", "512Mi", 0, "node-b1"),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+
+from scheduler_engine.framework.node_info import PodInfo
 
 from ..amounts import short_name
 from ..state import Cycle
@@ -31,7 +32,7 @@ from .volume_limits import limits_filter
 from .volume_places import binding_filter, zone_filter
 from .volume_restrictions import restrictions_filter
 
-__all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score"]
+__all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score", "moment_seen"]
 
 Explain = Callable[[Case], Explanation]
 
@@ -58,7 +59,7 @@ VOLUME_PLUGINS = ("VolumeRestrictions", "VolumeBinding", "VolumeZone", "NodeVolu
 
 def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
-    filtered, moment = cycle.filter, _moment(world, cycle)
+    filtered, moment = cycle.filter, moment_seen(world, cycle)
     explain = EXPLANATIONS.get(plugin, (None, None))[0]
     early = _refused_early(cycle, moment, plugin)
     if early is not None:
@@ -66,6 +67,8 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
     if filtered is None or row is None:
         return Explanation(f"{node_name} was not looked at for {short_name(cycle.pod)}.")
+    if plugin not in filtered.plugins:
+        return Explanation(f"{plugin} does not filter in this profile.")
     if plugin in filtered.skipped:
         return Explanation(
             f"{plugin} sits this one out: nothing about {short_name(cycle.pod)} concerns it.", code=SUCCESS
@@ -76,13 +79,14 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     if explain is None or moment is None or node_name not in moment.nodes:
         return Explanation(f"{plugin}: {'; '.join(recorded[1]) or 'passes'}.", code=recorded[0], reasons=recorded[1])
     case = Case(moment, moment.nodes[node_name], moment.arguments.get(plugin, {}))
-    asked_alone = failed and filtered.plugins.index(plugin) > filtered.plugins.index(failed)
-    nominated = () if asked_alone else tuple(moment.nominated[key] for key in with_nominated if key in moment.nominated)
+    order = filtered.plugins
+    what_if = failed in order and order.index(plugin) > order.index(failed)
+    nominated = () if what_if else tuple(moment.nominated[key] for key in with_nominated if key in moment.nominated)
     told = _both_runs(case, nominated, explain)
     return _checked_filter(told, recorded)
 
 
-def _both_runs(case: Case, nominated: tuple[Any, ...], explain: Explain) -> Explanation:
+def _both_runs(case: Case, nominated: tuple[PodInfo, ...], explain: Explain) -> Explanation:
     """Filters must pass with the nominated pods counted on the node, and without them."""
     alone = explain(case)
     if not nominated:
@@ -118,7 +122,7 @@ def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) ->
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """How ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
     explain = EXPLANATIONS.get(plugin, (None, None))[1]
-    moment = _moment(world, cycle)
+    moment = moment_seen(world, cycle)
     raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
     if cycle.score is None or node_name not in raws:
         return Explanation(f"{plugin} gave {node_name} no score for {short_name(cycle.pod)}.")
@@ -146,10 +150,11 @@ def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Expla
     return Explanation(f"The scheduler recorded {shown}.", (line, *told.lines), raw=raw, normalized=normalized)
 
 
-def _moment(world: World, cycle: Cycle) -> Moment | None:
-    """Folded once per stage of the cycle, and kept with it."""
-    if cycle.moment is None or cycle.moment.stages != len(cycle.stages):
+def moment_seen(world: World, cycle: Cycle) -> Moment | None:
+    """The cluster as the cycle saw it; folded once more when it has come to scoring, and kept with the cycle."""
+    stages = len(cycle.stages)
+    if cycle.moment is None or (cycle.moment.stages != stages and not cycle.moment.complete):
         cycle.moment = moment_of(world.entries, cycle.number)
         if cycle.moment is not None:
-            cycle.moment.stages = len(cycle.stages)
+            cycle.moment.stages = stages
     return cycle.moment

@@ -40,7 +40,7 @@ class Moment:
     ``images``: node → image name → (bytes, nodes that have it). ``nominated``: pods named in Filter's rows.
     ``arguments``: plugin → its arguments in the cycle's profile, {} for those without.
     ``pre_filter``, ``filter`` and ``pre_score`` hold the other objects when those stages ran.
-    ``stages``: how many stages the cycle had done when this was folded.
+    ``stages``: how many stages the cycle had done when this was folded; ``complete``: later ones add nothing.
     """
 
     pod: Pod
@@ -53,6 +53,7 @@ class Moment:
     filter: Objects = field(default_factory=lambda: Objects({}))
     pre_score: Objects = field(default_factory=lambda: Objects({}))
     stages: int = 0
+    complete: bool = False
 
 
 def moment_of(entries: Iterable[ev.Entry], cycle: int) -> Moment | None:
@@ -64,6 +65,8 @@ def moment_of(entries: Iterable[ev.Entry], cycle: int) -> Moment | None:
             handler(fold, entry.event)
             if fold.done:
                 break
+    if fold.moment is not None:
+        fold.moment.complete = fold.done
     return fold.moment
 
 

@@ -15,6 +15,8 @@ CORDONED = "node(s) were unschedulable"
 CORDON_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 HARD = ("NoSchedule", "NoExecute")
 SOFT = "PreferNoSchedule"
+GIVEN_TO_ALL = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "memory-pressure"))
+"""Keys that admission tolerates for pods; not worth naming where the taint is another."""
 
 
 def shown(taint: Taint) -> str:
@@ -27,6 +29,7 @@ def verdict_on(taint: Taint, tolerations: Sequence[Toleration]) -> str:
     matching = next((item for item in tolerations if item.tolerates(taint)), None)
     if matching is not None:
         return f"tolerated by {_toleration(matching)}"
+    tolerations = [item for item in tolerations if item.key == taint.key or item.key not in GIVEN_TO_ALL]
     if not tolerations:
         return "not tolerated: the pod has no toleration that could match"
     return "not tolerated: " + "; ".join(f"{_toleration(item)} {_why_not(item, taint)}" for item in tolerations)

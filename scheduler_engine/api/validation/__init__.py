@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
-from scheduler_engine.api.fields import check_fields
+from scheduler_engine.api.fields import check_fields, meant, well_typed
+from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.validation import storage, workloads
+from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_update import pod_update
@@ -25,7 +26,7 @@ Manifest = Mapping[str, Any]
 RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
     "Pod": pod_rules,
     "Node": node_rules,
-    "Namespace": workloads.namespace_rules,
+    "Namespace": policies.namespace_rules,
     "Service": service_rules,
     "PersistentVolume": storage.persistent_volume_rules,
     "PersistentVolumeClaim": storage.claim_rules,
@@ -34,25 +35,44 @@ RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
     "CSIDriver": storage.csi_driver_rules,
     "CSIStorageCapacity": storage.capacity_rules,
     "VolumeAttachment": storage.attachment_rules,
-    "PriorityClass": workloads.priority_class_rules,
-    "RuntimeClass": workloads.runtime_class_rules,
-    "PodDisruptionBudget": workloads.budget_rules,
-    "ReplicaSet": workloads.replica_set_rules,
-    "ReplicationController": workloads.replication_controller_rules,
-    "StatefulSet": workloads.replica_set_rules,
+    "PriorityClass": policies.priority_class_rules,
+    "RuntimeClass": policies.runtime_class_rules,
+    "PodDisruptionBudget": policies.budget_rules,
+    "ReplicaSet": owners.replica_set_rules,
+    "ReplicationController": owners.replication_controller_rules,
+    "Deployment": owners.deployment_rules,
+    "DaemonSet": owners.daemon_set_rules,
+    "StatefulSet": owners.stateful_set_rules,
+    "Job": jobs.job_rules,
+    "Lease": leaders.lease_rules,
+    "ConfigMap": leaders.config_map_rules,
+    "Endpoints": leaders.endpoints_rules,
 }
 UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
     "Pod": pod_update,
     "Node": node_update,
-    "Namespace": workloads.namespace_update,
+    "Namespace": policies.namespace_update,
     "PersistentVolume": storage.persistent_volume_update,
     "PersistentVolumeClaim": storage.claim_update,
     "StorageClass": storage.storage_class_update,
-    "PriorityClass": workloads.priority_class_update,
-    "RuntimeClass": workloads.runtime_class_update,
+    "PriorityClass": policies.priority_class_update,
+    "RuntimeClass": policies.runtime_class_update,
+    "PodDisruptionBudget": policies.budget_update,
+    "ReplicaSet": owners.replica_set_update,
+    "ReplicationController": owners.replica_set_update,
+    "Deployment": owners.deployment_update,
+    "DaemonSet": owners.daemon_set_update,
+    "StatefulSet": owners.stateful_set_update,
+    "Job": jobs.job_update,
+    "Lease": leaders.lease_update,
+    "ConfigMap": leaders.config_map_update,
+    "Endpoints": leaders.endpoints_update,
 }
 
-BEFORE_RULES: dict[str, Callable[[Manifest], Manifest]] = {"Service": in_registry}
+BEFORE_RULES: dict[str, Callable[[Manifest], Manifest]] = {
+    "Service": in_registry,
+    "Job": jobs.in_registry,
+}
 """What a registry completes in a new object before its rules are asked."""
 
 SERVER_FIELDS = {
@@ -67,6 +87,8 @@ SERVER_FIELDS = {
 def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     """Everything wrong with a manifest as written: kind, unknown fields and wrong types, then the rules of its kind.
 
+    An API server stops after the first sort; here the rules are asked too, about what is well typed.
+
     ``document`` is its number in the text or command it came from. An empty list means that it would be accepted.
     """
     if not isinstance(manifest, Mapping):
@@ -76,10 +98,21 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     except Rejected as problem:
         return _numbered(problem.errors, document, manifest)
     errors = check_fields(manifest, kind)
-    if not errors:
-        complete = BEFORE_RULES.get(kind, dict)
-        errors = check_rules(complete(with_defaults(manifest)))
-    return _numbered(errors, document, manifest)
+    complete = BEFORE_RULES.get(kind, dict)
+    sound = well_typed(manifest, kind) if errors else manifest
+    beside = [place for error in errors for place in dict.fromkeys((error.path, meant(error).lstrip(".")))]
+    more = check_rules(complete(with_defaults(sound)))
+    return _numbered([*errors, *(error for error in more if not _follows(error, beside))], document, manifest)
+
+
+def _follows(error: FieldError, places: list[str]) -> bool:
+    """Whether an error only says that what stands at one of ``places`` could not be used."""
+    path = written_path(error.path)
+    return any(_within(path, place) or _within(place, path) for place in places)
+
+
+def _within(path: str, owner: str) -> bool:
+    return path == owner or (path.startswith(owner) and path[len(owner)] in ".[")
 
 
 def check_rules(defaulted: Manifest) -> list[FieldError]:
@@ -95,7 +128,9 @@ def check_update(old: Manifest, new: Manifest, document: int = 0) -> None:
     is the number of the new form in the text or command it came from.
     """
     rule = UPDATE_RULES.get(str(new.get("kind")))
-    errors = [] if rule is None else _numbered(rule(old, _completed(old, new)), document, new)
+    complete = BEFORE_RULES.get(str(new.get("kind")), dict)
+    after = complete(_completed(old, new))
+    errors = [] if rule is None else _numbered(rule(complete(old), after), document, new)
     if errors:
         raise Rejected(errors)
 

@@ -59,15 +59,15 @@ def metadata_rules(manifest: Data, check: names.Check, namespaced: bool) -> Erro
 
 def _common(metadata: Data, path: str) -> Errors:
     yield from labels(metadata.get("labels") or {}, f"{path}.labels")
-    yield from _annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    yield from annotation_rules(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from _owners(metadata.get("ownerReferences") or [], f"{path}.ownerReferences")
 
 
-def _annotations(annotations: Mapping[str, str], path: str) -> Errors:
-    for key in annotations:
+def annotation_rules(given: Mapping[str, str], path: str) -> Errors:
+    for key in given:
         for text in names.qualified_name(key.lower()):
             yield invalid(path, key, text)
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
+    if sum(len(key.encode()) + len(value.encode()) for key, value in given.items()) > ANNOTATIONS_LIMIT:
         yield too_long(path, ANNOTATIONS_LIMIT)
 
 

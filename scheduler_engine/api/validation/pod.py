@@ -55,19 +55,19 @@ def pod_and_template_rules(pod: Data) -> Errors:
     """What holds for a pod on create and on update."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     yield from metadata_rules(pod, names.subdomain, namespaced=True)
-    yield from known_annotations(metadata.get("annotations") or {}, spec)
+    yield from known_annotations(metadata.get("annotations") or {}, spec, "metadata.annotations")
     yield from pod_spec(spec, "spec", object_name(metadata))
     yield from image_without_blanks(spec.get("containers") or (), "spec.containers")
     yield from image_without_blanks(spec.get("initContainers") or (), "spec.initContainers")
 
 
-def known_annotations(given: Mapping[str, str], spec: Data) -> Errors:
+def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors:
     """Annotations that Kubernetes reads."""
     if MIRROR in given and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
-        yield invalid(f"metadata.annotations[{MIRROR}]", given[MIRROR], text)
+        yield invalid(f"{path}[{MIRROR}]", given[MIRROR], text)
     if DELETION_COST in given and not _is_cost(given[DELETION_COST]):
-        yield invalid(f"metadata.annotations[{DELETION_COST}]", given[DELETION_COST], "must be a 32bit integer")
+        yield invalid(f"{path}[{DELETION_COST}]", given[DELETION_COST], "must be a 32bit integer")
 
 
 def _is_cost(text: str) -> bool:

@@ -49,7 +49,7 @@ def _annotations(old: Data, new: Data) -> Errors:
         yield forbidden(path, "may not remove or update mirror pod annotation")
     elif MIRROR in after and MIRROR not in before:
         yield forbidden(path, "may not add mirror pod annotation")
-    yield from known_annotations(after, new.get("spec") or {})
+    yield from known_annotations(after, new.get("spec") or {}, "metadata.annotations")
 
 
 def _images(containers: Sequence[Data], path: str) -> Errors:

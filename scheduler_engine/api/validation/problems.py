@@ -73,6 +73,10 @@ def too_long(path: str, limit: int) -> FieldError:
     return _error("TooLong", "Too long", path, f"may not be more than {limit} bytes", has_value=False)
 
 
+def too_many(path: str, count: int, limit: int) -> FieldError:
+    return _error("TooMany", "Too many", path, f"must have at most {limit} items", count)
+
+
 def texts(check: Callable[[str], list[str]]) -> Rule:
     """A rule from a check of names: one error for each of its texts."""
 
@@ -138,3 +142,24 @@ def between(low: int, high: int) -> Rule:
             yield invalid(path, value, f"must be between {low} and {high}, inclusive")
 
     return rule
+
+
+def amount_or_percent(value: int | str, path: str) -> Errors:
+    """A number of at least 0, or a percentage."""
+    if isinstance(value, int):
+        yield from nonnegative(value, path)
+    elif percent(value) is None:
+        text = "a valid percent string must be a numeric string followed by an ending '%'"
+        yield invalid(path, value, f"{text} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
+
+
+def at_most_100_percent(value: int | str, path: str) -> Errors:
+    if (percent(value) or 0) > 100:
+        yield invalid(path, value, "must not be greater than 100%")
+
+
+def percent(value: int | str) -> int | None:
+    """The number before the sign, None for what is no percentage."""
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit():
+        return int(value[:-1][:9])
+    return None

@@ -1,6 +1,6 @@
-"""Rules for priority classes, runtime classes, budgets, namespaces and the owners of pods.
+"""Rules for priority classes, runtime classes, budgets and namespaces.
 
-Source: upstream ``apis/{scheduling,node,policy,apps,core}/validation``.
+Source: upstream ``apis/{scheduling,node,policy,core}/validation``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler_engine.api.labels import selector_from, selector_from_set
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import (
     IMMUTABLE,
@@ -18,16 +17,14 @@ from scheduler_engine.api.validation.metadata import (
     metadata_update,
     standard_finalizer,
 )
-from scheduler_engine.api.validation.pod import pod_spec
 from scheduler_engine.api.validation.problems import (
     Errors,
+    amount_or_percent,
+    at_most_100_percent,
     forbidden,
     invalid,
-    nonnegative,
-    not_supported,
     one_of,
     present,
-    required,
     supported,
     texts,
 )
@@ -99,21 +96,12 @@ def budget_rules(budget: Data) -> Errors:
     if len(given) == 2:
         yield invalid("spec", dict(spec), "minAvailable and maxUnavailable cannot be both set")
     for field in given:
-        yield from _amount_or_percent(spec[field], f"spec.{field}")
+        yield from amount_or_percent(spec[field], f"spec.{field}")
+        yield from at_most_100_percent(spec[field], f"spec.{field}")
     yield from present(spec, "spec", (("selector", label_selector),))
     policy = spec.get("unhealthyPodEvictionPolicy")
     if policy is not None:
         yield from supported(("AlwaysAllow", "IfHealthyBudget"))(policy, "spec.unhealthyPodEvictionPolicy")
-
-
-def _amount_or_percent(value: int | str, path: str) -> Errors:
-    if isinstance(value, int):
-        yield from nonnegative(value, path)
-    elif not (value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit()):
-        text = "a valid percent string must be a numeric string followed by an ending '%'"
-        yield invalid(path, value, f"{text} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
-    elif int(value[:-1]) > 100:
-        yield invalid(path, value, "must not be greater than 100%")
 
 
 def namespace_rules(namespace: Data) -> Errors:
@@ -128,52 +116,6 @@ def namespace_update(old: Data, new: Data) -> Errors:
     yield from metadata_update(old, new)
 
 
-# --- owners of pods ---------------------------------------------------------------------------------------------------
-
-
-def replica_set_rules(owner: Data) -> Errors:
-    """Also for StatefulSets: the selector is a label selector."""
-    spec = owner.get("spec") or {}
-    yield from metadata_rules(owner, names.subdomain, namespaced=True)
-    yield from _counts(spec)
-    selector = spec.get("selector")
-    if selector is None:
-        yield required("spec.selector")
-    else:
-        yield from label_selector(selector, "spec.selector")
-        if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-            yield invalid("spec.selector", dict(selector), "empty selector is invalid for deployment")
-    yield from _template(spec, selector is None or selector_from(selector).matches(_template_labels(spec)))
-
-
-def replication_controller_rules(owner: Data) -> Errors:
-    spec = owner.get("spec") or {}
-    yield from metadata_rules(owner, names.subdomain, namespaced=True)
-    yield from _counts(spec)
-    if not spec.get("selector"):
-        yield required("spec.selector")
-    yield from _template(spec, selector_from_set(spec.get("selector")).matches(_template_labels(spec)))
-
-
-def _counts(spec: Data) -> Errors:
-    for field in ("replicas", "minReadySeconds"):
-        yield from nonnegative(spec.get(field) or 0, f"spec.{field}")
-
-
-def _template_labels(spec: Data) -> dict[str, str]:
-    return ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-
-
-def _template(spec: Data, matches: bool) -> Errors:
-    template, path = spec.get("template"), "spec.template"
-    if template is None:
-        yield required(path)
-        return
-    if not matches:
-        text = "`selector` does not match template `labels`"
-        yield invalid(f"{path}.metadata.labels", _template_labels(spec), text)
-    yield from labels(_template_labels(spec), f"{path}.metadata.labels")
-    inner = template.get("spec") or {}
-    yield from pod_spec(inner, f"{path}.spec", "")
-    if inner.get("restartPolicy") != "Always":
-        yield not_supported(f"{path}.spec.restartPolicy", inner.get("restartPolicy"), ("Always",))
+def budget_update(old: Data, new: Data) -> Errors:
+    yield from metadata_update(old, new)
+    yield from budget_rules(new)

@@ -1,0 +1,15 @@
+"""Each sandbox has its rules of the scheduling queue."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("sandbox", "0001_initial")]
+
+    operations = [
+        migrations.AddField(
+            model_name="sandbox",
+            name="queue_rules",
+            field=models.CharField(default="v1.34", help_text="Rules of the scheduling queue.", max_length=20),
+        ),
+    ]

@@ -1,0 +1,62 @@
+"""The binding cycles that run beside the scheduling cycle: where each stands, what it waits for, and for how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import markup
+from .amounts import seconds, short_name
+from .state import Cycle
+from .view import View
+from .words import listed
+from .world import World
+
+NEXT = {
+    "WaitOnPermit": "allowed: WaitOnPermit is next",
+    "PreBind": "PreBind is next",
+    "Bind": "Bind is next",
+    "PostBind": "bound in the API server: PostBind is next",
+}
+SAYS = {"WaitOnPermit": "waits on Permit", "PreBind": "PreBind is not ready", "Bind": "Bind is slow"}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    rows = [_row(world, cycle) for cycle in world.binding.values()]
+    return {"rows": rows, "count": len(rows)}
+
+
+def _row(world: World, cycle: Cycle) -> dict[str, Any]:
+    pod = world.pods.get(cycle.pod)
+    stage = cycle.next_stage
+    by, since_us, until_us = _wait(world, cycle)
+    left = max(0, until_us - world.clock_us)
+    return {
+        "pod": cycle.pod,
+        "name": short_name(cycle.pod),
+        "block": markup.join([markup.pod_block(pod, tag="span") if pod else markup.gone_block(cycle.pod)]),
+        "node": cycle.selected.node if cycle.selected else "",
+        "cycle": cycle.number,
+        "stage": stage,
+        "text": f"{SAYS[stage]}: {by}" if by else NEXT[stage],
+        "waits": bool(by),
+        "allow": stage == "WaitOnPermit" and bool(cycle.waits),
+        "left": f"{seconds(left)} left" if until_us else "",
+        "ring": round(100 * min(left / max(until_us - since_us, 1), 1)) if until_us else 0,
+    }
+
+
+def _wait(world: World, cycle: Cycle) -> tuple[str, int, int]:
+    """(who makes it wait, since when, until when); times in simulated microseconds, 0 = nobody knows."""
+    if cycle.next_stage == "WaitOnPermit":
+        if not cycle.waits:
+            return "", 0, 0
+        names = [plugin for plugin, _ in cycle.waits]
+        return listed(names), cycle.waits_since_us, min(until_us for _, until_us in cycle.waits)
+    ran = cycle.plugins.get(cycle.next_stage)
+    waiting = [verdict for verdict in ran.verdicts if verdict[1] == "Wait"] if ran else []
+    if not waiting:
+        return "", 0, 0
+    plugin, _, reasons = waiting[0]
+    fault = next((fault for fault in world.faults.values() if fault.pod == cycle.pod), None)
+    since_us, until_us = (fault.since_us, fault.until_us) if fault else (0, 0)
+    return f"{plugin}{', ' + '; '.join(reasons) if reasons else ''}", since_us, until_us

@@ -1,0 +1,61 @@
+"""What was broken on purpose and has not happened yet, and who did it; what can be broken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.framework.faults import ANSWERS
+
+from .amounts import seconds, short_name
+from .state import Fault
+from .view import View
+from .world import World
+
+WORDS = {
+    "error": "fails with an error",
+    "deny": "says no",
+    "wait": "takes its time",
+}
+POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
+DEFAULT_SECONDS = 10
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    return {"faults": [_row(world, fault) for fault in world.faults.values()]}
+
+
+def _row(world: World, fault: Fault) -> dict[str, Any]:
+    wish = fault.wish
+    what = f"waits {seconds(wish.duration_us)}" if wish.answer == "wait" else WORDS[wish.answer]
+    left = max(0, fault.until_us - world.clock_us)
+    return {
+        "number": wish.number,
+        "plugin": wish.plugin,
+        "text": f"Next call of {wish.plugin} at {POINTS[wish.point]}: {what}",
+        "held": f"holds {short_name(fault.pod)} up, {seconds(left)} left" if fault.pod else "",
+        "who": world.people.get(wish.number, ""),
+    }
+
+
+def choices(world: World, point: str, profile: str) -> dict[str, Any]:
+    """What the form offers for an extension point of a profile; unknown names become the first that there is.
+
+    Permit can be broken with any plugin of the profile, as the default one has none there.
+    """
+    profiles = dict(world.configured.profiles) if world.configured else {}
+    profile = profile if profile in profiles else next(iter(profiles), "")
+    points = {name: [plugin for plugin, _ in plugins] for name, plugins in profiles.get(profile, ())}
+    point = point if point in ANSWERS else "bind"
+    known = dict.fromkeys(plugin for plugins in points.values() for plugin in plugins)
+    plugins = points.get(point) or (list(known) if point == "permit" else [])
+    return {
+        "profiles": list(profiles),
+        "profile": profile,
+        "points": [(name, title) for name, title in POINTS.items() if points.get(name) or name == "permit"],
+        "point": point,
+        "plugins": plugins,
+        "answers": [(answer, WORDS[answer]) for answer in ANSWERS[point]],
+        "seconds": DEFAULT_SECONDS,
+        "binders": points.get("bind", []),
+        "permitters": points.get("permit") or list(points.get("filter", [])),
+    }

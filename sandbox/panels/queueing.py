@@ -1,0 +1,110 @@
+"""How the entries about the queue, the binding cycles and faults change a World."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from scheduler_engine.trace import events as ev
+
+from .state import STEPS, Fault, Queued
+
+if TYPE_CHECKING:
+    from .world import World
+
+FAILED = "ScheduleAttemptFailure"
+
+
+def configured(world: World, entry: ev.Entry, event: ev.Configured) -> None:
+    """Other plugins come without the faults of the old ones."""
+    world.configured = event
+    world.faults.clear()
+
+
+def moved(world: World, entry: ev.Entry, event: ev.PodMoved) -> None:
+    known = world.queue.get(event.pod)
+    queued = Queued(event.target, event, entry.at_us, event, entry.command, _cycle(world, entry), _answer(world, event))
+    world.moves.setdefault(event.pod, []).append(queued)
+    if not event.target and known is not None and known.move.uid != event.uid:
+        return  # the attempt of a deleted pod of that name is over
+    if event.source == event.target and known is not None:
+        known.move = event
+        return
+    world.noted.pop(event.pod, None)
+    world.stayed.pop(event.pod, None)
+    world.queue.pop(event.pod, None)
+    if event.target:
+        world.queue[event.pod] = queued
+    attempts = world.attempts.get(event.pod)
+    if event.cause == FAILED and attempts:
+        attempts[-1].requeued = event
+
+
+def _cycle(world: World, entry: ev.Entry) -> int:
+    """The cycle in which a step set this off; 0 when a person's own command or the clock did."""
+    cycle = world.cycle
+    if cycle is None or not world.commands or world.commands[-1].kind not in STEPS:
+        return 0
+    last = cycle.stages[-1].at_us if cycle.stages else cycle.at_us
+    return cycle.number if last == entry.at_us else 0
+
+
+def _answer(world: World, event: ev.PodMoved) -> ev.HintAnswered | None:
+    """What the plugin said that decided the move."""
+    if not event.plugin:
+        return None
+    hints = reversed(world.hints.get(event.pod, ()))
+    return next((hint for hint in hints if (hint.plugin, hint.verdict) == (event.plugin, event.hint)), None)
+
+
+def move_requested(world: World, entry: ev.Entry, event: ev.MoveRequested) -> None:
+    for pod in event.in_flight:
+        world.noted.setdefault(pod, []).append((event.cluster_event, event.object_key))
+    for pod in event.moved:
+        world.moves[pod][-1].about = event.object_key
+
+
+def hinted(world: World, entry: ev.Entry, event: ev.HintAnswered) -> None:
+    world.hints.setdefault(event.pod, []).append(event)
+    if event.verdict == "QueueSkip":
+        world.stayed[event.pod] = event
+
+
+def nominated(world: World, entry: ev.Entry, event: ev.NominationChanged) -> None:
+    if event.node:
+        world.nominations[event.pod] = event.node
+    else:
+        world.nominations.pop(event.pod, None)
+
+
+def permit_wait(world: World, entry: ev.Entry, event: ev.PermitWait) -> None:
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.waits, cycle.waits_since_us = event.waits, entry.at_us
+
+
+def fault_set(world: World, entry: ev.Entry, event: ev.FaultSet) -> None:
+    world.faults[event.number] = Fault(event)
+
+
+def fault_struck(world: World, entry: ev.Entry, event: ev.FaultStruck) -> None:
+    """A fault is over, or holds a pod up; one that a reconfiguration took away may still strike."""
+    fault = world.faults.get(event.number)
+    if fault is None:
+        return
+    if event.until_us is None:
+        del world.faults[event.number]
+    else:
+        fault.pod, fault.since_us, fault.until_us = event.pod, entry.at_us, event.until_us
+
+
+APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {
+    ev.Configured: configured,
+    ev.PodMoved: moved,
+    ev.MoveRequested: move_requested,
+    ev.HintAnswered: hinted,
+    ev.NominationChanged: nominated,
+    ev.PermitWait: permit_wait,
+    ev.FaultSet: fault_set,
+    ev.FaultStruck: fault_struck,
+}

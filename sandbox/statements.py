@@ -1,0 +1,72 @@
+"""The statements of every command as SQL: Django takes longer to compose them than the database to carry them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from sandbox.live import Position
+from sandbox.models import CommandRecord, Sandbox
+
+SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
+
+
+def sandbox(sandbox_id: UUID) -> Sandbox | None:
+    return next(iter(Sandbox.objects.raw(f"SELECT * FROM {SANDBOX} WHERE id = %s", [_key(sandbox_id)])), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What of a sandbox's row every change changes."""
+
+    position: Position
+    revision: int
+
+
+def place(sandbox_id: UUID, lock: bool = False) -> Place:
+    """Where the sandbox stands; ``lock``: its row stays locked to the end of the transaction.
+
+    Raises ``Sandbox.DoesNotExist``.
+    """
+    locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
+    select = f"SELECT state, head, length, revision FROM {SANDBOX} WHERE id = %s{locking}"
+    found = _run(select, _key(sandbox_id)).fetchone()
+    if found is None:
+        raise Sandbox.DoesNotExist
+    return Place(Position(*found[:3]), found[3])
+
+
+def set_place(sandbox_id: UUID, now: Place) -> None:
+    """Write what ``place`` reads, and that the sandbox was used."""
+    position = now.position
+    _run(
+        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, last_used = %s WHERE id = %s",
+        *(position.state, position.head, position.length, now.revision, _now(), _key(sandbox_id)),
+    )
+
+
+def append(sandbox_id: UUID, n: int, command: str, who: str) -> CommandRecord:
+    """Add a record at place ``n``, which must be free."""
+    (key,) = _run(
+        f"INSERT INTO {RECORD} (sandbox_id, n, command, who, at) VALUES (%s, %s, %s, %s, %s) RETURNING id",
+        *(_key(sandbox_id), n, command, who, _now()),
+    ).fetchone()
+    return CommandRecord(pk=key, sandbox_id=sandbox_id, n=n, command=command, who=who)
+
+
+def _run(sql: str, *parameters: Any) -> Any:
+    cursor = connection.cursor()
+    cursor.execute(sql, parameters)
+    return cursor
+
+
+def _key(sandbox_id: UUID) -> Any:
+    return Sandbox._meta.pk.get_db_prep_value(sandbox_id, connection)
+
+
+def _now() -> Any:
+    return connection.ops.adapt_datetimefield_value(timezone.now())

@@ -1,0 +1,56 @@
+"""Threads for blocking work, and the way from them back to the event loop that serves.
+
+They are kept, and each keeps its database connection: a hop is what a request costs, not a thread or a connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from asgiref.sync import async_to_sync
+from django.db import close_old_connections
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Many, because they mostly wait: for the lock of a sandbox in which a long command runs, or for the database.
+# Two pools, so that requests that wait for such a command leave the live lines of the other sandboxes their threads.
+REQUESTS = ThreadPoolExecutor(32, thread_name_prefix="requests")
+LIVE_LINES = ThreadPoolExecutor(32, thread_name_prefix="live-lines")
+_served = threading.local()
+
+
+async def in_thread(pool: ThreadPoolExecutor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What ``function`` returns, called in one of the threads of ``pool``."""
+    loop = asyncio.get_running_loop()
+
+    def work() -> T:
+        _served.loop = loop
+        close_old_connections()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await loop.run_in_executor(pool, work)
+
+
+def tell(function: Callable[P, Coroutine[Any, Any, None]], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Run a coroutine on the loop that serves, without waiting for it; outside of a server, to its end."""
+    loop = getattr(_served, "loop", None)
+    if loop is None or not loop.is_running():
+        async_to_sync(function)(*args, **kwargs)
+        return
+    asyncio.run_coroutine_threadsafe(function(*args, **kwargs), loop).add_done_callback(_log_failure)
+
+
+def _log_failure(done: Future[None]) -> None:
+    if not done.cancelled() and (error := done.exception()) is not None:
+        log.error("what was to be told could not be told", exc_info=error)

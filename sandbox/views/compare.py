@@ -1,0 +1,49 @@
+"""Two sandboxes in one page, stepped together: the same story under different rules."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import Resolver404, resolve, reverse
+from django.utils.http import urlencode
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from sandbox.access import limited, problem, readable_body
+from sandbox.views.pages import open_scenario, scenarios
+
+SIDES = ("left", "right")
+
+
+@csrf_exempt  # As for every new sandbox: a forged request makes two that nobody knows.
+@require_http_methods(["GET", "HEAD", "POST"])
+def compare(request: HttpRequest) -> HttpResponse:
+    """GET: the workbenches whose paths are ``left`` and ``right``; POST: those of two scenarios, opened anew."""
+    return open_both(request) if request.method == "POST" else show_both(request)
+
+
+def show_both(request: HttpRequest) -> HttpResponse:
+    paths = {side: request.GET.get(side, "") for side in SIDES}
+    if not all(map(_is_workbench, paths.values())):
+        return problem(request, 404, "Two addresses of sandboxes are needed, as /compare/?left=/s/…/&right=/s/…/.")
+    return render(request, "compare.html", paths)
+
+
+@limited("create")
+@readable_body
+def open_both(request: HttpRequest) -> HttpResponse:
+    chosen = [scenarios().get(request.POST.get(side, "")) for side in SIDES]
+    found = [scenario for scenario in chosen if scenario is not None]
+    if len(found) < len(SIDES):
+        return problem(request, 404, "There is no such scenario.")
+    made = [open_scenario(scenario) for scenario in found]
+    paths = [reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in made]
+    return redirect(f"{reverse('compare')}?{urlencode(dict(zip(SIDES, paths, strict=True)))}")
+
+
+def _is_workbench(path: str) -> bool:
+    """Nothing but a workbench of this site is ever shown in a frame."""
+    try:
+        return resolve(path).view_name == "workbench"
+    except Resolver404:
+        return False

@@ -1,0 +1,128 @@
+"""Defaults of a pod spec, that of a template included, and of volume sources.
+
+Source: upstream ``pkg/apis/core/v1/defaults.go``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Data = dict[str, Any]
+
+_IMAGE = re.compile(
+    r"(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@[A-Za-z][\w+.-]*:[0-9a-fA-F]{32,})?"
+)
+
+
+def fill(data: Data, **values: Any) -> None:
+    """Set what is missing or empty."""
+    for name, value in values.items():
+        if name not in data or data[name] == "":
+            data[name] = value
+
+
+def containers_of(spec: Data, *lists: str) -> Iterator[Data]:
+    for name in lists or ("containers", "initContainers", "ephemeralContainers"):
+        yield from spec.get(name) or ()
+
+
+def _image_pull_policy(image: str) -> str:
+    match = _IMAGE.fullmatch(image)
+    if match is None:
+        return "IfNotPresent"
+    tag = match["tag"] or ("" if match["digest"] else "latest")
+    return "Always" if tag == "latest" else "IfNotPresent"
+
+
+def pod_spec(spec: Data) -> None:
+    """What every pod spec gets, that of a template included."""
+    fill(
+        spec,
+        dnsPolicy="ClusterFirst",
+        restartPolicy="Always",
+        securityContext={},
+        terminationGracePeriodSeconds=30,
+        schedulerName="default-scheduler",
+    )
+    for volume in spec.get("volumes") or ():
+        _volume(volume)
+    for container in containers_of(spec):
+        _container(container)
+
+
+def _container(container: Data) -> None:
+    fill(
+        container,
+        imagePullPolicy=_image_pull_policy(container.get("image", "")),
+        terminationMessagePath="/dev/termination-log",
+        terminationMessagePolicy="File",
+    )
+    for port in container.get("ports") or ():
+        fill(port, protocol="TCP")
+    for variable in container.get("env") or ():
+        _field_reference(variable.get("valueFrom") or {})
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if name in container:
+            probe = container[name]
+            fill(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+            _handler(probe)
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict):
+            _handler(handler)
+
+
+def _field_reference(source: Data) -> None:
+    if "fieldRef" in source:
+        fill(source["fieldRef"], apiVersion="v1")
+
+
+def _handler(handler: Data) -> None:
+    if "httpGet" in handler:
+        fill(handler["httpGet"], path="/", scheme="HTTP")
+    if "grpc" in handler:
+        fill(handler["grpc"], service="")
+
+
+VOLUME_DEFAULTS: dict[str, Data] = {
+    "secret": {"defaultMode": 420},
+    "configMap": {"defaultMode": 420},
+    "downwardAPI": {"defaultMode": 420},
+    "projected": {"defaultMode": 420},
+    "hostPath": {"type": ""},
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+    "azureDisk": {"cachingMode": "ReadWrite", "kind": "Shared", "fsType": "ext4", "readOnly": False},
+}
+
+
+def volume_source(volume: Data) -> None:
+    for name, values in VOLUME_DEFAULTS.items():
+        if name in volume:
+            fill(volume[name], **values)
+
+
+def _volume(volume: Data) -> None:
+    if set(volume) <= {"name"}:
+        volume["emptyDir"] = {}
+    volume_source(volume)
+    if "image" in volume:
+        fill(volume["image"], pullPolicy=_image_pull_policy(volume["image"].get("reference", "")))
+    if "ephemeral" in volume:
+        fill((volume["ephemeral"].get("volumeClaimTemplate") or {}).get("spec", {}), volumeMode="Filesystem")
+    for item in (volume.get("downwardAPI") or {}).get("items") or ():
+        _field_reference(item)
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        for item in (source.get("downwardAPI") or {}).get("items") or ():
+            _field_reference(item)
+        if "serviceAccountToken" in source:
+            fill(source["serviceAccountToken"], expirationSeconds=3600)
+
+
+def persistent_volume_claim(data: Data) -> None:
+    """A claim, or a claim template of a StatefulSet."""
+    fill(data.setdefault("spec", {}), volumeMode="Filesystem")
+    fill(data.setdefault("status", {}), phase="Pending")

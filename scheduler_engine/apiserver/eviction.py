@@ -1,0 +1,95 @@
+"""The eviction subresource: a DELETE that asks PodDisruptionBudgets first.
+
+Source: seed 002 §11 (How API-initiated eviction works); upstream ``pkg/registry/core/pod/storage/eviction.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.labels import selector_from
+from scheduler_engine.api.objects import KubeObject, Pod, timestamp
+from scheduler_engine.apiserver.errors import ApiError, forbidden, internal_error, not_found, too_many_requests
+from scheduler_engine.apiserver.store import ApiServer, with_condition
+
+BUDGET = "PodDisruptionBudget"
+MAX_DISRUPTED_PODS = 2000
+SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
+EVICTED_BY = ("EvictionByEvictionAPI", "Eviction API: evicting")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``code`` 200 = the pod is being deleted. ``cause`` explains a 429; ``budgets`` are keys of those that count."""
+
+    code: int
+    message: str = ""
+    cause: str = ""
+    budgets: tuple[str, ...] = ()
+
+
+def evict(api: ApiServer, pod_key: str) -> Answer:
+    """What the API server answers to an Eviction, and does. Raises ApiError when there is no such pod."""
+    pod = api.pod(pod_key)
+    if pod is None:
+        raise not_found("pods", pod_key.rpartition("/")[2])
+    if pod.finished or pod.terminating or pod.phase in ("", "Pending"):
+        api.delete("Pod", pod_key)
+        return Answer(200)
+    budgets = budgets_of(api, pod)
+    keys = tuple(budget.key for budget in budgets)
+    try:
+        _ask(api, pod, budgets)
+    except ApiError as refusal:
+        return Answer(refusal.code, refusal.message, _cause(budgets[0]) if refusal.code == 429 else "", keys)
+    api.delete_pod(pod_key, *EVICTED_BY)
+    return Answer(200, budgets=keys)
+
+
+def budgets_of(api: ApiServer, pod: Pod) -> list[KubeObject]:
+    """The budgets that select a pod."""
+    found = api.list(BUDGET, pod.namespace)
+    return [budget for budget in found if selector_from(budget.spec.get("selector")).matches(pod.labels)]
+
+
+def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:
+    """Take one disruption from the pod's budget. Raises ApiError when there is none to take."""
+    if len(budgets) > 1:
+        raise internal_error(SEVERAL_BUDGETS)
+    if not budgets or _does_not_count(pod, budgets[0]):
+        return
+    budget, status = budgets[0], budgets[0].status
+    allowed, disrupted = status.get("disruptionsAllowed") or 0, status.get("disruptedPods") or {}
+    if allowed < 0:
+        raise forbidden("poddisruptionbudgets.policy", budget.name, "pdb disruptions allowed is negative")
+    if len(disrupted) > MAX_DISRUPTED_PODS:
+        text = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise forbidden("poddisruptionbudgets.policy", budget.name, text)
+    if allowed == 0:
+        raise too_many_requests(VIOLATES)
+    granted = {**disrupted, pod.name: timestamp(api.recorder.now_us)}
+    changes: dict[str, Any] = {"disruptionsAllowed": allowed - 1, "disruptedPods": granted}
+    if allowed == 1:
+        condition = {
+            "type": "DisruptionAllowed",
+            "status": "False",
+            "reason": "InsufficientPods",
+            "lastTransitionTime": timestamp(api.recorder.now_us),
+        }
+        changes["conditions"] = with_condition(status.get("conditions") or [], condition)
+    api.patch(BUDGET, budget.key, {"status": changes})
+
+
+def _does_not_count(pod: Pod, budget: KubeObject) -> bool:
+    """A pod that is not ready may go without a disruption, if its budget says so or is healthy without it."""
+    if any(item.get("type") == "Ready" and item.get("status") == "True" for item in pod.conditions):
+        return False
+    current, desired = budget.status.get("currentHealthy") or 0, budget.status.get("desiredHealthy") or 0
+    return budget.spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or current >= desired > 0
+
+
+def _cause(budget: KubeObject) -> str:
+    needed, there = budget.status.get("desiredHealthy") or 0, budget.status.get("currentHealthy") or 0
+    return f"The disruption budget {budget.name} needs {needed} healthy pods and has {there} currently"

@@ -1,0 +1,114 @@
+"""Commands about nodes in trouble and about evictions: what they check, and what they write to the API server.
+
+Source: seed 002 §5, §10 and §11.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scheduler_engine import commands
+from scheduler_engine.api.objects import timestamp
+from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.eviction import evict
+from scheduler_engine.apiserver.store import with_condition
+from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.kubelet.configuration import load_kubelet_configuration
+from scheduler_engine.kubelet.node import CONDITION_TEXTS
+from scheduler_engine.trace.events import EvictionAnswered
+
+if TYPE_CHECKING:
+    from scheduler_engine.simulation import Simulation
+
+STATUSES = ("True", "False", "Unknown")
+UNKNOWN = ("NodeStatusUnknown", "Kubelet stopped posting node status.")
+REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+    **CONDITION_TEXTS,
+    "Ready": (("KubeletReady", "kubelet is posting ready status"), ("KubeletNotReady", "kubelet is not ready")),
+    "NetworkUnavailable": (
+        ("NoRouteCreated", "Node created without a route"),
+        ("RouteCreated", "RouteController created a route"),
+    ),
+}
+"""Node condition → (reason, message) when it is True, and when it is False."""
+
+
+def node_condition(simulation: Simulation, command: commands.NodeCondition) -> None:
+    if command.type not in CONDITION_TAINTS:
+        raise Rejected(f"unknown node condition {command.type!r}: {', '.join(CONDITION_TAINTS)}")
+    if command.status not in STATUSES:
+        raise Rejected(f"status: must be {', '.join(STATUSES)}")
+    node = simulation.api.get("Node", command.node)
+    if node is None:
+        raise Rejected(f'nodes "{command.node}" not found')
+    held = node.status.get("conditions") or []
+    if any(item.get("type") == command.type and item.get("status") == command.status for item in held):
+        return
+    pressed, relieved = REASONS[command.type]
+    reason, message = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
+    condition = {"type": command.type, "status": command.status, "reason": reason, "message": message}
+    condition["lastTransitionTime"] = timestamp(simulation.now_us)
+    _patch(simulation, "Node", command.node, {"status": {"conditions": with_condition(held, condition)}})
+
+
+def usage(simulation: Simulation, command: commands.Usage) -> None:
+    if bool(command.pod) == bool(command.node):
+        raise Rejected("usage: name either a pod or a node")
+    given = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
+    problems = [(name, amount_problem(text)) for name, text in given.items()]
+    errors = [FieldError(name, "FieldValueInvalid", problem) for name, problem in problems if problem]
+    if errors:
+        raise Rejected(errors)
+    kind, key = ("Pod", command.pod) if command.pod else ("Node", command.node)
+    annotations = {USAGE[name]: text for name, text in given.items()}
+    _patch(simulation, kind, key, {"metadata": {"annotations": annotations}})
+
+
+def kubelet(simulation: Simulation, command: commands.KubeletConfigure) -> None:
+    written = None
+    if command.configuration is not None:
+        load_kubelet_configuration(command.configuration)
+        written = json.dumps(command.configuration, sort_keys=True)
+    _patch(simulation, "Node", command.node, {"metadata": {"annotations": {KUBELET_CONFIGURATION: written}}})
+
+
+def evict_pod(simulation: Simulation, command: commands.Evict) -> None:
+    try:
+        answer = evict(simulation.api, command.pod)
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    told = EvictionAnswered(command.pod, answer.code, answer.message, answer.cause, answer.budgets, "")
+    simulation.recorder.add(told)
+    simulation.deliver()
+
+
+def drain(simulation: Simulation, command: commands.Drain) -> None:
+    try:
+        if command.on:
+            simulation.drainer.start(command.node)
+        else:
+            simulation.api.patch("Node", command.node, {"spec": {"unschedulable": None}})
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    simulation.deliver()
+
+
+def _patch(simulation: Simulation, kind: str, key: str, changes: Mapping[str, Any]) -> None:
+    try:
+        simulation.api.patch(kind, key, changes)
+    except ApiError as problem:
+        raise Rejected(problem.message) from problem
+    simulation.deliver()
+
+
+HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
+    "node-condition": node_condition,
+    "usage": usage,
+    "kubelet": kubelet,
+    "evict": evict_pod,
+    "drain": drain,
+}

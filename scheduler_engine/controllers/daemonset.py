@@ -1,0 +1,237 @@
+"""The DaemonSet controller: one pod on every node that it fits, bound there by its name.
+
+Source: seed 002 §5 (the tolerations that its pods get) and feature D5; upstream
+``pkg/controller/daemon`` and its ``util``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
+from scheduler_engine.api.taints import first_untolerated
+from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.controllers.pod_state import is_available, is_ready
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled, template_hash
+
+REVISION_LABEL = "controller-revision-hash"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+TOLERATED = (
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+)
+"""Taints that every daemon pod tolerates."""
+TOLERATED_ON_HOST_NETWORK = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+
+PodsByNode = dict[str, list[Pod]]
+
+
+@dataclass(slots=True)
+class DaemonSetController(WorkloadController):
+    KIND: ClassVar[str] = "DaemonSet"
+
+    def notice(self, event: WatchEvent) -> None:
+        """Also nodes that come, go, or change what pods see of them."""
+        WorkloadController.notice(self, event)
+        if event.kind == "Node" and _visible(event.old) != _visible(event.new):
+            for owner in self.api.list(self.KIND):
+                self.enqueue(owner.key)
+
+    def sync(self, owner: KubeObject) -> None:
+        template = daemon_template(owner)
+        revision = template_hash(owner.spec["template"])
+        nodes = [item for item in self.api.list("Node") if isinstance(item, Node)]
+        pods = self._by_node(owner)
+        probe = Pod(self.probe(owner, template))
+        should = {node.name: node_verdict(probe, node) for node in nodes}
+        self._manage(owner, template, revision, should, pods)
+        if (owner.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
+            self._roll(owner, template, revision, should, self._by_node(owner))
+        self.watch_availability(owner, self.pods_of(owner))
+        self._status(owner, should, revision)
+
+    def probe(self, owner: KubeObject, template: Manifest) -> Manifest:
+        return {"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]}
+
+    def _by_node(self, owner: KubeObject) -> PodsByNode:
+        """Pods by the node that they are on or wait for."""
+        found: PodsByNode = {}
+        for pod in self.claimed_pods(owner):
+            found.setdefault(target_of(pod), []).append(pod)
+        return found
+
+    def _manage(
+        self,
+        owner: KubeObject,
+        template: Manifest,
+        revision: str,
+        should: Mapping[str, tuple[bool, bool]],
+        pods: PodsByNode,
+    ) -> None:
+        """A pod where there should be one, none where there must not be."""
+        for name, (run, go_on) in should.items():
+            here = pods.get(name, [])
+            if not go_on:
+                self._delete_all(owner, here)
+            elif run and not here:
+                self._create(owner, template, revision, name)
+            elif go_on:
+                self._keep_one(owner, name, revision, here)
+        for name, waiting in pods.items():
+            if name not in should:
+                self._delete_all(owner, [pod for pod in waiting if not pod.node_name])
+
+    def _keep_one(self, owner: KubeObject, node: str, revision: str, here: list[Pod]) -> None:
+        """Failed pods are replaced; of several the oldest stays, and while surging also the newest revision."""
+        kept: dict[bool, Pod] = {}
+        for pod in here:
+            if pod.terminating:
+                continue
+            if pod.finished:
+                if self.may_replace(owner, node):
+                    text = f"Found failed daemon pod {pod.key} on node {node}, will try to kill it"
+                    self.tell(owner, "FailedDaemonPod", text, "Warning")
+                    self.delete_pod(owner, pod)
+                continue
+            updated = _max_surge(owner, 1) > 0 and pod.labels.get(REVISION_LABEL) == revision
+            if updated in kept:
+                self.delete_pod(owner, pod)
+            else:
+                kept[updated] = pod
+
+    def _delete_all(self, owner: KubeObject, pods: list[Pod]) -> None:
+        for pod in pods:
+            if not pod.terminating:
+                self.delete_pod(owner, pod)
+
+    def _create(self, owner: KubeObject, template: Manifest, revision: str, node: str) -> None:
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        here = {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [term]}}}}
+        labels = {REVISION_LABEL: revision}
+        self.create_pod(owner, self.pod_manifest(owner, template, metadata={"labels": labels}, spec=here))
+
+    # --- rolling updates ---
+
+    def _roll(
+        self,
+        owner: KubeObject,
+        template: Manifest,
+        revision: str,
+        should: Mapping[str, tuple[bool, bool]],
+        pods: PodsByNode,
+    ) -> None:
+        """Replace pods of older revisions: at most maxUnavailable nodes without a pod, or maxSurge with two."""
+        nodes = [name for name, (run, _) in should.items() if run]
+        surge, gone = _max_surge(owner, len(nodes)), _max_unavailable(owner, len(nodes))
+        for name in nodes:
+            here = [pod for pod in pods.get(name, []) if not pod.finished]
+            if not any(self._available(owner, pod) for pod in here):
+                gone -= 1
+            if len(here) > 1:
+                surge -= 1
+        for name in nodes:
+            here = [pod for pod in pods.get(name, []) if not pod.finished and not pod.terminating]
+            new = [pod for pod in here if pod.labels.get(REVISION_LABEL) == revision]
+            old = [pod for pod in here if pod.labels.get(REVISION_LABEL) != revision]
+            if not old:
+                continue
+            works = self._available(owner, old[0])
+            if new:
+                if self._available(owner, new[0]) or not works:
+                    self.delete_pod(owner, old[0])
+            elif _max_surge(owner, len(nodes)):
+                if surge > 0 or not works:
+                    surge -= 1
+                    self._create(owner, template, revision, name)
+            elif gone > 0 or not works:
+                gone -= 1 if works else 0
+                self.delete_pod(owner, old[0])
+
+    def _available(self, owner: KubeObject, pod: Pod) -> bool:
+        seconds = owner.spec.get("minReadySeconds") or 0
+        return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
+
+    def _status(self, owner: KubeObject, should: Mapping[str, tuple[bool, bool]], revision: str) -> None:
+        counts = dict.fromkeys(("desired", "current", "ready", "available", "updated", "misscheduled"), 0)
+        pods = self._by_node(owner)
+        for name, (run, _) in should.items():
+            here = pods.get(name, [])
+            if not run:
+                counts["misscheduled"] += bool(here)
+                continue
+            counts["desired"] += 1
+            counts["current"] += bool(here)
+            counts["ready"] += any(is_ready(pod) and not pod.terminating for pod in here)
+            counts["available"] += any(self._available(owner, pod) for pod in here)
+            counts["updated"] += any(pod.labels.get(REVISION_LABEL) == revision for pod in here)
+        self.set_status(
+            owner,
+            currentNumberScheduled=counts["current"],
+            numberMisscheduled=counts["misscheduled"],
+            desiredNumberScheduled=counts["desired"],
+            numberReady=counts["ready"],
+            updatedNumberScheduled=counts["updated"] or None,
+            numberAvailable=counts["available"] or None,
+            numberUnavailable=counts["desired"] - counts["available"] or None,
+        )
+
+
+def daemon_template(owner: KubeObject) -> Manifest:
+    """The pod template with the tolerations that daemon pods get by themselves."""
+    template: Manifest = owner.spec["template"]
+    spec = template.get("spec") or {}
+    taints = [*TOLERATED, *([TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else [])]
+    held = [
+        item
+        for item in spec.get("tolerations") or ()
+        if (item.get("key"), item.get("effect")) not in taints or item.get("operator") not in ("Exists",)
+    ]
+    added = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in taints]
+    return merge(template, {"spec": {"tolerations": [*held, *added]}})
+
+
+def node_verdict(probe: Pod, node: Node) -> tuple[bool, bool]:
+    """(a pod should be started on the node, one that is there may go on)."""
+    fits = not probe.node_name or probe.node_name == node.name
+    if not fits or not probe.required_node_affinity.matches(node.name, node.labels):
+        return False, False
+    if first_untolerated(node.taints, probe.tolerations, ("NoExecute", "NoSchedule")) is None:
+        return True, True
+    return False, first_untolerated(node.taints, probe.tolerations, ("NoExecute",)) is None
+
+
+def target_of(pod: Pod) -> str:
+    """The node that the pod is on, or the one that its affinity names."""
+    if pod.node_name:
+        return pod.node_name
+    required = (pod.affinity.get("nodeAffinity") or {}).get(REQUIRED) or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        for field in term.get("matchFields") or ():
+            if field["key"] == "metadata.name" and len(field.get("values") or ()) == 1:
+                return str(field["values"][0])
+    return ""
+
+
+def _visible(item: KubeObject | None) -> tuple[dict[str, str], Manifest] | None:
+    """What of a node decides about daemon pods."""
+    return None if item is None else (item.labels, item.spec)
+
+
+def _rolling(owner: KubeObject) -> Manifest:
+    return (owner.spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+
+
+def _max_surge(owner: KubeObject, nodes: int) -> int:
+    return scaled(_rolling(owner).get("maxSurge", 0), nodes, round_up=True)
+
+
+def _max_unavailable(owner: KubeObject, nodes: int) -> int:
+    """At least one where surging is off, too."""
+    number = scaled(_rolling(owner).get("maxUnavailable", 1), nodes, round_up=True)
+    return number or (0 if _max_surge(owner, nodes) else 1)

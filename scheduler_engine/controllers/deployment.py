@@ -1,0 +1,292 @@
+"""The Deployment controller: one replica set per pod template, and the way from the old ones to the new one.
+
+Source: seed 002 §4 (pod-template-hash, rolling updates and spreading); upstream ``pkg/controller/deployment``
+(sync.go, rolling.go, recreate.go, progress.go) and its ``util``. Not here: hash collisions, rollback annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.controllers.deployment_status import deployment_status, progress_deadline_us, with_new_set
+from scheduler_engine.controllers.workload import (
+    Manifest,
+    WorkloadController,
+    owner_reference,
+    replicas_of,
+    scaled,
+    template_hash,
+)
+
+REPLICA_SET = "ReplicaSet"
+HASH_LABEL = "pod-template-hash"
+REVISION = "deployment.kubernetes.io/revision"
+DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
+MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
+NOT_INHERITED = ("kubectl.kubernetes.io/last-applied-configuration", REVISION, DESIRED_REPLICAS, MAX_REPLICAS)
+
+
+@dataclass(slots=True)
+class DeploymentController(WorkloadController):
+    KIND: ClassVar[str] = "Deployment"
+    OWNED: ClassVar[tuple[str, ...]] = (REPLICA_SET,)
+
+    def notice(self, event: WatchEvent) -> None:
+        """Also the end of a pod: Recreate waits for it."""
+        WorkloadController.notice(self, event)
+        if event.kind == "Pod" and event.new is None and event.old is not None and event.old.controller_ref:
+            key = f"{event.old.namespace}/{event.old.controller_ref['name']}"
+            owner = self.api.get(REPLICA_SET, key)
+            if owner is not None:
+                self._notice_owned(owner)
+
+    def sync(self, owner: KubeObject) -> None:
+        sets = self.claim(owner, REPLICA_SET)
+        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
+        if owner.spec.get("paused") or _is_scaling_event(owner, sets):
+            self._scale(owner, sets, new)
+        else:
+            strategy = (owner.spec.get("strategy") or {}).get("type")
+            (self._recreate if strategy == "Recreate" else self._roll)(owner, sets, new)
+        self._finish(owner.key)
+
+    # --- the two strategies ---
+
+    def _roll(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
+        """One step: the new set up as far as maxSurge lets it, else the old ones down as far as maxUnavailable does."""
+        old = [item for item in sets if new is None or item.uid != new.uid]
+        if new is None:
+            new = self._create_set(owner, old, _new_replicas(owner, sets, 0))
+        else:
+            self._keep_revision(owner, new, old)
+            wanted = _new_replicas(owner, sets, replicas_of(new))
+            if self._scale_set(owner, new, wanted):
+                return
+        if new is not None:
+            self._scale_old_down(owner, old, new)
+
+    def _scale_old_down(self, owner: KubeObject, old: list[KubeObject], new: KubeObject) -> None:
+        """First the pods that are not available, then as many as may be missing."""
+        old = [item for item in old if replicas_of(item)]
+        least = replicas_of(owner) - _max_unavailable(owner)
+        new_unavailable = replicas_of(new) - _available(new)
+        most_down = sum(map(replicas_of, [*old, new])) - least - new_unavailable
+        if not old or most_down <= 0:
+            return
+        sizes = {item.key: replicas_of(item) for item in old}
+        left = most_down
+        for item in old:
+            down = min(left, max(sizes[item.key] - _available(item), 0))
+            sizes[item.key] -= down
+            left -= down
+        left = sum(map(_available, [*old, new])) - least
+        for item in old:
+            down = min(max(left, 0), sizes[item.key])
+            sizes[item.key] -= down
+            left -= down
+        for item in old:
+            self._scale_set(owner, item, sizes[item.key])
+
+    def _recreate(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
+        """The new set comes when the last pod of the old ones is gone."""
+        old = [item for item in sets if new is None or item.uid != new.uid]
+        running = [item for item in old if replicas_of(item)]
+        for item in running:
+            self._scale_set(owner, item, 0)
+        if running:
+            return
+        if any(not pod.finished for item in old for pod in self.pods_of(item)):
+            return
+        if new is None:
+            self._create_set(owner, old, replicas_of(owner))
+        else:
+            self._keep_revision(owner, new, old)
+            self._scale_set(owner, new, replicas_of(owner))
+
+    # --- scaling without a rollout ---
+
+    def _scale(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
+        """A new number of replicas, or a paused deployment: in the middle of a rollout every set gets its share."""
+        active = [item for item in sets if replicas_of(item)]
+        only = active[0] if len(active) == 1 else (new or (sets[-1] if sets else None)) if not active else None
+        if only is not None:
+            self._scale_set(owner, only, replicas_of(owner))
+        elif new is not None and _is_saturated(owner, new):
+            for item in active:
+                self._scale_set(owner, item, replicas_of(owner) if item.uid == new.uid else 0)
+        elif active:
+            self._scale_by_shares(owner, active)
+
+    def _scale_by_shares(self, owner: KubeObject, active: list[KubeObject]) -> None:
+        size = sum(map(replicas_of, active))
+        missing = (replicas_of(owner) + _max_surge(owner) if replicas_of(owner) else 0) - size
+        by_age = list(reversed(active)) if missing > 0 else active
+        ordered = sorted(by_age, key=replicas_of, reverse=True)
+        sizes, added = [], 0
+        for item in ordered:
+            share = _share(owner, item, missing, missing - added)
+            sizes.append(replicas_of(item) + share)
+            added += share
+        sizes[0] = max(sizes[0] + missing - added, 0)
+        for item, number in zip(ordered, sizes, strict=True):
+            self._scale_set(owner, item, number)
+
+    # --- replica sets ---
+
+    def _create_set(self, owner: KubeObject, old: Sequence[KubeObject], replicas: int) -> KubeObject | None:
+        template = owner.spec["template"]
+        value = template_hash(template)
+        metadata = template.get("metadata") or {}
+        labels = {**(metadata.get("labels") or {}), HASH_LABEL: value}
+        selector = owner.spec["selector"]
+        revision = str(_highest_revision(old) + 1)
+        inherited = {name: text for name, text in owner.annotations.items() if name not in NOT_INHERITED}
+        name = f"{owner.name}-{value}"
+        manifest = {
+            "apiVersion": "apps/v1",
+            "kind": REPLICA_SET,
+            "metadata": {
+                "name": name,
+                "namespace": owner.namespace,
+                "labels": labels,
+                "annotations": {**inherited, **_sizes(owner), REVISION: revision},
+                "ownerReferences": [owner_reference(owner)],
+            },
+            "spec": {
+                "replicas": replicas,
+                "minReadySeconds": owner.spec.get("minReadySeconds") or 0,
+                "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), HASH_LABEL: value}},
+                "template": {**template, "metadata": {**metadata, "labels": labels}},
+            },
+        }
+        try:
+            self.create(manifest)
+        except ApiError as problem:
+            text = f'Failed to create new replica set "{name}": {problem.message}'
+            self.fail(owner, "ReplicaSetCreateError", text)
+            return None
+        self.told.pop(owner.key, None)
+        self._set_revision(owner, revision)
+        self.set_status(owner, conditions=with_new_set(owner, name, self.timeline.now_us))
+        if replicas:
+            self.tell(owner, "ScalingReplicaSet", f"Scaled up replica set {name} from 0 to {replicas}")
+        return self.api.get(REPLICA_SET, f"{owner.namespace}/{name}")
+
+    def _keep_revision(self, owner: KubeObject, new: KubeObject, old: Sequence[KubeObject]) -> None:
+        """An old template that is wanted again becomes the newest revision."""
+        revision = max(_revision(new), _highest_revision(old) + 1)
+        changes: Manifest = {"metadata": {"annotations": {REVISION: str(revision)}}}
+        if (new.spec.get("minReadySeconds") or 0) != (owner.spec.get("minReadySeconds") or 0):
+            changes["spec"] = {"minReadySeconds": owner.spec.get("minReadySeconds") or 0}
+        self.api.patch(REPLICA_SET, new.key, changes)
+        self._set_revision(owner, str(revision))
+
+    def _set_revision(self, owner: KubeObject, revision: str) -> None:
+        self.api.patch(self.KIND, owner.key, {"metadata": {"annotations": {REVISION: revision}}})
+
+    def _scale_set(self, owner: KubeObject, item: KubeObject, replicas: int) -> bool:
+        """Give a set its size, and note what the deployment wants; True when the size changed."""
+        before = replicas_of(item)
+        changes = {"metadata": {"annotations": _sizes(owner)}, "spec": {"replicas": replicas}}
+        self.api.patch(REPLICA_SET, item.key, changes)
+        if before != replicas:
+            way = "up" if replicas > before else "down"
+            text = f"Scaled {way} replica set {item.name} from {before} to {replicas}"
+            self.tell(owner, "ScalingReplicaSet", text)
+        return before != replicas
+
+    def _finish(self, key: str) -> None:
+        """Write the status; once the rollout is complete, delete the sets beyond the history limit."""
+        owner = self.api.get(self.KIND, key)
+        assert owner is not None
+        sets = self.claim(owner, REPLICA_SET)
+        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
+        status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
+        self.set_status(owner, **status)
+        deadline_us = progress_deadline_us(owner, status)
+        if deadline_us is not None and not complete:
+            self.enqueue_at(key, deadline_us, housekeeping=True)
+        if complete:
+            limit = owner.spec.get("revisionHistoryLimit", 10)
+            done = [item for item in sets if item is not new and not replicas_of(item)]
+            done = [item for item in done if not item.status.get("replicas")]
+            for item in sorted(done, key=_revision)[: max(len(done) - limit, 0)]:
+                self.api.delete(REPLICA_SET, item.key)
+
+
+def _bare_template(item: KubeObject) -> Manifest:
+    """The template of a replica set as the deployment has it: without the hash."""
+    template = item.spec["template"]
+    metadata = template.get("metadata") or {}
+    labels = {name: text for name, text in (metadata.get("labels") or {}).items() if name != HASH_LABEL}
+    return {**template, "metadata": {**metadata, "labels": labels}}
+
+
+def _sizes(owner: KubeObject) -> dict[str, str]:
+    desired = replicas_of(owner)
+    return {DESIRED_REPLICAS: str(desired), MAX_REPLICAS: str(desired + _max_surge(owner))}
+
+
+def _is_scaling_event(owner: KubeObject, sets: Iterable[KubeObject]) -> bool:
+    desired = str(replicas_of(owner))
+    return any(item.annotations.get(DESIRED_REPLICAS, desired) != desired for item in sets if replicas_of(item))
+
+
+def _is_saturated(owner: KubeObject, new: KubeObject) -> bool:
+    wanted = replicas_of(owner)
+    noted = new.annotations.get(DESIRED_REPLICAS) == str(wanted)
+    return noted and replicas_of(new) == wanted and _available(new) == wanted
+
+
+def _rolling(owner: KubeObject) -> Manifest:
+    strategy = owner.spec.get("strategy") or {}
+    return (strategy.get("rollingUpdate") or {}) if strategy.get("type") != "Recreate" else {}
+
+
+def _max_surge(owner: KubeObject) -> int:
+    return scaled(_rolling(owner).get("maxSurge", 0), replicas_of(owner), round_up=True)
+
+
+def _max_unavailable(owner: KubeObject) -> int:
+    """At least one when nothing may be added either, and never more than there are."""
+    if (owner.spec.get("strategy") or {}).get("type") == "Recreate":
+        return 0
+    wanted = replicas_of(owner)
+    number = scaled(_rolling(owner).get("maxUnavailable", 0), wanted, round_up=False)
+    return min(number or (0 if _max_surge(owner) else 1), wanted)
+
+
+def _new_replicas(owner: KubeObject, sets: Iterable[KubeObject], now: int) -> int:
+    """How large the new set may be, being ``now`` large."""
+    wanted, total = replicas_of(owner), sum(map(replicas_of, sets))
+    room = wanted + _max_surge(owner) - total
+    return wanted if now >= wanted else now + min(max(room, 0), wanted - now)
+
+
+def _share(owner: KubeObject, item: KubeObject, missing: int, left: int) -> int:
+    """How many of the ``missing`` replicas (less than 0: too many) are this set's."""
+    size = replicas_of(item)
+    if not size or not missing or not left:
+        return 0
+    noted = int(item.annotations.get(MAX_REPLICAS) or owner.status.get("replicas") or 0)
+    wanted = replicas_of(owner)
+    fraction = round(size * (wanted + _max_surge(owner)) / noted) - size if wanted and noted else -size
+    return min(fraction, left) if missing > 0 else max(fraction, left)
+
+
+def _available(item: KubeObject) -> int:
+    return item.status.get("availableReplicas") or 0
+
+
+def _revision(item: KubeObject) -> int:
+    text = item.annotations.get(REVISION, "0")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _highest_revision(sets: Iterable[KubeObject]) -> int:
+    return max(map(_revision, sets), default=0)

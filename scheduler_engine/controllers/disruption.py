@@ -1,0 +1,190 @@
+"""The disruption controller: keeps the status of PodDisruptionBudgets.
+
+Source: seed 002 §9 (budgets in preemption) and §11 (budgets in API-initiated eviction); upstream
+``pkg/controller/disruption``. Who evicts notes the pod in ``status.disruptedPods``; a pod that is still there two
+minutes later counts again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.labels import selector_from
+from scheduler_engine.api.objects import KubeObject, Pod, time_us
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent, resource_of
+from scheduler_engine.controllers.pod_state import is_ready, told_alike
+from scheduler_engine.controllers.workload import condition_set, replicas_of, scaled
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import EventRecorded
+
+BUDGET = "PodDisruptionBudget"
+DELETION_TIMEOUT_US = 120 * SECOND_US
+SCALES = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
+"""Kinds with a scale."""
+NOTHING_KNOWN = {"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
+OWNERS = (*SCALES, "DaemonSet", "Job")
+UNMANAGED = (
+    "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status of "
+    "the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please "
+    'set ".spec.minAvailable" field of the PDB to an integer value.'
+)
+
+
+class UnknownScale(Exception):
+    """How many pods there should be cannot be told; the text says why."""
+
+
+@dataclass(slots=True)
+class DisruptionController:
+    """``dirty``: keys of budgets to look at; ``told``: key of a budget → its last Kubernetes Event."""
+
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+    dirty: dict[str, None] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+
+    def work(self) -> bool:
+        """Note one change, or bring one budget up to date; False when there was neither."""
+        event = self.api.next_event(self.watch)
+        if event is not None:
+            self._notice(event)
+            return True
+        if not self.dirty:
+            return False
+        key = next(iter(self.dirty))
+        del self.dirty[key]
+        budget = self.api.get(BUDGET, key)
+        if budget is None:
+            self.told.pop(key, None)
+        else:
+            self._sync(budget)
+        return True
+
+    def _notice(self, event: WatchEvent) -> None:
+        if event.kind not in (BUDGET, "Pod", *OWNERS):
+            return
+        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
+            return
+        for item in (event.old, event.new):
+            if item is None:
+                continue
+            for budget in self.api.list(BUDGET, item.namespace):
+                concerned = budget.key == item.key if event.kind == BUDGET else True
+                if event.kind == "Pod":
+                    concerned = selector_from(budget.spec.get("selector")).matches(item.labels)
+                if concerned:
+                    self.look_again(budget.key)
+
+    def look_again(self, key: str) -> None:
+        self.dirty[key] = None
+
+    def _sync(self, budget: KubeObject) -> None:
+        matches = selector_from(budget.spec.get("selector")).matches
+        found = (item for item in self.api.list("Pod", budget.namespace) if matches(item.labels))
+        pods = [item for item in found if isinstance(item, Pod)]
+        if not pods:
+            self._tell(budget, "Normal", "NoPods", "No matching pods found")
+        try:
+            expected, desired = self._expected(budget, pods)
+        except UnknownScale as problem:
+            text = f"Failed to calculate the number of expected pods: {problem}"
+            self._tell(budget, "Warning", "CalculateExpectedPodCountFailed", text)
+            self._write(budget, {"disruptionsAllowed": 0}, "SyncFailed", str(problem))
+            return
+        disrupted = self._disrupted(budget, pods)
+        healthy = [pod for pod in pods if not pod.terminating and pod.name not in disrupted and is_ready(pod)]
+        allowed = max(len(healthy) - desired, 0) if expected > 0 else 0
+        status = {
+            "disruptionsAllowed": allowed,
+            "currentHealthy": len(healthy),
+            "desiredHealthy": desired,
+            "expectedPods": expected,
+        }
+        self._write(budget, status, "SufficientPods" if allowed else "InsufficientPods", "", disrupted)
+
+    def _write(
+        self,
+        budget: KubeObject,
+        status: dict[str, int],
+        reason: str,
+        message: str,
+        disrupted: dict[str, str] | None = None,
+    ) -> None:
+        word = "True" if status["disruptionsAllowed"] > 0 else "False"
+        held = budget.status.get("conditions") or []
+        conditions = condition_set(held, self.timeline.now_us, "DisruptionAllowed", word, reason, message)
+        changes = {**NOTHING_KNOWN, **budget.status, **status, "conditions": conditions}
+        granted = budget.status.get("disruptedPods")
+        if granted and disrupted is not None:
+            changes["disruptedPods"] = {name: disrupted.get(name) for name in granted} if disrupted else None
+        self.api.patch(BUDGET, budget.key, {"status": changes})
+
+    # --- how many there should be ---
+
+    def _expected(self, budget: KubeObject, pods: list[Pod]) -> tuple[int, int]:
+        """(pods expected, healthy pods wanted). Raises UnknownScale."""
+        most_gone, least_there = budget.spec.get("maxUnavailable"), budget.spec.get("minAvailable")
+        if most_gone is not None:
+            expected = self._expected_scale(budget, pods)
+            return expected, max(expected - scaled(most_gone, expected, round_up=True), 0)
+        if isinstance(least_there, str):
+            expected = self._expected_scale(budget, pods)
+            return expected, scaled(least_there, expected, round_up=True)
+        return (0, 0) if least_there is None else (len(pods), least_there)
+
+    def _expected_scale(self, budget: KubeObject, pods: list[Pod]) -> int:
+        """The replicas of all the pods' controllers together."""
+        scales: dict[str, int] = {}
+        seen: dict[str, None] = {}
+        unmanaged = False
+        for pod in pods:
+            if pod.controller_ref is None:
+                unmanaged = True
+            elif pod.controller_ref["uid"] not in seen:
+                seen[pod.controller_ref["uid"]] = None
+                owner = self._scaled_by(pod)
+                scales[owner.uid] = replicas_of(owner)
+        if unmanaged:
+            self._tell(budget, "Warning", "UnmanagedPods", UNMANAGED.format(selector_from(budget.spec["selector"])))
+        return sum(scales.values())
+
+    def _scaled_by(self, pod: Pod) -> KubeObject:
+        """The Deployment, or whatever else has the pod's scale. Raises UnknownScale."""
+        item: KubeObject = pod
+        owner: KubeObject | None = None
+        while (reference := item.controller_ref) is not None:
+            if reference["kind"] in OWNERS and reference["kind"] not in SCALES:
+                raise UnknownScale(f"{resource_of(reference['kind'])} does not implement the scale subresource")
+            found = self.api.get(reference["kind"], f"{pod.namespace}/{reference['name']}")
+            if found is None or found.uid != reference["uid"]:
+                break
+            owner = item = found
+        if owner is None:
+            raise UnknownScale(f'found no controllers for pod "{pod.name}"')
+        return owner
+
+    # --- evictions under way ---
+
+    def _disrupted(self, budget: KubeObject, pods: list[Pod]) -> dict[str, str]:
+        """Pods whose eviction was granted and that are not yet being deleted → when it was granted."""
+        kept: dict[str, str] = {}
+        granted = budget.status.get("disruptedPods") or {}
+        now_us = self.timeline.now_us
+        for pod in pods:
+            if pod.terminating or pod.name not in granted:
+                continue
+            left_us = (time_us(granted[pod.name]) or 0) + DELETION_TIMEOUT_US - now_us
+            if left_us >= 0:
+                kept[pod.name] = granted[pod.name]
+                self.timeline.after(left_us + 1, self.look_again, budget.key, housekeeping=True)
+            else:
+                text = f"Pod was expected by PDB {budget.namespace}/{budget.namespace} to be deleted but it wasn't"
+                self.api.recorder.add(EventRecorded("Pod", pod.key, "Warning", "NotDeleted", text))
+        return kept
+
+    def _tell(self, budget: KubeObject, kind: str, reason: str, text: str) -> None:
+        """Record a Kubernetes Event about the budget, unless it was the last one."""
+        if self.told.get(budget.key) != text:
+            self.told[budget.key] = text
+            self.api.recorder.add(EventRecorded(BUDGET, budget.key, kind, reason, text))

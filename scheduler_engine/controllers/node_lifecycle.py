@@ -1,0 +1,107 @@
+"""The node lifecycle controller: conditions of nodes become taints, and pods on a broken node stop being ready.
+
+Source: seed 002 §5 (Taint based Evictions, Taint Nodes by Condition); upstream ``pkg/controller/nodelifecycle``. A
+condition that a node does not report leaves taints set by hand alone; a node without Ready counts as ready. Not here:
+the rate limits with which upstream taints many nodes at once, and the lease by which it notices a silent kubelet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api import taints
+from scheduler_engine.api.objects import Node, Pod, timestamp
+from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.controllers.workload import condition_set
+from scheduler_engine.timeline import Timeline
+from scheduler_engine.trace.events import EventRecorded
+
+CONDITION_TAINTS: dict[str, dict[str, str]] = {
+    "Ready": {"False": taints.NOT_READY, "Unknown": taints.UNREACHABLE},
+    "MemoryPressure": {"True": taints.MEMORY_PRESSURE},
+    "DiskPressure": {"True": taints.DISK_PRESSURE},
+    "PIDPressure": {"True": taints.PID_PRESSURE},
+    "NetworkUnavailable": {"True": taints.NETWORK_UNAVAILABLE},
+}
+"""Node condition → status → the taint that it means, with the effect NoSchedule. Ready also taints NoExecute."""
+
+Manifest = dict[str, Any]
+
+
+@dataclass(slots=True)
+class NodeLifecycleController:
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+
+    def work(self) -> bool:
+        """Handle what is new; False when there was nothing."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        if event.kind == "Node" and event.new is not None:
+            node = self.api.get("Node", event.new.key)
+            if isinstance(node, Node):
+                self._sync(node, event.old if isinstance(event.old, Node) else None)
+        return True
+
+    def _sync(self, node: Node, old: Node | None) -> None:
+        statuses = condition_statuses(node)
+        held: list[Manifest] = node.spec.get("taints") or []
+        wanted = self._wanted(node, statuses)
+        ruled = _ruled(statuses)
+        kept = [item for item in held if _identity(item) not in ruled or _identity(item) in wanted]
+        there = [_identity(item) for item in kept]
+        kept += [taint for identity, taint in wanted.items() if identity not in there]
+        if kept != held:
+            self.api.patch("Node", node.key, {"spec": {"taints": kept or None}})
+        if statuses.get("Ready", "True") != "True":
+            if old is None or condition_statuses(old).get("Ready", "True") == "True":
+                self._tell("Node", node.key, "Normal", f"Node {node.name} status is now: NodeNotReady")
+            self._mark_pods_not_ready(node)
+
+    def _wanted(self, node: Node, statuses: dict[str, str]) -> dict[tuple[str, str], Manifest]:
+        """(key, effect) → the taint that the node should have."""
+        keys = [CONDITION_TAINTS[kind].get(status, "") for kind, status in statuses.items()]
+        keys += [taints.UNSCHEDULABLE] if node.unschedulable else []
+        wanted: dict[tuple[str, str], Manifest] = {
+            (key, "NoSchedule"): {"key": key, "effect": "NoSchedule"} for key in keys if key
+        }
+        broken = CONDITION_TAINTS["Ready"].get(statuses.get("Ready", "True"))
+        if broken:
+            added = timestamp(self.timeline.now_us)
+            wanted[broken, "NoExecute"] = {"key": broken, "effect": "NoExecute", "timeAdded": added}
+        return wanted
+
+    def _mark_pods_not_ready(self, node: Node) -> None:
+        for pod in self.api.list("Pod"):
+            if not isinstance(pod, Pod) or pod.node_name != node.name:
+                continue
+            ready = next((item for item in pod.conditions if item.get("type") == "Ready"), None)
+            if ready is not None and ready.get("status") == "True":
+                conditions = condition_set(pod.conditions, self.timeline.now_us, "Ready", "False", "", "")
+                self.api.patch("Pod", pod.key, {"status": {"conditions": conditions}})
+                self._tell("Pod", pod.key, "Warning", "Node is not ready")
+
+    def _tell(self, kind: str, key: str, level: str, text: str) -> None:
+        self.api.recorder.add(EventRecorded(kind, key, level, "NodeNotReady", text))
+
+
+def condition_statuses(node: Node) -> dict[str, str]:
+    """Status of each condition that means a taint, as far as the node reports it, in the table's order."""
+    given = {item.get("type"): str(item.get("status")) for item in node.status.get("conditions") or ()}
+    return {kind: given[kind] for kind in CONDITION_TAINTS if kind in given}
+
+
+def _ruled(statuses: dict[str, str]) -> set[tuple[str, str]]:
+    """(key, effect) of the taints that this controller sets and takes away for a node."""
+    ruled = {(key, "NoSchedule") for kind in statuses for key in CONDITION_TAINTS[kind].values()}
+    ruled.add((taints.UNSCHEDULABLE, "NoSchedule"))
+    if "Ready" in statuses:
+        ruled |= {(key, "NoExecute") for key in CONDITION_TAINTS["Ready"].values()}
+    return ruled
+
+
+def _identity(taint: Manifest) -> tuple[str, str]:
+    return taint.get("key", ""), taint.get("effect", "")

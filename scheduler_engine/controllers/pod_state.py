@@ -1,0 +1,109 @@
+"""What controllers ask of a pod: is it active, ready, available, and which of several is given up first.
+
+Source: upstream ``pkg/controller/controller_utils.go`` (IsPodActive, ActivePodsWithRanks) and
+``pkg/api/v1/pod/util.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+from scheduler_engine.api.objects import Pod, time_us
+from scheduler_engine.timeline import SECOND_US
+
+PHASE_ORDER = {"": 0, "Pending": 0, "Unknown": 1, "Running": 2}
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+def digest(text: str) -> int:
+    """A number of 64 bits that is the same in every run."""
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+
+
+def is_active(pod: Pod) -> bool:
+    """Neither finished nor being deleted."""
+    return not pod.finished and not pod.terminating
+
+
+def is_ready(pod: Pod) -> bool:
+    """As its condition Ready says; without one, a pod is ready as soon as it runs."""
+    for condition in pod.conditions:
+        if condition.get("type") == "Ready":
+            return bool(condition.get("status") == "True")
+    return pod.phase == "Running"
+
+
+def told_alike(old: Pod, new: Pod) -> bool:
+    """Nothing has changed that an owner of pods looks at."""
+    return (
+        is_ready(old) == is_ready(new)
+        and old.phase == new.phase
+        and old.terminating == new.terminating
+        and old.labels == new.labels
+        and old.metadata.get("ownerReferences") == new.metadata.get("ownerReferences")
+    )
+
+
+def ready_since_us(pod: Pod) -> int:
+    """Since when a ready pod is ready, in simulated microseconds."""
+    for condition in pod.conditions:
+        if condition.get("type") == "Ready" and condition.get("lastTransitionTime"):
+            return time_us(condition["lastTransitionTime"]) or 0
+    return pod.start_time_us or 0
+
+
+def available_at_us(pod: Pod, min_ready_seconds: int) -> int | None:
+    """When the pod is (or was) ready for long enough; None when it is not ready."""
+    return ready_since_us(pod) + min_ready_seconds * SECOND_US if is_ready(pod) else None
+
+
+def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
+    at_us = available_at_us(pod, min_ready_seconds)
+    return at_us is not None and at_us <= now_us
+
+
+def restarts(pod: Pod) -> int:
+    """Of the container that restarted most."""
+    return max((status.get("restartCount") or 0 for status in pod.status.get("containerStatuses") or ()), default=0)
+
+
+def deletion_order(pods: Iterable[Pod], related: Iterable[Pod], now_us: int) -> list[Pod]:
+    """First who is given up first: without a node, not running, not ready, cheap by its annotation, beside more of the
+    ``related`` pods, ready for less long, restarted more often, younger.
+
+    Ages compare by their order of magnitude (powers of two). Among equals a cluster goes by the random uid, this by a
+    hash of the name.
+    """
+    beside: dict[str, int] = {}
+    for pod in related:
+        if is_active(pod):
+            beside[pod.node_name] = beside.get(pod.node_name, 0) + 1
+    return sorted(pods, key=lambda pod: _rank(pod, beside, now_us))
+
+
+def _rank(pod: Pod, beside: Mapping[str, int], now_us: int) -> tuple[int, ...]:
+    ready = is_ready(pod)
+    created = time_us(pod.metadata.get("creationTimestamp")) or 0
+    return (
+        bool(pod.node_name),
+        PHASE_ORDER.get(pod.phase, 2),
+        ready,
+        deletion_cost(pod),
+        -beside.get(pod.node_name, 0),
+        _magnitude(now_us - ready_since_us(pod)) if ready else 0,
+        -restarts(pod),
+        _magnitude(now_us - created),
+        digest(pod.key),
+    )
+
+
+def _magnitude(age_us: int) -> int:
+    return age_us.bit_length() if age_us > 0 else -1
+
+
+def deletion_cost(pod: Pod) -> int:
+    """The annotation's number; 0 when it is missing or none."""
+    text = pod.annotations.get(DELETION_COST, "0")
+    digits = text[1:] if text.startswith("-") else text
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 10 else 0

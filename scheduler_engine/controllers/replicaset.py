@@ -1,0 +1,87 @@
+"""The ReplicaSet controller: as many pods as ``spec.replicas`` says. ReplicationControllers work the same way.
+
+Source: seed 002 §4 (scale-down does not look at the spread) and §9 (victims come back through their owner); upstream
+``pkg/controller/replicaset`` and ``pkg/controller/replication``. Not here: bursts of 500 and the slow start, as writes
+take no time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scheduler_engine.api.labels import Selector, selector_from_set
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_available, is_ready
+from scheduler_engine.controllers.workload import WorkloadController, condition_set, replicas_of
+
+REPLICA_FAILURE = "ReplicaFailure"
+
+
+@dataclass(slots=True)
+class ReplicaSetController(WorkloadController):
+    KIND: ClassVar[str] = "ReplicaSet"
+
+    def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
+        return isinstance(item, Pod) and is_active(item)
+
+    def sync(self, owner: KubeObject) -> None:
+        pods = [pod for pod in self.claimed_pods(owner) if is_active(pod)]
+        missing = replicas_of(owner) - len(pods)
+        if missing < 0:
+            order = deletion_order(pods, self._related(owner), self.timeline.now_us)
+            for pod in order[:-missing]:
+                self.delete_pod(owner, pod)
+        problem = self._create(owner, missing)
+        if missing:
+            pods = [pod for pod in self.pods_of(owner) if is_active(pod)]
+        self.watch_availability(owner, pods)
+        self._status(owner, pods, problem)
+
+    def _create(self, owner: KubeObject, missing: int) -> str:
+        """Why a pod could not be created, else ""."""
+        if missing <= 0:
+            self.told.pop(owner.key, None)
+        for _ in range(missing):
+            problem = self.create_pod(owner, self.pod_manifest(owner, owner.spec["template"]))
+            if problem:
+                return problem
+        return ""
+
+    def _related(self, owner: KubeObject) -> list[Pod]:
+        """The pods of every set that has the same controller, its own included."""
+        parent = owner.controller_ref
+        family = [
+            item
+            for item in self.api.list(self.KIND, owner.namespace)
+            if item.uid == owner.uid
+            or (parent is not None and item.controller_ref is not None and item.controller_ref["uid"] == parent["uid"])
+        ]
+        return [pod for item in family for pod in self.pods_of(item)]
+
+    def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:
+        seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us
+        ready = [pod for pod in pods if is_ready(pod)]
+        available = [pod for pod in ready if not seconds or is_available(pod, seconds, now_us)]
+        labels = (owner.spec["template"].get("metadata") or {}).get("labels") or {}
+        conditions = owner.status.get("conditions") or []
+        if problem:
+            conditions = condition_set(conditions, now_us, REPLICA_FAILURE, "True", "FailedCreate", problem)
+        else:
+            conditions = [item for item in conditions if item["type"] != REPLICA_FAILURE]
+        self.set_status(
+            owner,
+            replicas=len(pods),
+            fullyLabeledReplicas=sum(labels.items() <= pod.labels.items() for pod in pods) or None,
+            readyReplicas=len(ready) or None,
+            availableReplicas=len(available) or None,
+            conditions=conditions or None,
+        )
+
+
+@dataclass(slots=True)
+class ReplicationManager(ReplicaSetController):
+    KIND: ClassVar[str] = "ReplicationController"
+
+    def selector(self, owner: KubeObject) -> Selector:
+        return selector_from_set(owner.spec.get("selector"))

@@ -1,0 +1,184 @@
+"""The StatefulSet controller: pods with numbers and claims of their own, made and ended in order.
+
+Source: upstream ``pkg/controller/statefulset`` (stateful_set_control.go, stateful_set_utils.go). The templates of
+earlier revisions, which a cluster keeps in ControllerRevisions, are kept in the controller. Not here: maxUnavailable
+(alpha) and ``persistentVolumeClaimRetentionPolicy``: claims stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from scheduler_engine.api.objects import KubeObject, Pod, merge
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.controllers.pod_state import is_available, is_ready
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of, template_hash
+
+CLAIM = "PersistentVolumeClaim"
+POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
+POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
+REVISION_LABEL = "controller-revision-hash"
+
+
+@dataclass(slots=True)
+class StatefulSetController(WorkloadController):
+    """``templates``: key of a set → name of a revision → its pod template."""
+
+    KIND: ClassVar[str] = "StatefulSet"
+    templates: dict[str, dict[str, Manifest]] = field(default_factory=dict)
+
+    def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
+        return not item.terminating and ordinal_of(owner, item) is not None
+
+    def sync(self, owner: KubeObject) -> None:
+        revision = f"{owner.name}-{template_hash(owner.spec['template'])}"
+        self.templates.setdefault(owner.key, {})[revision] = owner.spec["template"]
+        pods: dict[int, Pod] = {}
+        for pod in self.claimed_pods(owner):
+            number = ordinal_of(owner, pod)
+            if number is not None:
+                pods[number] = pod
+        start = (owner.spec.get("ordinals") or {}).get("start", 0)
+        wanted = range(start, start + replicas_of(owner))
+        if self._fill(owner, wanted, pods, revision) and self._empty(owner, wanted, pods):
+            self._update(owner, wanted, pods, revision)
+        self.watch_availability(owner, pods.values())
+        self._status(owner, wanted, revision)
+
+    # --- the three steps; each says whether the next one may follow ---
+
+    def _fill(self, owner: KubeObject, wanted: Iterable[int], pods: dict[int, Pod], revision: str) -> bool:
+        """Make what is missing, the lowest number first. In order: only while every one before it is available."""
+        in_order, going_on = _in_order(owner), True
+        for number in wanted:
+            pod = pods.get(number)
+            if pod is not None and pod.finished and not pod.terminating:
+                going_on = False
+                self._replace_failed(owner, pod)
+            elif pod is None:
+                going_on = False
+                self._create(owner, number, revision)
+            elif not self._available(owner, pod):
+                going_on = going_on and not in_order
+            if in_order and not going_on:
+                return False
+        return going_on
+
+    def _replace_failed(self, owner: KubeObject, pod: Pod) -> None:
+        if self.may_replace(owner, pod.name):
+            text = f"StatefulSet {owner.key} is recreating failed Pod {pod.name}"
+            self.tell(owner, "RecreatingFailedPod", text, "Warning")
+            self.api.delete("Pod", pod.key)
+
+    def _empty(self, owner: KubeObject, wanted: range, pods: dict[int, Pod]) -> bool:
+        """End what is too many, the highest number first. In order: only when the one before is gone."""
+        too_many = sorted((number for number in pods if number not in wanted), reverse=True)
+        for number in too_many:
+            if not pods[number].terminating:
+                self._delete(owner, pods[number])
+            if _in_order(owner):
+                return False
+        return not too_many
+
+    def _update(self, owner: KubeObject, wanted: range, pods: dict[int, Pod], revision: str) -> None:
+        """Take away the highest pod of an older revision, when every one above it is available."""
+        strategy = owner.spec.get("updateStrategy") or {}
+        if strategy.get("type") == "OnDelete":
+            return
+        for number in reversed(wanted):
+            if number < _partition(owner):
+                return
+            pod = pods[number]
+            if pod.labels.get(REVISION_LABEL) != revision and not pod.terminating:
+                self._delete(owner, pod)
+                return
+            if not self._available(owner, pod):
+                return
+
+    # --- pods and claims ---
+
+    def _available(self, owner: KubeObject, pod: Pod) -> bool:
+        seconds = owner.spec.get("minReadySeconds") or 0
+        return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
+
+    def _create(self, owner: KubeObject, number: int, newest: str) -> None:
+        """With a partition, pods below it come back as they were."""
+        templates, current = self.templates[owner.key], owner.status.get("currentRevision", newest)
+        revision = current if number < _partition(owner) and current in templates else newest
+        name = f"{owner.name}-{number}"
+        labels = {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(number), REVISION_LABEL: revision}
+        template, changes = templates[revision], {"hostname": name}
+        if owner.spec.get("serviceName"):
+            changes["subdomain"] = owner.spec["serviceName"]
+        manifest = self.pod_manifest(owner, template, name, metadata={"labels": labels}, spec=changes)
+        try:
+            for claim in owner.spec.get("volumeClaimTemplates") or ():
+                manifest = self._with_claim(owner, manifest, claim)
+            self.create(manifest)
+        except ApiError as problem:
+            text = f"create Pod {name} in StatefulSet {owner.name} failed error: {problem.message}"
+            self.fail(owner, "FailedCreate", text)
+            return
+        self.told.pop(owner.key, None)
+        self.tell(owner, "SuccessfulCreate", f"create Pod {name} in StatefulSet {owner.name} successful")
+
+    def _with_claim(self, owner: KubeObject, manifest: Manifest, template: Manifest) -> Manifest:
+        """The pod with the volume of its own claim, which is made when there is none yet. Raises ApiError."""
+        pod, volume = manifest["metadata"]["name"], template["metadata"]["name"]
+        name = f"{volume}-{pod}"
+        if self.api.get(CLAIM, f"{owner.namespace}/{name}") is None:
+            labels = (owner.spec.get("selector") or {}).get("matchLabels") or {}
+            metadata = {"name": name, "namespace": owner.namespace, "labels": labels}
+            self.create(merge({"apiVersion": "v1", "kind": CLAIM, **template}, {"metadata": metadata, "status": None}))
+            text = f"create Claim {name} Pod {pod} in StatefulSet {owner.name} success"
+            self.tell(owner, "SuccessfulCreate", text)
+        others = [item for item in manifest["spec"].get("volumes") or () if item["name"] != volume]
+        volumes = [*others, {"name": volume, "persistentVolumeClaim": {"claimName": name, "readOnly": False}}]
+        return merge(manifest, {"spec": {"volumes": volumes}})
+
+    def _delete(self, owner: KubeObject, pod: Pod) -> None:
+        self.api.delete("Pod", pod.key)
+        self.tell(owner, "SuccessfulDelete", f"delete Pod {pod.name} in StatefulSet {owner.name} successful")
+
+    def _status(self, owner: KubeObject, wanted: range, revision: str) -> None:
+        pods = [pod for pod in self.pods_of(owner) if not pod.finished]
+        seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us
+        here = [pod for pod in pods if not pod.terminating]
+        revisions = [pod.labels.get(REVISION_LABEL) for pod in here]
+        current = owner.status.get("currentRevision", revision)
+        ready = sum(is_ready(pod) for pod in here)
+        if len(here) == len(wanted) == ready and all(item == revision for item in revisions):
+            current = revision
+        fields: dict[str, Any] = {
+            "readyReplicas": ready,
+            "currentReplicas": sum(item == current for item in revisions),
+            "updatedReplicas": sum(item == revision for item in revisions),
+        }
+        self.set_status(
+            owner,
+            **{name: number or None for name, number in fields.items()},
+            replicas=len(pods),
+            availableReplicas=sum(is_available(pod, seconds, now_us) for pod in here),
+            currentRevision=current,
+            updateRevision=revision,
+        )
+        held = self.templates[owner.key]
+        self.templates[owner.key] = {name: held[name] for name in (current, revision) if name in held}
+
+
+def ordinal_of(owner: KubeObject, pod: KubeObject) -> int | None:
+    """The number in the pod's name; None when it is no name of this set."""
+    parent, _, number = pod.name.rpartition("-")
+    return int(number) if parent == owner.name and number.isascii() and number.isdigit() else None
+
+
+def _in_order(owner: KubeObject) -> bool:
+    return bool(owner.spec.get("podManagementPolicy", "OrderedReady") != "Parallel")
+
+
+def _partition(owner: KubeObject) -> int:
+    """Pods with lower numbers are not updated."""
+    rolling = (owner.spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+    return int(rolling.get("partition") or 0)

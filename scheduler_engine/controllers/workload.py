@@ -1,0 +1,299 @@
+"""What the controllers of workloads share: a queue of keys, owned objects, pods from a template, Kubernetes Events.
+
+A controller reads the watch to its end, noting the keys that a change concerns; then it brings one owner after the
+other to where it should be, from what the API server holds now. Where upstream tries again after a while, this tries
+again at each change. Source: upstream ``pkg/controller/controller_utils.go`` and ``controller_ref_manager.go``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
+from scheduler_engine.apiserver.errors import ApiError, forbidden
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.controllers.pod_state import available_at_us, digest, told_alike
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import EventRecorded
+
+Manifest = dict[str, Any]
+
+ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
+"""No vowels and no look-alikes, as in Kubernetes' generated names."""
+
+MAX_PODS = 5_000
+"""So many pods a sandbox holds before its controllers are refused more."""
+
+LONGEST_BASE = 58
+MAX_BACKOFF_US = 15 * 60 * SECOND_US
+ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
+"""Kinds that may let a pod in which was refused before."""
+
+
+def suffix(text: str) -> str:
+    """Five characters that look random and follow from ``text``."""
+    number, letters = digest(text), ""
+    for _ in range(5):
+        number, rest = divmod(number, len(ALPHANUMERICS))
+        letters += ALPHANUMERICS[rest]
+    return letters
+
+
+def template_hash(template: Mapping[str, Any]) -> str:
+    """The value of ``pod-template-hash``: equal templates have equal hashes."""
+    number = str(digest(json.dumps(template, sort_keys=True)) % 2**32)
+    return "".join(ALPHANUMERICS[ord(digit) % len(ALPHANUMERICS)] for digit in number)
+
+
+def scaled(value: int | str, total: int, round_up: bool) -> int:
+    """A number, or a percentage of ``total``."""
+    if isinstance(value, int):
+        return value
+    part = int(value.rstrip("%")) * total
+    return -(-part // 100) if round_up else part // 100
+
+
+def replicas_of(owner: KubeObject) -> int:
+    replicas = owner.spec.get("replicas")
+    return 1 if replicas is None else int(replicas)
+
+
+def owner_reference(owner: KubeObject) -> Manifest:
+    return {
+        "apiVersion": owner.manifest["apiVersion"],
+        "kind": owner.kind,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def condition_set(
+    conditions: Iterable[Mapping[str, Any]], now_us: int, kind: str, status: str, reason: str, message: str
+) -> list[Manifest]:
+    """Conditions with the one of type ``kind`` set; its transition time changes only with its status."""
+    held = [dict(item) for item in conditions]
+    new = {"type": kind, "status": status, "lastTransitionTime": timestamp(now_us)}
+    new |= {name: text for name, text in (("reason", reason), ("message", message)) if text}
+    for index, item in enumerate(held):
+        if item["type"] == kind:
+            if item["status"] == status:
+                new["lastTransitionTime"] = item.get("lastTransitionTime", new["lastTransitionTime"])
+            held[index] = new
+            return held
+    return [*held, new]
+
+
+@dataclass(slots=True)
+class WorkloadController:
+    """``dirty``: keys of owners to look at, in the order in which they were noted; ``made``: key of an owner → names
+    given to its objects so far; ``told``: key of an owner → its last failure; ``alarms``: key of an owner → when it
+    will be looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last
+    was replaced). Times in simulated microseconds.
+    """
+
+    KIND: ClassVar[str] = ""
+    OWNED: ClassVar[tuple[str, ...]] = ("Pod",)
+
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+    dirty: dict[str, None] = field(default_factory=dict)
+    made: dict[str, int] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+    alarms: dict[str, int] = field(default_factory=dict)
+    backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def work(self) -> bool:
+        """Note one change, or see to one owner; False when there was neither."""
+        event = self.api.next_event(self.watch)
+        if event is not None:
+            self.notice(event)
+            return True
+        if not self.dirty:
+            return False
+        key = next(iter(self.dirty))
+        del self.dirty[key]
+        owner = self.api.get(self.KIND, key)
+        if owner is None:
+            self.told.pop(key, None)
+        elif not owner.terminating:
+            self.sync(owner)
+        return True
+
+    def sync(self, owner: KubeObject) -> None:
+        """Bring one owner to where it should be."""
+        raise NotImplementedError
+
+    def notice(self, event: WatchEvent) -> None:
+        """Note the owners that a change concerns."""
+        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
+            return
+        for item in (event.old, event.new):
+            if item is None:
+                continue
+            if item.kind == self.KIND:
+                self.enqueue(item.key)
+            elif item.kind in self.OWNED:
+                self._notice_owned(item)
+        if event.kind in ADMISSION_READS or event.new is None:
+            for key in self.told:
+                self.enqueue(key)
+
+    def _notice_owned(self, item: KubeObject) -> None:
+        reference = item.controller_ref
+        if reference is None:
+            for owner in self.api.list(self.KIND, item.namespace):
+                if self.selector(owner).matches(item.labels):
+                    self.enqueue(owner.key)
+        elif reference["kind"] == self.KIND:
+            self.enqueue(f"{item.namespace}/{reference['name']}")
+
+    def enqueue(self, key: str) -> None:
+        self.dirty[key] = None
+
+    def enqueue_at(self, key: str, at_us: int, housekeeping: bool = False) -> None:
+        """Look at an owner again at a time to come."""
+        if self.timeline.now_us < at_us < self.alarms.get(key, at_us + 1):
+            self.alarms[key] = at_us
+            self.timeline.after(at_us - self.timeline.now_us, self.ring, key, at_us, housekeeping=housekeeping)
+
+    def ring(self, key: str, at_us: int) -> None:
+        if self.alarms.get(key) == at_us:
+            del self.alarms[key]
+        self.enqueue(key)
+
+    # --- owned objects ---
+
+    def selector(self, owner: KubeObject) -> Selector:
+        return selector_from(owner.spec.get("selector"))
+
+    def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
+        return not item.terminating
+
+    def claim(self, owner: KubeObject, kind: str) -> list[KubeObject]:
+        """The objects that an owner controls: those without an owner that its selector matches become its own, those
+        that it matches no longer are let go.
+        """
+        selector, mine = self.selector(owner), []
+        for item in self.api.list(kind, owner.namespace):
+            reference, matches = item.controller_ref, selector.matches(item.labels)
+            if reference is None and matches and self.may_adopt(owner, item):
+                held = item.metadata.get("ownerReferences") or []
+                mine.append(self._set_owners(item, [*held, owner_reference(owner)]))
+            elif reference is not None and reference["uid"] == owner.uid:
+                if matches:
+                    mine.append(item)
+                elif not item.terminating:
+                    self._set_owners(item, [other for other in item.metadata["ownerReferences"] if other != reference])
+        return mine
+
+    def _set_owners(self, item: KubeObject, references: list[Manifest]) -> KubeObject:
+        self.api.patch(item.kind, item.key, {"metadata": {"ownerReferences": references or None}})
+        changed = self.api.get(item.kind, item.key)
+        assert changed is not None
+        return changed
+
+    def claimed_pods(self, owner: KubeObject) -> list[Pod]:
+        return [item for item in self.claim(owner, "Pod") if isinstance(item, Pod)]
+
+    def pods_of(self, owner: KubeObject) -> list[Pod]:
+        """Without claiming any."""
+        found = (item for item in self.api.list("Pod", owner.namespace) if isinstance(item, Pod))
+        return [pod for pod in found if pod.controller_ref is not None and pod.controller_ref["uid"] == owner.uid]
+
+    def may_replace(self, owner: KubeObject, slot: str) -> bool:
+        """The failed pod in ``slot`` may be replaced now; else the owner's turn comes again when it may.
+
+        The first one at once, then at least 1 s apart, twice as long each time, up to 15 min.
+        """
+        now_us, name = self.timeline.now_us, f"{owner.key}/{slot}"
+        delay_us, last_us = self.backoffs.get(name, (0, now_us))
+        if now_us - last_us >= 2 * MAX_BACKOFF_US:
+            delay_us = 0
+        if now_us < last_us + delay_us:
+            self.enqueue_at(owner.key, last_us + delay_us, housekeeping=True)
+            return False
+        self.backoffs[name] = (min(max(2 * delay_us, SECOND_US), MAX_BACKOFF_US), now_us)
+        return True
+
+    def watch_availability(self, owner: KubeObject, pods: Iterable[Pod]) -> None:
+        """Look again when the next ready pod has been ready for ``minReadySeconds``."""
+        seconds = owner.spec.get("minReadySeconds") or 0
+        if not seconds:
+            return
+        times = [available_at_us(pod, seconds) for pod in pods]
+        coming = [at_us for at_us in times if at_us is not None and at_us > self.timeline.now_us]
+        if coming:
+            self.enqueue_at(owner.key, min(coming))
+
+    # --- writing ---
+
+    def pod_manifest(
+        self, owner: KubeObject, template: Mapping[str, Any], name: str = "", base: str = "", **changes: Any
+    ) -> Manifest:
+        """A pod from a template; ``changes`` (``metadata``, ``spec``) are laid over it.
+
+        Without a ``name`` it gets ``base`` (the owner's name) and five more characters, as from ``generateName``.
+        """
+        given = template.get("metadata") or {}
+        metadata = {field: given[field] for field in ("labels", "annotations") if given.get(field)}
+        if not name:
+            metadata["generateName"] = (base or owner.name)[: LONGEST_BASE - 1] + "-"
+            name = self._free_name(owner, metadata["generateName"])
+        metadata |= {"name": name, "namespace": owner.namespace, "ownerReferences": [owner_reference(owner)]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
+        return merge(pod, changes)
+
+    def _free_name(self, owner: KubeObject, base: str) -> str:
+        """No two pods of an owner get the same name."""
+        while True:
+            number = self.made[owner.key] = self.made.get(owner.key, 0) + 1
+            name = base + suffix(f"{owner.kind}/{owner.key}/{number}")
+            if self.api.get("Pod", f"{owner.namespace}/{name}") is None:
+                return name
+
+    def create(self, manifest: Mapping[str, Any]) -> None:
+        """Write a new object with its defaults. Raises ApiError."""
+        pods = len(self.api.objects.get("Pod", ()))
+        if manifest["kind"] == "Pod" and pods >= MAX_PODS:
+            quota = f"exceeded quota: sandbox, requested: pods=1, used: pods={pods}, limited: pods={MAX_PODS}"
+            raise forbidden("pods", manifest["metadata"]["name"], quota)
+        self.api.create(set_defaults(manifest))
+
+    def create_pod(self, owner: KubeObject, manifest: Mapping[str, Any]) -> str:
+        """Create a pod and say so; when it is refused, the reason."""
+        metadata = manifest["metadata"]
+        try:
+            self.create(manifest)
+        except ApiError as problem:
+            reason = problem.message.replace(metadata["name"], metadata.get("generateName", metadata["name"]))
+            self.fail(owner, "FailedCreate", f"Error creating: {reason}")
+            return reason
+        self.told.pop(owner.key, None)
+        self.tell(owner, "SuccessfulCreate", f"Created pod: {metadata['name']}")
+        return ""
+
+    def delete_pod(self, owner: KubeObject, pod: Pod) -> None:
+        self.api.delete("Pod", pod.key)
+        self.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+
+    def set_status(self, owner: KubeObject, **fields: Any) -> None:
+        """None takes a field away."""
+        self.api.patch(owner.kind, owner.key, {"status": fields})
+
+    def tell(self, owner: KubeObject, reason: str, message: str, kind: str = "Normal") -> None:
+        """Record a Kubernetes Event about the owner."""
+        self.api.recorder.add(EventRecorded(owner.kind, owner.key, kind, reason, message))
+
+    def fail(self, owner: KubeObject, reason: str, message: str) -> None:
+        """Record a warning, unless it was the last one."""
+        if self.told.get(owner.key) != message:
+            self.told[owner.key] = message
+            self.tell(owner, reason, message, "Warning")

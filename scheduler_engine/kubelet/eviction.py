@@ -1,0 +1,142 @@
+"""Node-pressure eviction: the loop by which the kubelet of one node keeps it from running dry.
+
+Source: seed 002 §10; upstream ``pkg/kubelet/eviction/eviction_manager.go`` (synchronize). A look: measure, compare with
+the thresholds, report node conditions, free what belongs to nobody, and only then evict one pod. Not here: limits of
+emptyDir volumes and ephemeral storage, the allocatable cgroup's own threshold, notification by the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.quantity import NANO, Quantity, canonical
+from scheduler_engine.kubelet.configuration import EvictionConfiguration, Threshold
+from scheduler_engine.kubelet.ranking import Ranked, rank
+from scheduler_engine.kubelet.stats import Observation, Stats
+
+Observations = dict[str, Observation]
+
+HOUSEKEEPING_US = 10_000_000
+CLEANUP_POLL_US = 1_000_000
+CLEANUP_TIMEOUT_US = 30_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look found. ``met``: thresholds that may evict; ``states`` as in ``PressureObserved``."""
+
+    observations: Observations
+    states: dict[Threshold, str]
+    until: dict[Threshold, int]
+    met: tuple[Threshold, ...]
+
+    @property
+    def signals(self) -> tuple[tuple[str, int, int], ...]:
+        return tuple((name, item.available, item.capacity) for name, item in self.observations.items())
+
+
+@dataclass(slots=True)
+class EvictionManager:
+    """What one kubelet keeps in mind, times in simulated microseconds.
+
+    ``first_seen``: threshold → since when it has been below without a break; ``last_seen``: node condition → when a
+    threshold last meant it; ``met``: thresholds that evicted last time, and must win back their minimum reclaim;
+    ``conditions``: what it reports.
+    """
+
+    configuration: EvictionConfiguration
+    first_seen: dict[Threshold, int] = field(default_factory=dict)
+    last_seen: dict[str, int] = field(default_factory=dict)
+    met: tuple[Threshold, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+    def look(self, stats: Stats, now_us: int) -> Look:
+        """Compare what is measured with the thresholds, and remember it."""
+        seen = stats.observations()
+        states: dict[Threshold, str] = {}
+        for threshold in self.configuration.thresholds:
+            if _below(threshold, seen):
+                states[threshold] = "met"
+            elif threshold in self.met and _below(threshold, seen, with_reclaim=True):
+                states[threshold] = "reclaiming"
+        self.first_seen = {threshold: self.first_seen.get(threshold, now_us) for threshold in states}
+        for threshold in states:
+            self.last_seen[threshold.condition] = now_us
+        period_us = self.configuration.transition_us
+        self.last_seen = {name: at_us for name, at_us in self.last_seen.items() if now_us - at_us < period_us}
+        self.conditions = tuple(sorted(self.last_seen))
+        until = {
+            threshold: since_us + threshold.grace_us
+            for threshold, since_us in self.first_seen.items()
+            if now_us - since_us < threshold.grace_us
+        }
+        states.update(dict.fromkeys(until, "waits"))
+        self.met = tuple(threshold for threshold in states if threshold not in until)
+        return Look(seen, states, until, self.met)
+
+    def most_urgent(self, look: Look) -> Threshold | None:
+        """Memory comes before everything else."""
+        return min(look.met, key=lambda threshold: threshold.resource != "memory", default=None)
+
+    def resolved(self, stats: Stats) -> bool:
+        """After node-level resources were freed: is every threshold cleared, minimum reclaim included?"""
+        seen = stats.observations()
+        return not any(_below(threshold, seen, with_reclaim=True) for threshold in self.configuration.thresholds)
+
+    def grace_seconds(self, threshold: Threshold, pod: Pod) -> int:
+        """A hard threshold gives no time, a soft one the lesser of the pod's and the configured grace period."""
+        if threshold.hard:
+            return 0
+        own = pod.spec.get("terminationGracePeriodSeconds")
+        most = self.configuration.max_pod_grace_seconds
+        return most if own is None else min(most, int(own))
+
+    @property
+    def idle(self) -> bool:
+        """Nothing to remember and nothing to report."""
+        return not self.first_seen and not self.last_seen
+
+
+def ranked(stats: Stats, threshold: Threshold) -> list[Ranked]:
+    return rank(stats.running, threshold.signal, stats.dedicated_imagefs)
+
+
+def reclaims(threshold: Threshold, dedicated_imagefs: bool) -> tuple[str, ...]:
+    """What is freed before pods are evicted: ``dead containers``, ``unused images``."""
+    if threshold.condition != "DiskPressure":
+        return ()
+    if not dedicated_imagefs:
+        return "dead containers", "unused images"
+    return ("dead containers",) if threshold.signal.startswith("nodefs") else ("unused images",)
+
+
+def eviction_message(threshold: Threshold, row: Ranked, observation: Observation) -> str:
+    """The text in the pod's status, in Kubernetes' words; it names a container when the pod has just one."""
+    resource = threshold.resource
+    limit = _written(resource, threshold.amount.of(observation.capacity))
+    left = _written(resource, observation.available)
+    text = f"The node was low on resource: {resource}. Threshold quantity: {limit}, available: {left}. "
+    if len(row.pod.containers) == 1 and row.usage > row.request:
+        name, used, request = row.pod.containers[0].get("name"), row.usage, row.request
+        text += (
+            f"Container {name} was using {_written(resource, used)}, request is {_written(resource, request)}, "
+            f"has larger consumption of {resource}. "
+        )
+    return text.rstrip()
+
+
+def _below(threshold: Threshold, seen: Observations, with_reclaim: bool = False) -> bool:
+    observation = seen.get(threshold.signal)
+    if observation is None:
+        return False
+    amount = threshold.amount.of(observation.capacity)
+    if with_reclaim:
+        amount += threshold.min_reclaim.of(observation.capacity)
+    return observation.available < amount
+
+
+def _written(resource: str, amount: int) -> str:
+    """Bytes with a binary suffix; upstream writes them as measured, in Ki."""
+    notation = "DecimalSI" if resource in ("inodes", "pids") else "BinarySI"
+    return canonical(Quantity(amount * NANO, notation))

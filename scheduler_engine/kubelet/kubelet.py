@@ -1,0 +1,169 @@
+"""The kubelets, as far as the rest of the cluster can see them: bound pods start and end.
+
+Source: seed 002 §9 (graceful termination of victims), §10 and §11; upstream ``pkg/kubelet``. They learn of pods and
+nodes through a watch and write status to the API server. The kubelet of a node that is unreachable does nothing; what
+is due waits until it is back. How long things take and what they use is simulated (``api/simulated.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.objects import Node, Pod, timestamp
+from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent, with_condition
+from scheduler_engine.kubelet.configuration import default_configuration
+from scheduler_engine.kubelet.eviction import EvictionManager
+from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent, ready_status
+from scheduler_engine.timeline import SECOND_US, Timeline
+
+JOB_DURATION_US = 10 * SECOND_US
+"""How long a pod of a Job runs that says nothing else."""
+
+
+@dataclass(slots=True)
+class Kubelet:
+    """The kubelets of all nodes together.
+
+    ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer); ``agents``: node → the
+    part that looks after the node itself.
+    """
+
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+    timers: dict[str, tuple[str, int]] = field(default_factory=dict)
+    agents: dict[str, NodeAgent] = field(default_factory=dict)
+
+    def work(self) -> bool:
+        """Handle what is new; False when there was nothing."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        if event.kind == "Node":
+            self._node_changed(event)
+        elif event.kind == "Pod":
+            self._pod_changed(event)
+        return True
+
+    def _node_changed(self, event: WatchEvent) -> None:
+        name = event.new.name if event.new is not None else event.old.name if event.old is not None else ""
+        node = self.api.get("Node", name)
+        if not isinstance(node, Node):
+            agent = self.agents.pop(name, None)
+            if agent is not None:
+                agent.stop()
+            self._remove_abandoned(name)
+            return
+        if name not in self.agents:
+            manager = EvictionManager(default_configuration())
+            self.agents[name] = NodeAgent(self.api, self.timeline, name, manager)
+        self.agents[name].node_changed(node)
+        before = event.old if isinstance(event.old, Node) else None
+        if before is None or ready_status(before) != ready_status(node):
+            for pod in list(self.api.list("Pod")):
+                if isinstance(pod, Pod) and pod.node_name == name:
+                    self._sync(pod, node)
+
+    def _remove_abandoned(self, node_name: str) -> None:
+        """Pods that nobody can end any more, as their node went while its kubelet was silent."""
+        for pod in list(self.api.list("Pod")):
+            if isinstance(pod, Pod) and pod.node_name == node_name and pod.terminating and pod.uid not in self.timers:
+                self.api.remove("Pod", pod.key)
+
+    def _pod_changed(self, event: WatchEvent) -> None:
+        old, new = event.old, event.new
+        if isinstance(old, Pod) and (new is None or new.uid != old.uid):
+            self._forget(old.uid)
+        pod = self.api.pod(new.key) if new is not None else None
+        node = self.api.get("Node", pod.node_name) if pod is not None and pod.node_name else None
+        if pod is None or not isinstance(node, Node):
+            return
+        if node.name in self.agents:
+            self.agents[node.name].wake(pod)
+        self._sync(pod, node)
+
+    def _sync(self, pod: Pod, node: Node) -> None:
+        """Do, or set a timer for, what comes next for a pod."""
+        if is_silent(node):
+            return
+        if pod.terminating:
+            self._soon(pod, "stop", (pod.metadata.get("deletionGracePeriodSeconds") or 0) * SECOND_US)
+        elif pod.finished:
+            self._forget(pod.uid)
+        elif pod.phase == "Running":
+            self._report_readiness(pod, node)
+            duration_us = duration_of(pod)
+            if duration_us is not None:
+                self._soon(pod, "complete", duration_us)
+        else:
+            delay_us = seconds_us(pod.annotations, START_DELAY, 0)
+            if delay_us:
+                if pod.start_time_us is None:
+                    self._write(pod, startTime=timestamp(self.timeline.now_us))
+                self._soon(pod, "start", delay_us)
+            else:
+                self._start(pod, node)
+
+    # --- what happens to a pod ---
+
+    def _start(self, pod: Pod, node: Node) -> None:
+        started = pod.status.get("startTime") or timestamp(self.timeline.now_us)
+        self._write(pod, phase="Running", startTime=started, conditions=self._readiness(pod, node))
+
+    def _report_readiness(self, pod: Pod, node: Node) -> None:
+        self._write(pod, conditions=self._readiness(pod, node))
+
+    def _readiness(self, pod: Pod, node: Node) -> list[dict[str, Any]]:
+        """The pod's conditions with what Ready is now."""
+        status = "True" if pod.annotations.get(READY) != "false" and ready_status(node) == "True" else "False"
+        held = next((item for item in pod.conditions if item.get("type") == "Ready"), None)
+        if held is not None and held.get("status") == status:
+            return pod.conditions
+        ready = {"type": "Ready", "status": status, "lastTransitionTime": timestamp(self.timeline.now_us)}
+        if status == "False" and ready_status(node) == "True":
+            ready |= {"reason": "ContainersNotReady"}
+        return with_condition(pod.conditions, ready)
+
+    def _soon(self, pod: Pod, what: str, delay_us: int) -> None:
+        """Set the timer for what comes next, unless it is set."""
+        held = self.timers.get(pod.uid)
+        if held is not None and held[0] == what:
+            return
+        self._forget(pod.uid)
+        self.timers[pod.uid] = what, self.timeline.after(delay_us, self.due, what, pod.key, pod.uid)
+
+    def due(self, what: str, pod_key: str, uid: str) -> None:
+        """The time has come to start a pod, to complete it or to end it."""
+        self.timers.pop(uid, None)
+        pod = self.api.pod(pod_key)
+        node = self.api.get("Node", pod.node_name) if pod is not None else None
+        if pod is None or pod.uid != uid or (isinstance(node, Node) and is_silent(node)):
+            return
+        if what == "stop":
+            self.api.remove("Pod", pod_key)
+        elif pod.finished or not isinstance(node, Node):
+            return
+        elif what == "start":
+            self._start(pod, node)
+        else:
+            self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
+
+    def _forget(self, uid: str) -> None:
+        held = self.timers.pop(uid, None)
+        if held is not None:
+            self.timeline.cancel(held[1])
+
+    def _write(self, pod: Pod, **status: Any) -> None:
+        self.api.patch("Pod", pod.key, {"status": status})
+
+
+def duration_of(pod: Pod) -> int | None:
+    """How long a pod runs until it has succeeded, in microseconds; None = until somebody ends it."""
+    if pod.spec.get("restartPolicy", "Always") == "Always":
+        return None
+    owner = pod.controller_ref
+    if DURATION not in pod.annotations and (owner is None or owner.get("kind") != "Job"):
+        return None
+    return seconds_us(pod.annotations, DURATION, JOB_DURATION_US)

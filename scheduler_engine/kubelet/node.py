@@ -1,0 +1,280 @@
+"""The part of a kubelet that looks after its node: it measures every 10 s, reports pressure, reclaims and evicts.
+
+Source: seed 002 §10 (Eviction monitoring interval, Node conditions, Reclaiming node level resources). A kubelet only
+looks while there is something to see: simulated usage on its node, or a configuration of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Node, Pod, timestamp
+from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
+from scheduler_engine.apiserver.store import ApiServer, with_condition
+from scheduler_engine.errors import Rejected
+from scheduler_engine.kubelet.configuration import (
+    EvictionConfiguration,
+    Threshold,
+    default_configuration,
+    load_kubelet_configuration,
+)
+from scheduler_engine.kubelet.eviction import (
+    CLEANUP_POLL_US,
+    CLEANUP_TIMEOUT_US,
+    HOUSEKEEPING_US,
+    EvictionManager,
+    Look,
+    eviction_message,
+    ranked,
+    reclaims,
+)
+from scheduler_engine.kubelet.stats import Stats, image_bytes, says_usage, usage
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import (
+    EventRecorded,
+    EvictionRanked,
+    NodeResourcesReclaimed,
+    PodEvicted,
+    PressureObserved,
+)
+
+CONDITION_TEXTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+    "MemoryPressure": (
+        ("KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
+        ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ),
+    "DiskPressure": (
+        ("KubeletHasDiskPressure", "kubelet has disk pressure"),
+        ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ),
+    "PIDPressure": (
+        ("KubeletHasInsufficientPID", "kubelet has insufficient PID available"),
+        ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ),
+}
+"""Node condition → (reason, message) when it is True, and when it is False."""
+
+TERMINATED_BY_KUBELET = "TerminationByKubelet"
+
+
+@dataclass(slots=True)
+class NodeAgent:
+    """``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being evicted, its
+    uid and when it is no longer waited for; ``timer``: the next look, 0 = none; ``told``: what was told last.
+    """
+
+    api: ApiServer
+    timeline: Timeline
+    name: str
+    manager: EvictionManager
+    written: str | None = None
+    collected: dict[str, None] = field(default_factory=dict)
+    leaving: tuple[str, str, int] | None = None
+    timer: int = 0
+    told: PressureObserved | None = None
+
+    def node_changed(self, node: Node) -> None:
+        """Take over the node's configuration when it is another one."""
+        written = node.annotations.get(KUBELET_CONFIGURATION)
+        if written != self.written:
+            self.written = written
+            self.manager = EvictionManager(self._configuration(written), last_seen=self.manager.last_seen)
+            self.told = None
+        self.wake(node)
+
+    def _configuration(self, written: str | None) -> EvictionConfiguration:
+        if written is None:
+            return default_configuration()
+        try:
+            data = json.loads(written)
+            return load_kubelet_configuration(data if isinstance(data, dict) else {"configuration": data})
+        except (ValueError, Rejected) as problem:
+            text = f"failed to load kubelet config, using the default one: {problem}"
+            self._tell("Node", self.name, "Warning", "InvalidKubeletConfiguration", text)
+            return default_configuration()
+
+    def wake(self, item: Node | Pod) -> None:
+        """Begin to look, at the next full 10 s, when ``item`` gives a reason to."""
+        if not self.timer and (says_usage(item.annotations) or (isinstance(item, Node) and self.written is not None)):
+            self._look_at_next_interval()
+
+    def _look_at_next_interval(self) -> None:
+        self._look_after(HOUSEKEEPING_US - self.timeline.now_us % HOUSEKEEPING_US)
+
+    def _look_after(self, delay_us: int) -> None:
+        self.timer = self.timeline.after(delay_us, self.look, housekeeping=True)
+
+    def stop(self) -> None:
+        """The node is gone."""
+        self.timeline.cancel(self.timer)
+        self.timer = 0
+
+    # --- one look ---
+
+    def look(self) -> None:
+        """Measure and act; then sleep until the next look, or for good when there is nothing to see."""
+        self.timer = 0
+        node = self.api.get("Node", self.name)
+        if not isinstance(node, Node):
+            return
+        if is_silent(node):
+            self._look_at_next_interval()
+            return
+        if self.leaving is not None and self._still_leaving():
+            self._look_after(CLEANUP_POLL_US)
+            return
+        self.leaving = None
+        stats = self._stats(node)
+        look = self.manager.look(stats, self.timeline.now_us)
+        self._report(node, look)
+        threshold = self.manager.most_urgent(look)
+        evicted = threshold is not None and self._reclaim(threshold, stats, look)
+        if evicted:
+            self._look_after(CLEANUP_POLL_US)
+        elif self._has_something_to_see(stats):
+            self._look_at_next_interval()
+
+    def _has_something_to_see(self, stats: Stats) -> bool:
+        items = (stats.node, *stats.running, *stats.dead)
+        return not self.manager.idle or self.written is not None or any(says_usage(item.annotations) for item in items)
+
+    def _stats(self, node: Node) -> Stats:
+        there = [item for item in self.api.list("Pod") if isinstance(item, Pod) and item.node_name == self.name]
+        finished = {pod.uid: None for pod in there if pod.finished}
+        self.collected = {uid: None for uid in self.collected if uid in finished}
+        dead = tuple(pod for pod in there if pod.finished and pod.uid not in self.collected)
+        return Stats(node, tuple(pod for pod in there if pod.phase == "Running"), dead)
+
+    def _still_leaving(self) -> bool:
+        assert self.leaving is not None
+        key, uid, until_us = self.leaving
+        pod = self.api.pod(key)
+        there = pod is not None and pod.uid == uid and not pod.finished
+        return there and self.timeline.now_us < until_us
+
+    def _report(self, node: Node, look: Look) -> None:
+        """Say what was seen, in the trace and in the node's conditions."""
+        conditions = node.status.get("conditions") or []
+        known = {item.get("type"): item.get("status") for item in conditions}
+        for kind, (pressure, relief) in CONDITION_TEXTS.items():
+            status = "True" if kind in self.manager.conditions else "False"
+            if known.get(kind, "False") == status:
+                continue
+            reason, message = pressure if status == "True" else relief
+            changed = {"type": kind, "status": status, "reason": reason, "message": message}
+            changed["lastTransitionTime"] = timestamp(self.timeline.now_us)
+            conditions = with_condition(conditions, changed)
+            reason = f"Node{reason.removeprefix('Kubelet')}"
+            self._tell("Node", self.name, "Normal", reason, f"Node {self.name} status is now: {reason}")
+        self._record(look)
+        self.api.patch("Node", self.name, {"status": {"conditions": conditions or None}})
+
+    def _record(self, look: Look) -> None:
+        now_us, last_seen = self.timeline.now_us, self.manager.last_seen
+        rows: list[tuple[str, str, int, bool, str]] = []
+        for item in self.manager.configuration.thresholds:
+            if item.signal in look.observations:
+                amount = item.amount.of(look.observations[item.signal].capacity)
+                rows.append((str(item), item.signal, amount, item.hard, look.states.get(item, "quiet")))
+        told = PressureObserved(
+            self.name,
+            look.signals,
+            tuple(rows),
+            tuple((str(item), at_us) for item, at_us in look.until.items()),
+            tuple((kind, None if last_seen[kind] == now_us else last_seen[kind]) for kind in self.manager.conditions),
+        )
+        if told != self.told:
+            self.told = told
+            self.api.recorder.add(told)
+
+    # --- reclaiming ---
+
+    def _reclaim(self, threshold: Threshold, stats: Stats, look: Look) -> bool:
+        """Free what belongs to nobody; where that is not enough, evict one pod. True when a pod is evicted."""
+        resource = threshold.resource
+        self._tell("Node", self.name, "Warning", "EvictionThresholdMet", f"Attempting to reclaim {resource}")
+        if reclaims(threshold, stats.dedicated_imagefs):
+            stats = self._reclaim_node_level(threshold, stats)
+            if self.manager.resolved(stats):
+                return False
+        rows = ranked(stats, threshold)
+        table = tuple(row.row() for row in rows)
+        self.api.recorder.add(EvictionRanked(self.name, threshold.signal, resource, str(threshold), table))
+        victim = next((row for row in rows if not row.critical), None)
+        if victim is None:
+            return False
+        message = eviction_message(threshold, victim, look.observations[threshold.signal])
+        self._evict(victim.pod, threshold, message)
+        return True
+
+    def _reclaim_node_level(self, threshold: Threshold, stats: Stats) -> Stats:
+        for what in reclaims(threshold, stats.dedicated_imagefs):
+            if what == "dead containers":
+                freed = sum(usage(pod, "writable_layer") for pod in stats.dead)
+                names = tuple(pod.key for pod in stats.dead)
+                self.collected.update({pod.uid: None for pod in stats.dead})
+            else:
+                unused = stats.unused_images()
+                images = [item for item in stats.node.status.get("images") or () if item not in unused]
+                names = tuple(item["names"][0] for item in unused if item.get("names"))
+                before = image_bytes(stats.node)
+                self.api.patch("Node", self.name, {"status": {"images": images or None}})
+                current = self.api.get("Node", self.name)
+                assert isinstance(current, Node)
+                freed = before - image_bytes(current)
+            if names:
+                self.api.recorder.add(NodeResourcesReclaimed(self.name, what, names, freed))
+            node = self.api.get("Node", self.name)
+            assert isinstance(node, Node)
+            stats = self._stats(node)
+        return stats
+
+    def _evict(self, pod: Pod, threshold: Threshold, message: str) -> None:
+        seconds = self.manager.grace_seconds(threshold, pod)
+        self.leaving = (pod.key, pod.uid, self.timeline.now_us + CLEANUP_TIMEOUT_US)
+        self.api.recorder.add(PodEvicted(self.name, pod.key, threshold.signal, seconds, message))
+        self._tell("Pod", pod.key, "Warning", "Evicted", message)
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": TERMINATED_BY_KUBELET,
+            "message": message,
+            "lastTransitionTime": timestamp(self.timeline.now_us),
+        }
+        self.api.patch("Pod", pod.key, {"status": {"conditions": with_condition(pod.conditions, condition)}})
+        if seconds > 0:
+            self.timeline.after(seconds * SECOND_US, self.kill, pod.key, pod.uid, message)
+        else:
+            self.kill(pod.key, pod.uid, message)
+
+    def kill(self, pod_key: str, uid: str, message: str) -> None:
+        """The evicted pod has ended."""
+        pod = self.api.pod(pod_key)
+        if pod is not None and pod.uid == uid and not pod.finished:
+            conditions = ended_conditions(pod, self.timeline.now_us)
+            status = {"phase": "Failed", "reason": "Evicted", "message": message, "conditions": conditions}
+            self.api.patch("Pod", pod_key, {"status": status})
+
+    def _tell(self, kind: str, key: str, level: str, reason: str, text: str) -> None:
+        self.api.recorder.add(EventRecorded(kind, key, level, reason, text))
+
+
+def is_silent(node: Node) -> bool:
+    """Nobody hears from this kubelet: its node's condition Ready is Unknown."""
+    return ready_status(node) == "Unknown"
+
+
+def ready_status(node: Node) -> str:
+    """``True`` for a node that says nothing."""
+    statuses: Iterable[str] = (
+        str(item.get("status")) for item in node.status.get("conditions") or () if item.get("type") == "Ready"
+    )
+    return next(iter(statuses), "True")
+
+
+def ended_conditions(pod: Pod, now_us: int, reason: str = "") -> list[dict[str, object]]:
+    """A pod whose containers have ended is not ready."""
+    condition = {"type": "Ready", "status": "False", "lastTransitionTime": timestamp(now_us)}
+    return with_condition(pod.conditions, {**condition, **({"reason": reason} if reason else {})})

@@ -1,0 +1,88 @@
+"""In which order a kubelet evicts pods, and why.
+
+Source: seed 002 §10 (Pod selection for kubelet eviction); upstream ``pkg/kubelet/eviction/helpers.go``. Starved of
+memory or disk: pods over their requests first, then by priority, then by how far they are over. Starved of inodes or
+process numbers, which have no requests: by priority, then by usage. Equal pods stand in order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import pod_requests, resource_of
+from scheduler_engine.api.qos import qos_class
+from scheduler_engine.kubelet.stats import usage
+
+CRITICAL_PRIORITY = 2_000_000_000
+"""Pods of at least this priority are never evicted by a kubelet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One row of the table: amounts in bytes, inodes or processes."""
+
+    pod: Pod
+    exceeds: bool
+    usage: int
+    request: int
+    has_request: bool
+    qos: str
+
+    @property
+    def over(self) -> int:
+        return self.usage - self.request
+
+    @property
+    def critical(self) -> bool:
+        return self.pod.priority >= CRITICAL_PRIORITY
+
+    @property
+    def reason(self) -> str:
+        if self.critical:
+            return "critical: never evicted by a kubelet"
+        if not self.has_request:
+            return f"priority {self.pod.priority}, then usage: there are no requests to compare with"
+        side = "exceeds its request" if self.exceeds else "stays within its request"
+        return f"{side}; priority {self.pod.priority}; usage over request {self.over}"
+
+    def row(self) -> tuple[str, bool, int, int, int, int, str, str]:
+        """As in the trace event ``EvictionRanked``."""
+        key, priority = self.pod.key, self.pod.priority
+        return key, self.exceeds, priority, self.usage, self.request, self.over, self.qos, self.reason
+
+
+def measured(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
+    """Which kinds of usage (keys of ``USAGE``) a signal makes a kubelet compare."""
+    if signal == "memory.available":
+        return ("memory",)
+    if signal == "pid.available":
+        return ("pids",)
+    if signal.endswith("inodesFree"):
+        return ("inodes",)
+    if not dedicated_imagefs:
+        return ("ephemeral_storage", "writable_layer")
+    return ("ephemeral_storage",) if signal == "nodefs.available" else ("writable_layer",)
+
+
+def rank(pods: Iterable[Pod], signal: str, dedicated_imagefs: bool) -> list[Ranked]:
+    """The first is evicted first."""
+    kinds = measured(signal, dedicated_imagefs)
+    return sorted((_ranked(pod, kinds) for pod in pods), key=_order)
+
+
+def _ranked(pod: Pod, kinds: tuple[str, ...]) -> Ranked:
+    requests = resource_of(pod_requests(pod))
+    known = {
+        "memory": requests.memory,
+        "ephemeral_storage": requests.ephemeral_storage,
+        "writable_layer": requests.ephemeral_storage,
+    }
+    used, request = sum(usage(pod, kind) for kind in kinds), known.get(kinds[0])
+    exceeds = request is not None and used > request
+    return Ranked(pod, exceeds, used, request or 0, request is not None, qos_class(pod.spec))
+
+
+def _order(row: Ranked) -> tuple[bool, int, int, str]:
+    return not row.exceeds and row.has_request, row.pod.priority, -row.over, row.pod.key

@@ -1,0 +1,90 @@
+"""``validate``: what the API server would say about files of manifests, without applying them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scheduler_engine.api.checking import Checked, check_text
+from scheduler_engine.api.parsing import Limits
+from scheduler_engine.errors import FieldError
+
+LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
+"""Wider than for pasted text: whoever names a file on the command line waits for it alone."""
+
+VALID, INVALID, UNREADABLE = 0, 1, 2
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser("validate", help="say what the API server would say about manifests")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON with manifests; - reads standard input")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
+    parser.set_defaults(run=main)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """0: all would be accepted, 1: something would be refused, 2: a file cannot be read (told on standard error)."""
+    checked: dict[str, Checked] = {}
+    status = VALID
+    for name in dict.fromkeys(arguments.files):
+        try:
+            text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        except OSError as problem:
+            print(f"{name}: {problem.strerror}", file=sys.stderr)
+            status = UNREADABLE
+            continue
+        checked[name] = check_text(text, LIMITS)
+    if arguments.json:
+        print(json.dumps(_as_json(checked), indent=1, ensure_ascii=False))
+    else:
+        print(*_lines(checked), sep="\n")
+    refused = any(result.errors for result in checked.values())
+    return status or (INVALID if refused else VALID)
+
+
+def _lines(checked: dict[str, Checked]) -> Iterator[str]:
+    """``FILE:LINE:COLUMN: error: OBJECT: PATH: TEXT`` in the order of each file, and a summary."""
+    for name, result in checked.items():
+        problems = [(problem, "error") for problem in result.errors] + [(item, "warning") for item in result.warnings]
+        for problem, word in sorted(problems, key=lambda pair: (pair[0].line, pair[0].column)):
+            place = f":{problem.line}:{problem.column}" if problem.line else ""
+            about = f"{problem.object_name}: " if problem.object_name else ""
+            yield f"{'<stdin>' if name == '-' else name}{place}: {word}: {about}{problem}"
+    objects = sum(len(result.manifests) for result in checked.values())
+    errors = sum(len(result.errors) for result in checked.values())
+    warnings = sum(len(result.warnings) for result in checked.values())
+    yield f"{_count(objects, 'object')}, {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _as_json(checked: dict[str, Checked]) -> dict[str, Any]:
+    files = [
+        {
+            "file": name,
+            "objects": len(result.manifests),
+            "errors": [_problem(problem) for problem in result.errors],
+            "warnings": [_problem(problem) for problem in result.warnings],
+        }
+        for name, result in checked.items()
+    ]
+    return {"valid": not any(result.errors for result in checked.values()), "files": files}
+
+
+def _problem(problem: FieldError) -> dict[str, Any]:
+    return {
+        "object": problem.object_name,
+        "document": problem.document,
+        "line": problem.line,
+        "column": problem.column,
+        "path": problem.path,
+        "type": problem.kind,
+        "message": problem.message,
+    }

@@ -1,0 +1,31 @@
+// One set of buttons for two sandboxes: each press is the same command to both.
+
+const sides = [...document.querySelectorAll('iframe[data-base]')];
+const told = document.getElementById('both-e');
+let turn = Promise.resolve(); // one press after the other, so that both logs have the same order
+
+async function give(side, verb, seconds) {
+  const body = new URLSearchParams(seconds ? { seconds } : {});
+  const answer = await fetch(`${side.dataset.base}do/${verb}/`, { method: 'POST', body });
+  if (answer.ok) return '';
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  return `${side.title}: ${page.body.textContent.trim().replace(/\s+/g, ' ')}`;
+}
+
+async function press({ verb, seconds }) {
+  try {
+    const answers = await Promise.all(sides.map((side) => give(side, verb, seconds)));
+    told.textContent = answers.filter(Boolean).join('  ');
+  } catch {
+    told.textContent = 'The server does not answer. Nothing is lost; try again.';
+  }
+}
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-verb]');
+  if (button) turn = turn.then(() => press(button.dataset));
+});
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
+});

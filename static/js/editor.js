@@ -1,0 +1,48 @@
+// A YAML editor over a plain text area. Ace is large: it is loaded when an editor is first shown.
+
+function load(url) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = url;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${url} could not be loaded`));
+    document.head.append(script);
+  });
+}
+
+/** Ace in the element `id`; what is typed there is what `area` holds. */
+export async function yamlEditor(app, id, area) {
+  if (!window.ace) {
+    await load(app.dataset.ace);
+    await load(app.dataset.aceYaml);
+  }
+  const { ace } = window;
+  ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
+  ace.config.set('loadWorkerFromBlob', false);
+  const editor = ace.edit(id);
+  editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: 12, useSoftTabs: true });
+  editor.commands.removeCommand('indent'); // Tab must leave the editor, for those who use the keyboard alone.
+  editor.commands.removeCommand('outdent');
+  editor.textInput.getElement().setAttribute('aria-label', area.getAttribute('aria-label'));
+  editor.session.setValue(area.value);
+  editor.session.on('change', () => { area.value = editor.getValue(); });
+  area.classList.add('vh');
+  area.tabIndex = -1;
+  return editor;
+}
+
+/** Marks the lines that the problems in `list` name: errors, or what their `data-kind` says. */
+export function annotate(editor, list) {
+  const rows = [...list.querySelectorAll('[data-line]')].filter((row) => Number(row.dataset.line) > 0);
+  editor?.session.setAnnotations(rows.map(({ dataset, lastElementChild }) => ({
+    row: Number(dataset.line) - 1,
+    column: Math.max(0, Number(dataset.column) - 1),
+    text: lastElementChild.textContent.trim().replace(/\s+/g, ' '),
+    type: dataset.kind ?? 'error',
+  })));
+}
+
+export function goTo(editor, { line, column }) {
+  if (Number(line) > 0) editor?.gotoLine(Number(line), Math.max(0, Number(column) - 1));
+  editor?.focus();
+}

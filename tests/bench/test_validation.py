@@ -1,0 +1,41 @@
+"""How fast manifests are read and judged: ``make bench``. Prints seconds; nothing is asserted about them."""
+
+from __future__ import annotations
+
+import time
+
+import yaml
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from scheduler_engine.api.checking import Checked, check_text
+from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.validate import LIMITS
+
+NODES, PODS = 300, 3000
+
+
+def text() -> str:
+    """300 nodes and 3,000 pods with what pods usually have: labels, requests and limits, a spread, a toleration."""
+    nodes = [make_node(f"node-{n}").zone(f"zone-{n % 3}").taint("dedicated", "web").obj() for n in range(NODES)]
+    pods = [
+        make_pod(f"web-{n}")
+        .labels({"app": f"app-{n % 40}", "tier": "web"})
+        .request({"cpu": "250m", "memory": "256Mi"})
+        .limit({"cpu": "1"}, memory="512Mi")
+        .toleration("dedicated", "web")
+        .spread("topology.kubernetes.io/zone", {"app": f"app-{n % 40}"})
+        .obj()
+        for n in range(PODS)
+    ]
+    return str(yaml.dump_all([*nodes, *pods], Dumper=yaml.CSafeDumper))
+
+
+def test_a_file_of_300_nodes_and_3000_pods(benchmark: BenchmarkFixture) -> None:
+    written = text()
+    checked: Checked = benchmark.pedantic(check_text, args=(written, LIMITS), rounds=3)
+    assert (len(checked.manifests), checked.errors) == (NODES + PODS, [])
+    began = time.process_time()
+    check_text(written, LIMITS)
+    used = time.process_time() - began
+    size = len(written) // 1024
+    print(f"\n{NODES} nodes and {PODS} pods ({size} KiB): {used:.2f} s of processor time")

@@ -1,0 +1,302 @@
+"""Why this node and not that one, and another configuration: the decision panels in Chromium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+Eventually = Callable[..., Any]
+
+
+def open_scenario(page: Page, slug: str) -> None:
+    page.goto("/")
+    page.locator(f"form:has(input[name=scenario][value='{slug}']) button").first.click()
+    arrived(page)
+
+
+def open_blank(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Start a blank sandbox").click()
+    arrived(page)
+
+
+def arrived(page: Page) -> None:
+    page.wait_for_url(re.compile("/s/"))
+    page.locator("#app").wait_for()
+    page.locator("#lost").wait_for(state="hidden")
+
+
+def head(page: Page) -> int:
+    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
+
+
+def press(page: Page, eventually: Eventually, keys: str) -> None:
+    """Keys that are commands, one after the other, each until its result is on the page."""
+    for key in keys:
+        before = head(page)
+        page.keyboard.press(key)
+        eventually(lambda before=before: head(page) == before + 1)
+
+
+def post(page: Page, path: str, **form: str) -> int:
+    """What a button would send; returns the status."""
+    return page.request.post(f"{page.url.partition('?')[0]}{path}", form=form).status
+
+
+def text(page: Page, selector: str) -> str:
+    return " ".join(page.locator(selector).first.inner_text().split())
+
+
+def node(number: int, cpu: str = "4") -> str:
+    return f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: n{number:03}, labels: {{kubernetes.io/hostname: n{number:03}}}}}
+status: {{capacity: {{cpu: "{cpu}", memory: 8Gi, pods: "110"}}}}
+"""
+
+
+def pod(name: str, cpu: str = "1") -> str:
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  containers:
+  - {{name: main, image: "registry.example/app:1", resources: {{requests: {{cpu: "{cpu}", memory: 512Mi}}}}}}
+"""
+
+
+def fill_editor(page: Page, yaml: str) -> None:
+    page.locator("#configuration-editor .ace_content").wait_for()
+    page.evaluate("text => ace.edit(document.querySelector('#configuration-editor')).setValue(text, 1)", yaml)
+
+
+def test_a_cell_of_the_filter_matrix_opens_its_arithmetic_and_closes_again(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "ssss")
+    cell = page.locator("#panel-filter .n button[data-node=node-a1]")
+    cell.click()
+    eventually(lambda: page.locator("#panel-filter .why").count() == 1)
+    told = text(page, "#panel-filter .why")
+    assert "node-a1 does not have enough cpu and memory left for payments-1." in told
+    assert "2800m used + 3000m asked = 5800m > 4000m allocatable" in told
+    assert "Insufficient cpu; Insufficient memory" in told
+    page.locator("#panel-filter .n button[data-node=node-a1]").click()
+    eventually(lambda: page.locator("#panel-filter .why").count() == 0)
+
+
+def test_the_keyboard_alone_reaches_every_cell_and_focus_stays_after_an_update(
+    page: Page, eventually: Eventually
+) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "ssss")
+    page.locator("[id='m:node-b1']").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    eventually(lambda: page.locator("#panel-filter .why").count() == 1)
+    assert "TaintToleration: node-b1 has no taints." in text(page, "#panel-filter .why")
+    focused = "document.activeElement.closest('tr')?.dataset.node + ' ' + document.activeElement.cellIndex"
+    assert page.evaluate(focused) == "node-b1 3"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == "node-c1 3"
+
+
+def test_why_not_there_in_the_inspector_leads_to_the_cell(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "ssss")
+    page.locator("#panel-queues [data-pod='default/payments-1']").click()
+    eventually(lambda: page.locator("#panel-inspector .helps button").count() >= 4)
+    sentence = "node-c2 is cordoned: it takes no new pods."
+    page.locator("#panel-inspector .helps button", has_text=sentence).click()
+    eventually(lambda: sentence in text(page, "#panel-filter .why"))
+
+
+def test_all_reasons_adds_the_refusals_that_kubernetes_does_not_report(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "ssss")
+    official = page.locator("#panel-filter td.n:not(.also)").count()
+    assert page.locator("#panel-filter td.also").count() == 0
+    page.locator("#all-reasons").click()
+    eventually(lambda: page.locator("#panel-filter td.also").count() == 4)
+    assert page.locator("#panel-filter td.n:not(.also)").count() == official
+    assert "Kubernetes does not report" in text(page, "#panel-filter .tbl-note")
+    page.locator("#panel-filter td.also button[data-node=node-b2]").click()
+    eventually(lambda: page.locator("#panel-filter .why").count() == 1)
+    assert "not asked, because NodeAffinity had said no. Asked alone:" in text(page, "#panel-filter .why")
+    page.locator("#all-reasons").click()
+    eventually(lambda: page.locator("#panel-filter td.also").count() == 0)
+
+
+def test_the_worked_bin_packing_scores_5_and_7_come_out_with_their_arithmetic(
+    page: Page, eventually: Eventually
+) -> None:
+    open_scenario(page, "bin-packing-worked-example")
+    press(page, eventually, "ssssssss")
+    for name, sum_of_ten in (("node-1", "(7 × 5 + 5 × 1 + 3 × 3) / 9 = 5"), ("node-2", "(5 × 5 + 7 × 1 + 10 × 3) / 9 = 7")):
+        page.locator(f"[id='s:{name}:NodeResourcesFit']").click()
+        eventually(lambda expected=sum_of_ten: expected in text(page, "#panel-scores .why"))
+
+
+def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "preemption-every-rung")
+    press(page, eventually, "sssss")
+    eventually(lambda: page.locator("#panel-preemption .cand").count() == 6)
+    fell = {card.get_attribute("data-node"): " ".join(card.inner_text().split()) for card in page.locator(".cand").all()}
+    rungs = {name: told.partition("fell at ")[2][:1] for name, told in fell.items()}
+    assert rungs == {
+        "node-young": "",
+        "node-old": "5",
+        "node-count": "4",
+        "node-sum": "3",
+        "node-high": "2",
+        "node-guarded": "1",
+    }
+    assert "PDB guard" in fell["node-guarded"]
+    frames = page.locator("#film li").count()
+    for number in range(frames):
+        page.locator("#film-next").click()
+        assert page.locator("#film li.is-now").get_attribute("data-frame") == str(number)
+    page.locator("#film-back").click()
+    assert page.locator("#film li.is-now").get_attribute("data-frame") == str(frames - 2)
+    assert "4000m asked + 4000m back = 8000m > 4000m" in text(page, "#film-why p:not([hidden])")
+    page.locator(".cand[data-node=node-sum]").click()
+    eventually(lambda: page.locator("#film").get_attribute("data-film-of") == "1 node-sum")
+    assert page.locator("#film li.is-now").count() == 0
+
+
+def test_the_film_plays_to_its_end_and_stops(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "preemption-every-rung")
+    press(page, eventually, "sssss")
+    eventually(lambda: page.locator("#film-play").is_visible())
+    page.locator("#film-play").click()
+    assert page.locator("#film-play").get_attribute("aria-pressed") == "true"
+    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false")
+    last = page.locator("#film li").count() - 1
+    assert page.locator("#film li.is-now").get_attribute("data-frame") == str(last)
+
+
+HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+PROFILE = HEAD + "profiles:\n- schedulerName: default-scheduler\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place", "message"),
+    [
+        pytest.param(
+            PROFILE + "  pluginConfig:\n  - name: InterPodAffinity\n    args: {hardPodAffinityWeight: -1}\n",
+            "line 7",
+            "Invalid value: -1: not in valid range [0, 100]",
+            id="a negative weight",
+        ),
+        pytest.param(
+            PROFILE + "  plugins: {filter: {enabled: [{name: Nobody}]}}\n",
+            "",
+            'FilterPlugin "Nobody" does not exist',
+            id="an unknown plugin",
+        ),
+        pytest.param(
+            PROFILE + "  plugins: {queueSort: {enabled: [{name: PrioritySort}, {name: PrioritySort}]}}\n",
+            "",
+            "only one queue sort plugin can be enabled",
+            id="two queue sorts",
+        ),
+        pytest.param(
+            PROFILE + '  plugins: {bind: {disabled: [{name: "*"}]}}\n',
+            "",
+            "at least one bind plugin is needed",
+            id="no bind plugin",
+        ),
+    ],
+)
+def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str], wrong: str, place: str, message: str
+) -> None:
+    allowed_console_errors.append("422")
+    open_blank(page)
+    page.locator("#tab-configuration").click()
+    before = text(page, "#panel-configuration")
+    page.locator("#configure").click()
+    fill_editor(page, wrong)
+    page.locator("#form-configuration .drawer-f .btn-ink").click()
+    eventually(lambda: message in text(page, "#configuration-errors"))
+    assert place in text(page, "#configuration-errors")
+    assert "nothing was changed" in text(page, "#configuration-errors")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "configure"
+    assert (head(page), text(page, "#panel-configuration")) == (0, before)
+
+
+def placed_on(page: Page) -> int:
+    """How many nodes have pods."""
+    return page.locator("#panel-cluster article[data-node]:has([data-pod])").count()
+
+
+@pytest.mark.parametrize(
+    ("preset", "nodes"),
+    [pytest.param("default", 3, id="LeastAllocated spreads"), pytest.param("most-allocated", 1, id="MostAllocated packs")],
+)
+def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, preset: str, nodes: int) -> None:
+    open_blank(page)
+    page.locator("#tab-configuration").click()
+    page.locator("#configure").click()
+    page.locator("#configuration-editor .ace_content").wait_for()
+    page.locator(f"#configuration-drawer [data-preset='{preset}']").click()
+    page.locator("#form-configuration .drawer-f .btn-ink").click()
+    eventually(lambda: head(page) == 1)
+    eventually(lambda: not page.locator("#configuration-drawer").is_visible())
+    told = text(page, "#panel-configuration")
+    assert ("MostAllocated default LeastAllocated" in told) == (preset == "most-allocated")
+    assert post(page, "apply/", manifests="---".join(node(n) for n in range(3))) == 204
+    assert post(page, "apply/", manifests="---".join(pod(name) for name in ("a", "b", "c"))) == 204
+    assert post(page, "do/run/") == 204
+    eventually(lambda: page.locator("#panel-cluster article [data-pod]").count() == 3)
+    assert placed_on(page) == nodes
+
+
+def test_while_a_cycle_stands_the_new_configuration_is_said_to_count_later(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "sss")
+    page.locator("#tab-configuration").click()
+    assert page.locator("#panel-configuration .standing").count() == 0
+    assert post(page, "configure/", configuration=HEAD + "percentageOfNodesToScore: 100\n") == 204
+    eventually(lambda: page.locator("#panel-configuration .standing").count() == 1)
+    assert "payments-1 stands at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
+    press(page, eventually, "n")
+    page.locator("#tab-configuration").click()
+    eventually(lambda: page.locator("#panel-configuration .standing").count() == 0)
+
+
+def test_at_300_nodes_the_visited_stretch_moves_from_pod_to_pod(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    short = [node(n, "500m" if n % 7 == 3 else "4") for n in range(300)]
+    assert post(page, "apply/", manifests="---".join(short)) == 204
+    assert post(page, "apply/", manifests="---".join(pod(f"web-{n}") for n in range(3))) == 204
+    eventually(lambda: page.locator("#panel-queues [data-pod]").count() == 3)
+    start = 0
+    for _ in range(3):
+        press(page, eventually, "ssss")
+        page.locator("#tab-filter").click()
+        eventually(lambda start=start: f"start {start + 1} " in (page.locator(".ordl").text_content() or ""))
+        if not page.locator(".sampling[open]").count():
+            page.locator("#how-many").click()
+        sums = text(page, ".sampling")
+        assert "50 − 300 / 125 = 48 %" in sums
+        assert "300 × 48 / 100 = 144" in sums
+        found = re.search(r"144 fit \+ (\d+) fail \+ 1 = (\d+)", sums)
+        assert found and int(found[2]) == 145 + int(found[1])
+        following = (start + 144 + int(found[1])) % 300
+        assert f"({start} + 144 + {found[1]}) mod 300 = {following}" in sums
+        order = [f"n{n % 300:03}" for n in range(start, start + int(found[2]))]
+        visited = page.locator("#panel-cluster .tile:is(.ok, .no, .hard)")
+        shown = {tile.get_attribute("data-node") for tile in visited.all()}
+        assert shown == set(order[:-1])
+        first = page.locator("#panel-cluster .tile.is-start")
+        assert first.get_attribute("data-node") == f"n{start:03}"
+        press(page, eventually, "n")
+        start = following
+        eventually(lambda start=start: first.get_attribute("data-node") == f"n{start:03}")

@@ -1,0 +1,213 @@
+"""What the API server adds to a new object, and why it refuses one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod, make_priority_class
+
+Manifest = dict[str, Any]
+NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+MEMORY = "node.kubernetes.io/memory-pressure"
+STAY = [(NOT_READY, "NoExecute", 300), (UNREACHABLE, "NoExecute", 300)]
+
+
+def admitted(builder: PodBuilder, *others: Manifest) -> Pod:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((*others, builder.obj())))
+    pod = simulation.api.pod("default/p")
+    assert pod is not None
+    return pod
+
+
+def refusal(*manifests: Manifest) -> str:
+    simulation = Simulation()
+    with pytest.raises(Rejected) as rejected:
+        simulation.execute(commands.Apply(manifests))
+    return str(rejected.value)
+
+
+def tolerations(pod: Pod) -> list[tuple[str, str, int | None]]:
+    return [(item.key, item.effect, item.seconds) for item in pod.tolerations]
+
+
+@pytest.mark.parametrize(
+    ("builder", "expected"),
+    [
+        (make_pod("p"), STAY),
+        (make_pod("p").toleration(NOT_READY, None, "NoExecute", 5), [(NOT_READY, "NoExecute", 5), STAY[1]]),
+        (make_pod("p").toleration(UNREACHABLE, None), [(UNREACHABLE, "", None), STAY[0]]),
+        (make_pod("p").toleration("", None), [("", "", None)]),
+        (make_pod("p").toleration("", None, "NoSchedule"), [("", "NoSchedule", None), *STAY]),
+        (make_pod("p").toleration(NOT_READY, None, "NoSchedule"), [(NOT_READY, "NoSchedule", None), *STAY]),
+        (make_pod("p").cpu("1"), [*STAY, (MEMORY, "NoSchedule", None)]),
+        (make_pod("p").limit(cpu="1", memory="1Gi"), [*STAY, (MEMORY, "NoSchedule", None)]),
+        (
+            make_pod("p").cpu("1").toleration(MEMORY, None, "NoSchedule"),
+            [(MEMORY, "NoSchedule", None), *STAY],
+        ),
+    ],
+    ids=[
+        "every pod stays 300 s on a node that is not ready or unreachable",
+        "a pod that says how long it stays is believed",
+        "a toleration of every effect speaks of NoExecute, too",
+        "who tolerates everything needs nothing",
+        "a toleration of another effect says nothing",
+        "nor does one of the same key",
+        "a Burstable pod copes with memory pressure",
+        "a Guaranteed pod copes with memory pressure",
+        "what is there is not added twice",
+    ],
+)
+def test_default_tolerations(builder: PodBuilder, expected: list[tuple[str, str, int | None]]) -> None:
+    assert tolerations(admitted(builder)) == expected
+
+
+def test_a_pod_applied_again_keeps_its_default_tolerations() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_pod("p").cpu("1").obj(),)))
+    simulation.execute(commands.Apply((make_pod("p").cpu("1").label("app", "web").obj(),)))
+    pod = simulation.api.pod("default/p")
+    assert pod is not None
+    assert pod.labels == {"app": "web"}
+    assert tolerations(pod) == [*STAY, (MEMORY, "NoSchedule", None)]
+
+
+@pytest.mark.parametrize(
+    ("builder", "priority", "policy"),
+    [
+        (make_pod("p"), 0, "PreemptLowerPriority"),
+        (make_pod("p").priority_class("high"), 1000, "PreemptLowerPriority"),
+        (make_pod("p").priority_class("polite"), 1000, "Never"),
+        (make_pod("p").priority_class("system-node-critical"), 2_000_001_000, "PreemptLowerPriority"),
+        (make_pod("p").priority_class("system-cluster-critical"), 2_000_000_000, "PreemptLowerPriority"),
+        (make_pod("p").priority_class("high").priority(1000), 1000, "PreemptLowerPriority"),
+    ],
+)
+def test_a_class_gives_its_priority_and_policy(builder: PodBuilder, priority: int, policy: str) -> None:
+    pod = admitted(builder, make_priority_class("high", 1000), make_priority_class("polite", 1000, "Never"))
+    assert (pod.priority, pod.preemption_policy) == (priority, policy)
+
+
+def test_the_default_class_serves_pods_that_name_none_and_later_ones_only() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_pod("early").obj(), make_priority_class("usual", 7, default=True))))
+    simulation.execute(commands.Apply((make_pod("p").obj(),)))
+    early, late = simulation.api.pod("default/early"), simulation.api.pod("default/p")
+    assert early is not None
+    assert late is not None
+    assert (early.priority, late.priority, late.spec["priorityClassName"]) == (0, 7, "usual")
+
+
+def test_pods_keep_their_priority_when_their_class_is_deleted() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_priority_class("high", 1000), make_pod("p").priority_class("high").obj())))
+    simulation.execute(commands.Delete("PriorityClass", "high"))
+    pod = simulation.api.pod("default/p")
+    assert pod is not None
+    assert pod.priority == 1000
+    with pytest.raises(Rejected, match="no PriorityClass with name high was found"):
+        simulation.execute(commands.Apply((make_pod("late").priority_class("high").obj(),)))
+
+
+USUAL = make_priority_class("usual", 7, default=True)
+HIGH = make_priority_class("high", 1000)
+
+
+@pytest.mark.parametrize(
+    ("manifests", "text"),
+    [
+        (
+            (make_pod("p").priority_class("nobody").obj(),),
+            'pods "p" is forbidden: no PriorityClass with name nobody was found',
+        ),
+        (
+            (HIGH, make_pod("p").priority_class("high").priority(5).obj()),
+            'pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; '
+            "priority admission controller computed 1000 from the given PriorityClass name",
+        ),
+        (
+            (HIGH, make_pod("p").priority_class("high").never_preempts().obj()),
+            'pods "p" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; '
+            "priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
+        ),
+        (
+            (USUAL, make_priority_class("other", 8, default=True)),
+            'priorityclasses.scheduling.k8s.io "other" is forbidden: PriorityClass usual is already marked as default. '
+            "Only one default can exist",
+        ),
+        (
+            (make_priority_class("system-mine", 5),),
+            "priority class names with 'system-' prefix are reserved for system use only. "
+            "error: system-mine is not a known system priority class",
+        ),
+        (
+            (make_priority_class("huge", 1_000_000_001),),
+            "maximum allowed value of a user defined priority is 1000000000",
+        ),
+    ],
+    ids=[
+        "a class that does not exist",
+        "a class and another number",
+        "a class and another policy",
+        "a second default class",
+        "a reserved name",
+        "a number for the system only",
+    ],
+)
+def test_priorities_that_are_refused(manifests: tuple[Manifest, ...], text: str) -> None:
+    assert text in refusal(*manifests)
+
+
+def test_an_update_makes_no_second_default_class_either() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((USUAL, HIGH)))
+    with pytest.raises(Rejected, match="already marked as default"):
+        simulation.execute(commands.Apply(({**HIGH, "globalDefault": True},)))
+    simulation.execute(commands.Apply(({**USUAL, "globalDefault": False}, {**HIGH, "globalDefault": True})))
+
+
+def kata(**fields: Any) -> Manifest:
+    return {**Builder("node.k8s.io/v1", "RuntimeClass", "kata-fc").obj(), "handler": "kata-fc", **fields}
+
+
+OVERHEAD = {"overhead": {"podFixed": {"memory": "120Mi", "cpu": "250m"}}}
+
+
+def test_the_overhead_of_kata_fc_counts_for_the_scheduler() -> None:
+    builder = make_pod("p").request(cpu="500m", memory="100Mi").limit(cpu="500m", memory="100Mi")
+    builder.container("second", resources={"limits": {"cpu": "1500m", "memory": "100Mi"}})
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), kata(**OVERHEAD))))
+    simulation.execute(commands.Apply((builder.spec(runtimeClassName="kata-fc").obj(),)))
+    simulation.execute(commands.Settle())
+    requested = simulation.scheduler.cache.nodes["n1"].requested
+    assert (requested.milli_cpu, requested.memory) == (2250, 320 * 1024**2)
+
+
+@pytest.mark.parametrize(
+    ("builder", "text"),
+    [
+        (
+            make_pod("p").spec(runtimeClassName="gvisor"),
+            'pods "p" is forbidden: pod rejected: RuntimeClass "gvisor" not found',
+        ),
+        (
+            make_pod("p").spec(overhead={"cpu": "1"}),
+            "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        ),
+        (
+            make_pod("p").spec(runtimeClassName="kata-fc", overhead={"cpu": "1"}),
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+        ),
+    ],
+    ids=["a class that does not exist", "an overhead without a class", "another overhead than that of the class"],
+)
+def test_overheads_that_are_refused(builder: PodBuilder, text: str) -> None:
+    assert text in refusal(kata(**OVERHEAD), builder.obj())

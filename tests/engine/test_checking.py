@@ -1,0 +1,157 @@
+"""A text of manifests is judged as a whole: everything at its place, whatever it holds, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from scheduler_engine import commands
+from scheduler_engine.api.checking import check_text
+from scheduler_engine.api.loading import load_manifests, located
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node
+from tests.engine.test_validation import VALUES, Data, mutated
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  labels:
+    tier: front
+    app: {label}
+spec:
+{spec}
+  containers:
+  - name: c
+    image: i
+"""
+
+
+def pod(spec: str = "", label: str = "web") -> str:
+    return POD.format(spec=spec, label=label)
+
+
+def told(text: str) -> list[tuple[int, int, str]]:
+    return [(error.line, error.column, error.path) for error in check_text(text).errors]
+
+
+PLACES: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
+    "a value, an unknown field and a wrong type at once": (
+        pod("  priority: high\n  tolerationz: []\n  restartPolicy: Sometimes"),
+        [(9, 3, "spec.priority"), (10, 3, "spec.tolerationz"), (11, 3, "spec.restartPolicy")],
+    ),
+    "the label that is wrong, not the mapping it stands in": (pod(label="a b"), [(7, 5, "metadata.labels")]),
+    "a field given twice, beside other errors": (
+        pod("  nodeName: a\n  nodeName: b\n  dnsPolicy: Mine"),
+        [(10, 3, "spec.nodeName"), (11, 3, "spec.dnsPolicy")],
+    ),
+    "no second error for a field that only has a wrong name": (
+        pod().replace("containers:", "contianers:"),
+        [(10, 3, "spec.contianers")],
+    ),
+    "no second error for a value that could not be read": (
+        pod("  topologySpreadConstraints: none").replace("  - name: c", "  - name: [c]"),
+        [(9, 3, "spec.topologySpreadConstraints"), (11, 5, "spec.containers[0].name")],
+    ),
+    "a taint, which Kubernetes looks for elsewhere": (
+        "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec:\n  taints:\n  - key: k\n    effect: Never\n",
+        [(7, 5, "metadata.taints[0].effect")],
+    ),
+    "the annotations of a template, which Kubernetes calls otherwise": (
+        "apiVersion: v1\nkind: ReplicationController\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n"
+        "      labels: {a: b}\n      annotations:\n        a b: c\n    spec: {containers: [{name: c, image: i}]}\n",
+        [(9, 9, "spec.template.annotations")],
+    ),
+    "several documents": (
+        f"{pod('  priority: high')}---\n- a list\n---\n{pod('  priority: low')}",
+        [(9, 3, "spec.priority"), (14, 1, ""), (24, 3, "spec.priority")],
+    ),
+    "nothing": ("", [(0, 0, "")]),
+}
+
+
+@pytest.mark.parametrize("words", PLACES)
+def test_each_error_stands_at_its_place(words: str) -> None:
+    text, expected = PLACES[words]
+    assert told(text) == expected
+
+
+def test_an_update_that_is_refused_has_a_place_too() -> None:
+    [manifest] = load_manifests("apiVersion: v1\nkind: PersistentVolume\nspec:\n  volumeMode: Block\n")
+    error = FieldError("volumeMode", "FieldValueInvalid", 'Invalid value: "Block": field is immutable')
+    assert [(found.line, found.column) for found in located([error], [manifest])] == [(4, 3)]
+
+
+# --- never a crash ----------------------------------------------------------------------------------------------------
+
+ANYTHING = st.recursive(
+    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+)
+KINDED = st.builds(
+    lambda kind, fields: {"apiVersion": KINDS[kind].api_versions[0], "kind": kind, **fields},
+    st.sampled_from(list(KINDS)),
+    st.dictionaries(st.sampled_from(["metadata", "spec", "status", "value", "data", "subsets"]), ANYTHING),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(ANYTHING | KINDED | mutated(), max_size=4))
+def test_any_json_gives_a_judgement_with_places_in_the_text(documents: list[Any]) -> None:
+    text = "\n".join(json.dumps(document) for document in documents)
+    checked = check_text(text)
+    assert checked.errors or checked.manifests
+    for problem in [*checked.errors, *checked.warnings]:
+        assert problem.message
+        assert 0 <= problem.line <= text.count("\n") + 1
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    if inner is None:
+        yield value
+    else:
+        for item in inner:
+            yield from leaves(item)
+
+
+@settings(deadline=None)
+@given(st.lists(mutated(), min_size=1, max_size=3))
+def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[Data]) -> None:
+    """1.0 is a whole number in YAML, but not in JSON, in Kubernetes too."""
+    texts = [json.dumps(document) for document in documents]
+    assume(not any(isinstance(value, float) for document in documents for value in leaves(document)))
+    as_json = check_text("\n".join(texts))
+    as_yaml = check_text("# JSON is YAML\n---\n" + "\n---\n".join(texts))
+    assert sorted(map(str, as_json.errors)) == sorted(map(str, as_yaml.errors))
+    assert sorted(map(str, as_json.warnings)) == sorted(map(str, as_yaml.warnings))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(mutated() | KINDED, min_size=1, max_size=4))
+def test_what_is_refused_changes_nothing_and_what_is_wrong_is_refused(manifests: list[Data]) -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").zone("a").obj(),)))
+    before, given_before = held(simulation), json.dumps(manifests)
+    refused: list[FieldError] = []
+    try:
+        simulation.execute(commands.Apply(tuple(manifests)))
+    except Rejected as refusal:
+        refused = refusal.errors
+    wrong = check_text("\n".join(json.dumps(manifest) for manifest in manifests)).errors
+    assert refused or not wrong
+    assert not refused or held(simulation) == before
+    assert json.dumps(manifests) == given_before
+
+
+def held(simulation: Simulation) -> str:
+    """Everything that is stored, and the trace."""
+    objects = [item.manifest for kind in KINDS for item in simulation.api.list(kind)]
+    return json.dumps(objects) + str(len(simulation.recorder.entries))

@@ -1,0 +1,178 @@
+"""Jobs: how many pods at once, how often, and when it is over."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.simulated import DURATION
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_pod
+from tests.engine import controllers as world
+
+SECOND_US = 1_000_000
+
+
+def active(simulation: Simulation) -> list[Pod]:
+    return [pod for pod in world.pods(simulation, "j") if not pod.finished]
+
+
+def finish(simulation: Simulation, phase: str = "Succeeded", number: int = 1) -> None:
+    """The oldest pods that run come to their end."""
+    for pod in active(simulation)[:number]:
+        world.end(simulation, pod, phase)
+    simulation.settle()
+
+
+def status(simulation: Simulation) -> dict[str, int]:
+    """Without zeros, times and conditions."""
+    held = world.find(simulation, "Job", "j").status
+    return {name: held[name] for name in ("active", "succeeded", "failed") if held.get(name)}
+
+
+def conditions(simulation: Simulation) -> dict[str, tuple[str, str]]:
+    held = world.find(simulation, "Job", "j").status.get("conditions") or []
+    return {item["type"]: (item["status"], item["reason"]) for item in held}
+
+
+def started(**spec: object) -> Simulation:
+    """Its pods run until somebody ends them."""
+    simulation = world.cluster(world.job("j", annotations={DURATION: "9999"}, **spec))
+    simulation.settle()
+    return simulation
+
+
+def test_parallelism_and_completions() -> None:
+    simulation = started(completions=3, parallelism=2)
+    assert status(simulation) == {"active": 2}
+    finish(simulation)
+    assert status(simulation) == {"active": 2, "succeeded": 1}
+    finish(simulation)
+    assert status(simulation) == {"active": 1, "succeeded": 2}
+    assert conditions(simulation) == {}
+    finish(simulation)
+    assert status(simulation) == {"succeeded": 3}
+    assert conditions(simulation) == {
+        "SuccessCriteriaMet": ("True", "CompletionsReached"),
+        "Complete": ("True", "CompletionsReached"),
+    }
+    assert world.events(simulation, "Job", "j")[-1] == "Completed: Job completed"
+    assert len(world.pods(simulation, "j")) == 3
+
+
+def test_left_alone_its_pods_complete() -> None:
+    simulation = world.cluster(world.job("j", completions=3, parallelism=2))
+    world.run(simulation)
+    assert status(simulation) == {"succeeded": 3}
+    assert "Complete" in conditions(simulation)
+    assert [pod.phase for pod in world.pods(simulation, "j")] == ["Succeeded"] * 3
+
+
+def test_its_pods_carry_its_name_and_uid() -> None:
+    simulation = started(completions=1)
+    (pod,) = active(simulation)
+    uid = world.find(simulation, "Job", "j").uid
+    assert pod.labels["batch.kubernetes.io/job-name"] == pod.labels["job-name"] == "j"
+    assert pod.labels["batch.kubernetes.io/controller-uid"] == uid
+    assert pod.name.startswith("j-")
+
+
+def test_without_completions_one_success_ends_the_queue_of_work() -> None:
+    simulation = started(parallelism=3)
+    assert status(simulation) == {"active": 3}
+    finish(simulation)
+    assert status(simulation) == {"active": 2, "succeeded": 1}
+    finish(simulation, number=2)
+    assert "Complete" in conditions(simulation)
+
+
+def test_after_a_failure_the_next_pod_waits_ten_seconds_then_twenty() -> None:
+    simulation = started(completions=1)
+    times = [simulation.now_us]
+    for _ in range(3):
+        finish(simulation, "Failed")
+        assert active(simulation) == []
+        while not active(simulation):
+            world.advance(simulation, 1)
+        times.append(simulation.now_us)
+    assert [(later - earlier) // SECOND_US for earlier, later in pairwise(times)] == [10, 20, 40]
+
+
+def test_a_success_ends_the_waiting() -> None:
+    simulation = started(completions=2, parallelism=2)
+    finish(simulation, "Failed")
+    finish(simulation, "Succeeded")
+    assert status(simulation) == {"active": 1, "succeeded": 1, "failed": 1}
+
+
+def test_more_failures_than_the_limit_end_it_and_its_other_pods() -> None:
+    simulation = started(completions=4, parallelism=2, backoffLimit=0)
+    finish(simulation, "Failed")
+    assert active(simulation) == []
+    assert conditions(simulation) == {
+        "FailureTarget": ("True", "BackoffLimitExceeded"),
+        "Failed": ("True", "BackoffLimitExceeded"),
+    }
+    assert status(simulation) == {"failed": 2}
+    text = "BackoffLimitExceeded: Job has reached the specified backoff limit"
+    assert world.events(simulation, "Job", "j")[-1] == text
+    world.advance(simulation, 900)
+    assert active(simulation) == []
+
+
+def test_a_deadline_ends_it() -> None:
+    simulation = started(completions=1, activeDeadlineSeconds=30, cpu="64")
+    world.advance(simulation, 29)
+    assert conditions(simulation) == {}
+    world.advance(simulation, 2)
+    assert conditions(simulation)["Failed"] == ("True", "DeadlineExceeded")
+    assert active(simulation) == []
+
+
+def test_indexes_are_given_from_the_lowest_and_again_after_a_failure() -> None:
+    simulation = started(completions=4, parallelism=2, completionMode="Indexed")
+    key = "batch.kubernetes.io/job-completion-index"
+    assert [pod.annotations[key] for pod in active(simulation)] == ["0", "1"]
+    assert all(pod.name.startswith(f"j-{pod.labels[key]}-") for pod in active(simulation))
+    finish(simulation)
+    assert [pod.annotations[key] for pod in active(simulation)] == ["1", "2"]
+    finish(simulation, "Failed")
+    world.advance(simulation, 11)
+    assert [pod.annotations[key] for pod in active(simulation)] == ["2", "1"]
+    finish(simulation)
+    assert world.find(simulation, "Job", "j").status["completedIndexes"] == "0,2"
+
+
+def test_suspending_gives_up_the_pods_without_counting_them() -> None:
+    simulation = started(completions=2, parallelism=2)
+    world.apply(simulation, world.job("j", annotations={DURATION: "9999"}, completions=2, parallelism=2, suspend=True))
+    assert active(simulation) == []
+    assert status(simulation) == {}
+    assert conditions(simulation) == {"Suspended": ("True", "JobSuspended")}
+    world.apply(simulation, world.job("j", annotations={DURATION: "9999"}, completions=2, parallelism=2))
+    assert status(simulation) == {"active": 2}
+    assert conditions(simulation) == {"Suspended": ("False", "JobResumed")}
+
+
+def test_less_parallelism_gives_up_pods_without_counting_them() -> None:
+    simulation = started(completions=5, parallelism=3)
+    world.apply(simulation, world.job("j", annotations={DURATION: "9999"}, completions=5, parallelism=1))
+    assert status(simulation) == {"active": 1}
+
+
+def test_a_victim_of_preemption_counts_as_failed_and_is_replaced() -> None:
+    simulation = world.cluster(world.job("j", annotations={DURATION: "9999"}, completions=1, cpu="3"), nodes=1)
+    simulation.settle()
+    world.apply(simulation, make_pod("vip").cpu("3").priority(1000).obj())
+    simulation.settle()
+    world.advance(simulation, 45)
+    assert status(simulation) == {"active": 1, "failed": 1}
+    assert [pod.node_name for pod in active(simulation)] == [""]
+
+
+def test_a_deleted_job_takes_its_pods_along() -> None:
+    simulation = started(completions=3, parallelism=2)
+    finish(simulation)
+    world.delete(simulation, "Job", "default/j")
+    world.advance(simulation, 60)
+    assert world.pods(simulation, gone=True) == []

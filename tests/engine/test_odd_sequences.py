@@ -1,0 +1,228 @@
+"""What happens when things change under the scheduler's hands: found by random histories, told one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.replay import make_log, replay, trace_digest
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.trace.events import CycleFinished, PodMoved
+
+WEB = make_pod("web-1").cpu("1").obj()
+KEY = "default/web-1"
+
+
+def cluster(*manifests: dict[str, Any], **more: Any) -> Simulation:
+    simulation = Simulation(**more)
+    simulation.execute(commands.Apply((make_node("n1").obj(), *manifests)))
+    return simulation
+
+
+def stages(simulation: Simulation, number: int) -> None:
+    for _ in range(number):
+        simulation.execute(commands.Stage())
+
+
+def waiting(*manifests: dict[str, Any], seconds: float = 60) -> Simulation:
+    """The first pod waits on Permit."""
+    simulation = cluster(*manifests)
+    simulation.execute(commands.Fault("NodeName", "permit", "wait", seconds))
+    simulation.execute(commands.PodCycle())
+    assert [binding.stage for binding in simulation.scheduler.bindings] == ["WaitOnPermit"]
+    return simulation
+
+
+def lanes(simulation: Simulation) -> dict[str, list[str]]:
+    found = simulation.scheduler.queue.lanes().items()
+    return {lane: [info.pod.name for info in infos] for lane, infos in found if infos}
+
+
+def last_outcome(simulation: Simulation) -> tuple[str, str]:
+    events = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, CycleFinished)]
+    return events[-1].outcome, events[-1].message
+
+
+def sound(simulation: Simulation) -> None:
+    simulation.scheduler.queue.check()
+    simulation.scheduler.cache.check()
+    assert not simulation.scheduler.queue.active_q.in_flight.pods
+    assert not simulation.scheduler.cache.assumed_pods
+
+
+# --- pods that go while they are being scheduled -----------------------------------------------------------------------
+
+
+def test_a_pod_that_took_the_name_of_one_being_bound_is_scheduled_once_when_the_old_binding_fails() -> None:
+    simulation = waiting(WEB)
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((WEB,)))
+    simulation.execute(commands.Run())
+    pod = simulation.api.pod(KEY)
+    assert pod is not None
+    assert pod.node_name == "n1"
+    assert simulation.scheduler.cache.pod_count() == 1
+    sound(simulation)
+
+
+def test_the_failed_attempt_of_a_deleted_pod_does_not_end_the_attempt_of_its_namesake() -> None:
+    simulation = waiting(WEB, seconds=5)
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((make_pod("web-1").cpu("64").obj(),)))
+    simulation.execute(commands.Run())
+    assert lanes(simulation) == {"unschedulablePods": ["web-1"]}
+    sound(simulation)
+
+
+def test_moves_of_namesakes_can_be_told_apart_by_their_uids() -> None:
+    simulation = waiting(WEB)
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((WEB,)))
+    simulation.execute(commands.Run())
+    moves = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, PodMoved)]
+    assert len({move.uid for move in moves}) == 2
+    for uid in dict.fromkeys(move.uid for move in moves):
+        own = [move for move in moves if move.uid == uid]
+        assert [move.target for move in own[:-1]] == [move.source for move in own[1:]]
+
+
+def test_a_pod_that_ends_while_its_scheduling_attempt_fails_is_not_queued_again() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    simulation.execute(commands.Apply((make_pod("web-1").cpu("64").status(phase="Failed").obj(),)))
+    simulation.execute(commands.Run())
+    assert lanes(simulation) == {}
+    assert not simulation.scheduler.queue.nominator.nodes
+    sound(simulation)
+
+
+def test_a_pod_that_ends_while_it_is_being_bound_gives_its_place_back() -> None:
+    simulation = cluster(WEB)
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "wait", 5))
+    simulation.execute(commands.PodCycle())
+    simulation.execute(commands.Apply(({**WEB, "status": {"phase": "Succeeded"}},)))
+    simulation.execute(commands.Advance(10))
+    assert simulation.scheduler.cache.pod_count() == 0
+    sound(simulation)
+
+
+def test_a_pod_deleted_while_it_waits_on_permit_cannot_be_allowed_any_more() -> None:
+    simulation = waiting(WEB)
+    simulation.execute(commands.Delete("Pod", KEY))
+    with pytest.raises(Rejected, match="does not wait on Permit"):
+        simulation.execute(commands.Allow(KEY))
+    simulation.execute(commands.Settle())
+    sound(simulation)
+
+
+# --- Permit, PreBind and Bind ------------------------------------------------------------------------------------------
+
+
+def test_a_victim_that_waits_on_permit_is_rejected_and_not_deleted() -> None:
+    simulation = waiting(make_pod("web-1").cpu("3").obj())
+    simulation.execute(commands.Apply((make_pod("vip-1").cpu("3").priority(100).obj(),)))
+    simulation.execute(commands.Run())
+    web, vip = simulation.api.pod(KEY), simulation.api.pod("default/vip-1")
+    assert web is not None
+    assert vip is not None
+    assert (web.node_name, vip.node_name) == ("", "n1")
+    messages = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, CycleFinished)]
+    assert "0/1 nodes are available: 1 preempted." in messages
+    sound(simulation)
+
+
+def test_a_rejection_in_pre_bind_counts_as_an_error_and_the_pod_backs_off() -> None:
+    simulation = cluster(WEB)
+    simulation.execute(commands.Fault("VolumeBinding", "preBind", "deny"))
+    simulation.execute(commands.PodCycle())
+    assert lanes(simulation) == {"errorBackoffQ": ["web-1"]}
+    assert last_outcome(simulation) == ("unschedulable", "injected denial")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        pytest.param(0.5, "500ms", id="less than a second"),
+        pytest.param(100, "1m40s", id="minutes and seconds"),
+        pytest.param(86_400, "15m0s", id="no plugin makes a pod wait for more than a quarter of an hour"),
+    ],
+)
+def test_a_wait_on_permit_is_told_as_go_writes_durations(seconds: float, text: str) -> None:
+    simulation = waiting(WEB, seconds=seconds)
+    simulation.execute(commands.Advance(min(seconds, 900)))
+    messages = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, CycleFinished)]
+    assert f"0/1 nodes are available: 1 rejected due to timeout after waiting {text} at plugin NodeName." in messages
+
+
+# --- another configuration ---------------------------------------------------------------------------------------------
+
+
+def profiles(*names: str, **plugins: Any) -> dict[str, Any]:
+    listed = [{"schedulerName": name, "plugins": plugins} for name in names]
+    return {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": listed}
+
+
+def test_pods_of_a_profile_that_is_new_are_queued_and_those_of_one_that_is_gone_leave_the_queue() -> None:
+    simulation = cluster(WEB, make_pod("other-1").scheduler("second").obj())
+    assert lanes(simulation) == {"activeQ": ["web-1"]}
+    simulation.execute(commands.Configure(profiles("second")))
+    assert lanes(simulation) == {"activeQ": ["other-1"]}
+    simulation.execute(commands.Configure())
+    assert lanes(simulation) == {"activeQ": ["web-1"]}
+
+
+def test_a_pod_in_flight_whose_profile_is_gone_is_dropped_when_it_fails() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    simulation.execute(commands.Configure(profiles("second")))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", KEY))
+    assert lanes(simulation) == {}
+    assert not simulation.scheduler.queue.nominator.nodes
+    sound(simulation)
+
+
+def test_gates_open_and_close_with_the_plugin_that_keeps_them() -> None:
+    simulation = cluster(make_pod("web-1").gate("example.com/quota").obj())
+    assert lanes(simulation) == {"gated": ["web-1"]}
+    without = profiles("default-scheduler", preEnqueue={"disabled": [{"name": "SchedulingGates"}]})
+    simulation.execute(commands.Configure(without))
+    assert lanes(simulation) == {"activeQ": ["web-1"]}
+    simulation.execute(commands.Configure())
+    assert lanes(simulation) == {"gated": ["web-1"]}
+
+
+# --- manifests and logs ------------------------------------------------------------------------------------------------
+
+
+def test_a_manifest_taken_from_a_running_cluster_makes_a_pod_of_its_own() -> None:
+    taken = make_pod("web-1").metadata(
+        uid="x", resourceVersion="7", deletionTimestamp="2026-01-01T00:00:30Z", deletionGracePeriodSeconds=30
+    )
+    simulation = cluster(taken.obj(), make_pod("web-2").metadata(uid="x").obj())
+    first, second = simulation.api.pod(KEY), simulation.api.pod("default/web-2")
+    assert first is not None
+    assert second is not None
+    assert not first.terminating
+    assert "x" not in (first.uid, second.uid)
+    simulation.execute(commands.Apply((taken.label("tier", "web").obj(),)))
+    simulation.execute(commands.Run())
+    pod = simulation.api.pod(KEY)
+    assert pod is not None
+    assert (pod.terminating, pod.node_name, pod.uid) == (False, "n1", first.uid)
+
+
+def test_a_log_says_by_which_rules_the_queue_went() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj(), queue_rules="design-doc")
+    for command in (commands.Run(), commands.Advance(120)):
+        simulation.execute(command)
+    given = [commands.Apply((make_node("n1").obj(), make_pod("web-1").cpu("64").obj()))]
+    log = make_log(42, None, [*given, commands.Run(), commands.Advance(120)], "design-doc")
+    assert trace_digest(replay(log)) == trace_digest(simulation)
+    assert trace_digest(replay({**log, "queue_rules": "v1.34"})) != trace_digest(simulation)
+    with pytest.raises(Rejected, match="unknown queue rules"):
+        replay({**log, "queue_rules": "mine"})

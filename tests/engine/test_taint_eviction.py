@@ -1,0 +1,148 @@
+"""NoExecute taints drive pods away: at once, after tolerationSeconds, or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import PodBuilder, make_node, make_pod
+from scheduler_engine.trace.events import EventRecorded, TaintEvictionPlanned
+
+NODE = make_node("n1").obj()
+TAINTED = make_node("n1").taint("broken", "yes", "NoExecute").obj()
+TWICE = make_node("n1").taint("broken", "yes", "NoExecute").taint("slow", "", "NoExecute").obj()
+KEY = "default/p"
+
+
+def pod() -> PodBuilder:
+    return make_pod("p").node("n1").grace_period(10)
+
+
+def broken(seconds: int | None) -> PodBuilder:
+    return pod().toleration("broken", "yes", "NoExecute", seconds)
+
+
+def cluster(*manifests: dict[str, Any]) -> Simulation:
+    simulation = Simulation()
+    simulation.execute(commands.Apply(manifests))
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+def lifetime(simulation: Simulation, most: int = 200) -> int | None:
+    """Seconds until the pod is marked for deletion; None when it never is."""
+    for second in range(most):
+        found = simulation.api.pod(KEY)
+        if found is None or found.terminating:
+            return second
+        simulation.execute(commands.Advance(1))
+    return None
+
+
+@pytest.mark.parametrize(
+    ("builder", "node", "expected"),
+    [
+        (pod(), NODE, None),
+        (pod(), TAINTED, 0),
+        (broken(None), TAINTED, None),
+        (broken(0), TAINTED, 0),
+        (broken(-5), TAINTED, 0),
+        (broken(60), TAINTED, 60),
+        (broken(60), TWICE, 0),
+        (broken(60).toleration("slow", None, "NoExecute", 20), TWICE, 20),
+        (broken(60).toleration("slow", None, "NoExecute"), TWICE, 60),
+        (broken(60).toleration("broken", None, "NoExecute", 5), TAINTED, 60),
+        (pod().toleration("", None), TAINTED, None),
+        (pod().toleration("broken", "no", "NoExecute"), TAINTED, 0),
+        (pod().toleration("broken", "yes", "NoSchedule"), TAINTED, 0),
+    ],
+    ids=[
+        "a node without a taint keeps its pods",
+        "a taint that is not tolerated drives away at once",
+        "a toleration without a limit lets stay",
+        "no second is at once",
+        "a negative number is at once",
+        "tolerationSeconds counts from the taint on",
+        "one of two taints that is not tolerated is enough",
+        "of two limits the shorter one counts",
+        "a limit counts beside a toleration without one",
+        "only the first toleration of a taint counts",
+        "everything is tolerated",
+        "another value is not tolerated",
+        "another effect is not tolerated",
+    ],
+)
+def test_how_long_a_pod_stays(builder: PodBuilder, node: dict[str, Any], expected: int | None) -> None:
+    simulation = cluster(NODE, builder.obj())
+    simulation.execute(commands.Apply((node,)))
+    assert lifetime(simulation) == expected
+
+
+def test_the_pod_is_marked_deleted_gracefully_and_gone() -> None:
+    simulation = cluster(NODE, broken(60).obj())
+    simulation.execute(commands.Apply((TAINTED,)))
+    simulation.execute(commands.Advance(61))
+    leaving = simulation.api.pod(KEY)
+    assert leaving is not None
+    assert leaving.terminating
+    condition = next(item for item in leaving.conditions if item["type"] == "DisruptionTarget")
+    assert (condition["status"], condition["reason"]) == ("True", "DeletionByTaintManager")
+    assert condition["message"] == "Taint manager: deleting due to NoExecute taint"
+    simulation.execute(commands.Advance(10))
+    assert simulation.api.pod(KEY) is None
+
+
+def test_an_eviction_is_cancelled_when_the_taint_goes_in_time() -> None:
+    simulation = cluster(NODE, broken(60).obj())
+    simulation.execute(commands.Apply((TAINTED,)))
+    simulation.execute(commands.Advance(59))
+    simulation.execute(commands.Apply((NODE,)))
+    assert not simulation.timeline.has_work()
+    simulation.execute(commands.Apply((TAINTED,)))
+    assert lifetime(simulation) == 60
+    events = [entry.event for entry in simulation.recorder.entries]
+    planned = [event.at_us for event in events if isinstance(event, TaintEvictionPlanned)]
+    assert planned == [60_000_000, None, 119_000_000]
+    told = [event.message for event in events if isinstance(event, EventRecorded)]
+    assert f"Cancelling deletion of Pod {KEY}" in told
+
+
+def test_a_planned_eviction_keeps_its_time_when_another_taint_comes() -> None:
+    builder = broken(60).toleration("slow", None, "NoExecute", 20)
+    simulation = cluster(NODE, builder.obj())
+    simulation.execute(commands.Apply((TAINTED,)))
+    simulation.execute(commands.Advance(50))
+    simulation.execute(commands.Apply((TWICE,)))
+    assert lifetime(simulation) == 10
+
+
+def test_a_pod_that_is_bound_to_a_tainted_node_is_judged_then() -> None:
+    simulation = cluster(TAINTED)
+    simulation.execute(commands.Advance(50))
+    simulation.execute(commands.Apply((broken(60).obj(),)))
+    assert lifetime(simulation) == 60
+
+
+def test_a_pod_that_goes_before_its_time_takes_its_eviction_along() -> None:
+    simulation = cluster(NODE, broken(60).obj())
+    simulation.execute(commands.Apply((TAINTED,)))
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Advance(11))
+    simulation.execute(commands.Apply((broken(None).obj(),)))
+    assert lifetime(simulation) is None
+
+
+def test_a_node_that_is_not_ready_loses_its_pods_after_300_seconds() -> None:
+    simulation = cluster(NODE, pod().obj())
+    simulation.execute(commands.NodeCondition("n1", "Ready", "False"))
+    assert lifetime(simulation, 400) == 300
+
+
+def test_a_pod_that_has_said_how_long_it_stays_on_such_a_node_is_believed() -> None:
+    builder = pod().toleration("node.kubernetes.io/unreachable", None, "NoExecute", 120)
+    simulation = cluster(NODE, builder.obj())
+    simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
+    assert lifetime(simulation, 400) == 120

@@ -1,0 +1,158 @@
+"""``python -m scheduler_engine validate``."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from scheduler_engine.__main__ import main
+
+GOOD = """\
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+"""
+WARNED = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  nodeSelector:
+    beta.kubernetes.io/os: linux
+  containers:
+  - {name: c, image: i}
+"""
+WRONG = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: Web
+  labels:
+    tier: front
+    app: web app
+spec:
+  tolerationz: []
+  priority: high
+  containers:
+  - name: c
+    image: i
+    image: j
+    ports:
+    - containerPort: 70000
+---
+apiVersion: extensions/v1beta1
+kind: Deployment
+metadata: {name: d}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+spec:
+  taints:
+  - {key: k, effect: Never}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.yaml"
+
+
+def test_good_manifests_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    assert main(["validate", str(file)]) == 0
+    assert capsys.readouterr().out == "1 object, 0 errors, 0 warnings\n"
+
+
+def test_warnings_are_told_and_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(WARNED)
+    assert main(["validate", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{file}:6:5: warning: Pod p: spec.nodeSelector[beta.kubernetes.io/os]: "
+        'deprecated since v1.14; use "kubernetes.io/os" instead',
+        "1 object, 0 errors, 1 warning",
+    ]
+
+
+EXPECTED = [
+    ("4:3", 'Pod Web: metadata.name: Invalid value: "Web": a lowercase RFC 1123 subdomain must'),
+    ("7:5", 'Pod Web: metadata.labels: Invalid value: "web app": a valid label must'),
+    ("9:3", 'Pod Web: spec.tolerationz: unknown field "spec.tolerationz" (did you mean "tolerations"?)'),
+    ("10:3", "Pod Web: spec.priority: must be a whole number of 32 bits, not a text ('high')"),
+    ("14:5", 'spec.containers[0].image: duplicate field "spec.containers[0].image"'),
+    ("16:7", "Pod Web: spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535"),
+    ("18:1", 'Deployment d: apiVersion: no matches for kind "Deployment" in version "extensions/v1beta1": v1.34 no'),
+    ("27:14", 'Node node-1: metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoSchedule"'),
+]
+
+
+def test_eight_mistakes_are_told_at_eight_places(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(WRONG)
+    assert main(["validate", str(file)]) == 1
+    *lines, summary = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(EXPECTED)
+    for line, (place, text) in zip(lines, EXPECTED, strict=True):
+        assert line.startswith(f"{file}:{place}: error: {text}")
+    assert summary == "3 objects, 8 errors, 0 warnings"
+
+
+def test_json_holds_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(WRONG)
+    assert main(["validate", "--json", str(file)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    [result] = report["files"]
+    assert (report["valid"], result["objects"], result["warnings"]) == (False, 3, [])
+    assert [f"{error['line']}:{error['column']}" for error in result["errors"]] == [place for place, _ in EXPECTED]
+    assert result["errors"][2] == {
+        "object": "Pod Web",
+        "document": 0,
+        "line": 9,
+        "column": 3,
+        "path": "spec.tolerationz",
+        "type": "UnknownField",
+        "message": 'unknown field "spec.tolerationz" (did you mean "tolerations"?)',
+    }
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"kind: Pod\n")))
+    assert main(["validate", "-"]) == 1
+    assert capsys.readouterr().out.startswith("<stdin>:1:1: error: Pod: apiVersion: Required value")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(b"", "error: There is no manifest in this text.", id="an empty file holds nothing to apply"),
+        pytest.param(b"a: [", ":2:1: error: invalid YAML", id="what is not YAML is an error at its place"),
+        pytest.param(b"\xff\xfe\x00", "error: the text is not UTF-8", id="what is not text is an error"),
+    ],
+)
+def test_a_file_without_manifests_is_invalid(
+    file: Path, capsys: pytest.CaptureFixture[str], text: bytes, told: str
+) -> None:
+    file.write_bytes(text)
+    assert main(["validate", str(file)]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_judged(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(WARNED)
+    assert main(["validate", str(tmp_path / "none.yaml"), str(tmp_path), str(file)]) == 2
+    shown = capsys.readouterr()
+    assert "none.yaml: No such file or directory" in shown.err
+    assert f"{tmp_path}: Is a directory" in shown.err
+    assert f"{file}:6:5: warning" in shown.out
+
+
+def test_more_objects_than_can_be_pasted_are_judged(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("---\n".join(GOOD.replace("node-1", f"node-{number}") for number in range(10_001)))
+    assert main(["validate", str(file)]) == 0
+    assert capsys.readouterr().out == "10001 objects, 0 errors, 0 warnings\n"

@@ -1,0 +1,106 @@
+"""Faults: which are pending, who set them, what they do when they strike, and what can be broken."""
+
+from __future__ import annotations
+
+from django.template.loader import render_to_string
+
+from sandbox.panels import View, World
+from sandbox.panels.faults import choices, stats
+from sandbox.panels.ribbon import stats as ribbon
+from sandbox.panels.sentence import stats as sentence
+from scheduler_engine import commands
+from scheduler_engine.framework.faults import ANSWERS
+from scheduler_engine.simulation import Simulation
+from tests.sandbox.test_panels_bindings import cluster, world_of
+
+REFUSED = commands.Fault("DefaultBinder", "bind")
+
+
+def texts(world: World) -> list[str]:
+    return [fault["text"] for fault in stats(world, View())["faults"]]
+
+
+def test_a_fault_is_pending_with_who_set_it_until_it_strikes() -> None:
+    simulation = cluster(REFUSED)
+    world = world_of(simulation)
+    world.people = {2: "Ada"}
+    (fault,) = stats(world, View())["faults"]
+    assert (fault["text"], fault["number"]) == ("Next call of DefaultBinder at Bind: fails with an error", 2)
+    assert fault["who"] == "Ada"
+    simulation.execute(commands.PodCycle())
+    assert texts(world_of(simulation)) == []
+
+
+def test_a_delay_says_whom_it_holds_up_and_for_how_long() -> None:
+    simulation = cluster(commands.Fault("DefaultBinder", "bind", "wait", 5))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(2))
+    (fault,) = stats(world_of(simulation), View())["faults"]
+    assert fault["held"] == "holds web-1 up, 3 s left"
+    simulation.execute(commands.Advance(3))
+    assert texts(world_of(simulation)) == []
+
+
+def test_another_configuration_comes_without_faults() -> None:
+    simulation = cluster(REFUSED)
+    simulation.execute(commands.Configure())
+    assert texts(world_of(simulation)) == []
+
+
+def test_a_failed_bind_shows_what_is_undone_in_its_order() -> None:
+    simulation = cluster(REFUSED)
+    simulation.execute(commands.PodCycle())
+    world = world_of(simulation)
+    stops = [(stop["name"], stop["note"]) for stop in ribbon(world, View())["stages"]]
+    assert stops[-4:] == [
+        ("Bind", "DefaultBinder failed"),
+        ("Unreserve", "DynamicResources, VolumeBinding"),
+        ("ForgetPod", "n1"),
+        ("Requeue", "errorBackoffQ"),
+    ]
+    assert sentence(world, View())["text"] == (
+        "DefaultBinder says no: injected error. Unreserve goes back in reverse order (DynamicResources and "
+        "VolumeBinding), ForgetPod takes it off n1, and it returns to errorBackoffQ."
+    )
+
+
+def test_a_denial_before_the_binding_cycle_is_undone_too() -> None:
+    simulation = cluster(commands.Fault("VolumeBinding", "reserve", "deny"))
+    simulation.execute(commands.PodCycle())
+    stops = [stop["name"] for stop in ribbon(world_of(simulation), View())["stages"]]
+    assert stops[-4:] == ["Reserve", "Unreserve", "ForgetPod", "Requeue"]
+
+
+def test_a_wait_on_permit_that_times_out_says_so() -> None:
+    simulation = cluster(commands.Fault("NodeResourcesFit", "permit", "wait", 15))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(15))
+    text = sentence(world_of(simulation), View(cycle=1))["text"]
+    assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve goes back in reverse order")
+
+
+def test_every_choice_of_the_form_is_one_that_the_engine_takes() -> None:
+    world = world_of(Simulation())
+    for point in ANSWERS:
+        offered = choices(world, point, "")
+        assert offered["point"] == point
+        for plugin in offered["plugins"]:
+            for answer, _ in offered["answers"]:
+                Simulation().execute(commands.Fault(plugin, point, answer, 5, offered["profile"]))
+        if offered["plugins"]:
+            assert point in dict(offered["points"])
+
+
+def test_unknown_choices_become_the_most_wanted_ones() -> None:
+    offered = choices(world_of(Simulation()), "postBind", "nobody")
+    assert (offered["point"], offered["profile"], offered["plugins"]) == (
+        "bind",
+        "default-scheduler",
+        ["DefaultBinder"],
+    )
+
+
+def test_who_only_watches_cannot_break_anything() -> None:
+    found = stats(world_of(cluster(REFUSED)), View())
+    html = [render_to_string("panels/faults.html", {**found, "can_edit": can_edit}) for can_edit in (True, False)]
+    assert ["Break something" in text for text in html] == [True, False]

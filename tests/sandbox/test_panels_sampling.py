@@ -1,0 +1,158 @@
+"""How far a search went: the words and sums against what the engine did, from pod to pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.filter import stats
+from sandbox.panels.sampling import Search, arithmetic, search_of, summary, why_unvisited
+from sandbox.panels.state import Cycle
+from sandbox.panels.verdicts import words_for
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from tests.engine.cluster import node, pod
+
+HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+NO_SCORE = {"preScore": {"disabled": [{"name": "*"}]}, "score": {"disabled": [{"name": "*"}]}}
+
+
+def opened(nodes: int, pods: int = 1, configuration: dict[str, Any] | None = None) -> Simulation:
+    """Every seventh node has no room for the pods."""
+    simulation = Simulation(configuration=None if configuration is None else HEAD | configuration)
+    made = [node(f"n{i:03}", f"z{i % 3}", "500m" if i % 7 == 3 else "4") for i in range(nodes)]
+    simulation.execute(commands.Apply((*made, *(pod(f"web-{i}", "1") for i in range(pods)))))
+    return simulation
+
+
+def stepped(simulation: Simulation) -> tuple[World, Cycle, Search]:
+    """To the end of Filter of the next pod."""
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    world = World.fold(simulation.recorder.entries)
+    assert world.cycle is not None
+    search = search_of(world.cycle)
+    assert search is not None
+    return world, world.cycle, search
+
+
+def sums(cycle: Cycle, search: Search) -> dict[str, str]:
+    return {line.label: line.formula for line in arithmetic(cycle, search)}
+
+
+def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_where_it_stopped() -> None:
+    simulation = opened(300, 4)
+    start = 0
+    for _ in range(4):
+        world, cycle, search = stepped(simulation)
+        told = sums(cycle, search)
+        assert told["percentageOfNodesToScore"] == "50 − 300 / 125 = 48 %"
+        assert told["Enough"] == "300 × 48 / 100 = 144"
+        assert told["Start index"] == str(start)
+        assert told["Visited"] == f"144 fit + {search.failed} fail + 1 = {len(search.visited)}"
+        following = (start + 144 + search.failed) % 300
+        assert told["Next start index"] == f"({start} + 144 + {search.failed}) mod 300 = {following}"
+        assert search.visited[0] == cycle.order[start]
+        assert search.visited[-1] == cycle.order[following]
+        assert [*search.visited, *search.unvisited] == [*cycle.order[start:], *cycle.order[:start]]
+        assert f"The next search starts at place {following + 1} ({cycle.order[following]})." in summary(search)
+        start = following
+        simulation.execute(commands.PodCycle())
+    assert start != 0
+
+
+@pytest.mark.parametrize(
+    ("nodes", "configuration", "enough"),
+    [
+        pytest.param(99, {}, {"Enough": "99 < 100"}, id="below 100 nodes all are visited"),
+        pytest.param(
+            120,
+            {"percentageOfNodesToScore": 50},
+            {"percentageOfNodesToScore": "50 %", "Enough": "120 × 50 / 100 = 60, so 100"},
+            id="never fewer than 100",
+        ),
+        pytest.param(
+            120,
+            {"percentageOfNodesToScore": 50, "profiles": [{"percentageOfNodesToScore": 90}]},
+            {"percentageOfNodesToScore": "90 %", "Enough": "120 × 90 / 100 = 108"},
+            id="a profile's own percentage wins",
+        ),
+        pytest.param(120, {"profiles": [{"plugins": NO_SCORE}]}, {"Enough": "1"}, id="without scores one is enough"),
+    ],
+)
+def test_how_many_are_enough(nodes: int, configuration: dict[str, Any], enough: dict[str, str]) -> None:
+    _, cycle, search = stepped(opened(nodes, 1, configuration))
+    told = sums(cycle, search)
+    assert {label: told[label] for label in enough} == enough
+    assert enough["Enough"].split()[-1] in (str(search.table.nodes_to_find), "100")
+
+
+def test_a_change_in_mid_cycle_does_not_change_what_is_enough_for_the_cycle_that_stands() -> None:
+    simulation = opened(120, 2, {"percentageOfNodesToScore": 90})
+    simulation.execute(commands.Stage())
+    simulation.execute(commands.Configure(HEAD | {"percentageOfNodesToScore": 100}))
+    for _ in range(3):
+        simulation.execute(commands.Stage())
+    world = World.fold(simulation.recorder.entries)
+    assert world.cycle is not None and world.cycle.filter is not None
+    assert world.cycle.filter.nodes_to_find == 108
+    search = search_of(world.cycle)
+    assert search is not None
+    assert sums(world.cycle, search)["Enough"] == "120 × 90 / 100 = 108"
+    simulation.execute(commands.PodCycle())
+    _, cycle, search = stepped(simulation)
+    assert search.table.nodes_to_find == 120
+
+
+def test_nodes_that_were_not_visited_are_shown_as_such_everywhere() -> None:
+    world, cycle, search = stepped(opened(300))
+    words = words_for(world, cycle)
+    assert words[search.unvisited[0]].text == "not visited"
+    assert words[search.visited[-1]].text == "not needed"
+    groups = {group["kind"]: group for group in stats(world, View())["groups"]}
+    assert groups["ok"]["count"] == 144
+    assert groups["out"]["count"] == len(search.unvisited)
+    assert (groups["spare"]["count"], groups["spare"]["nodes"]) == (1, search.visited[-1])
+    assert sum(group["count"] for group in stats(world, View())["groups"]) == 300
+
+
+def test_the_order_line_shows_the_visited_stretch_also_when_it_goes_round() -> None:
+    simulation = opened(300, 2)
+    world, _, first = stepped(simulation)
+    assert str(stats(world, View())["order_line"]).count('class="seen"') == 1
+    simulation.execute(commands.PodCycle())
+    world, _, second = stepped(simulation)
+    line = str(stats(world, View())["order_line"])
+    assert line.count('class="seen"') == 2
+    assert f"start {first.following + 1} " in line
+    assert f"next {second.following + 1} " in line
+
+
+def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does_not_move() -> None:
+    simulation = Simulation()
+    old = pod("old", "3", 0, nodeName="n1")
+    other = pod("other", "3", 50, nodeName="n2")
+    simulation.execute(commands.Apply((node("n1"), node("n2"), old, other)))
+    simulation.execute(commands.Apply((pod("new", "3", 10),)))
+    simulation.execute(commands.Advance(60))
+    world = World.fold(simulation.recorder.entries)
+    cycle = world.attempts["default/new"][-1]
+    search = search_of(cycle)
+    assert search is not None and search.won
+    assert summary(search).startswith("Only the nominated node n1 was looked at: it fits, so it wins at once.")
+    assert why_unvisited(search) == "not visited: the nominated node n1 fits, so it wins at once"
+    assert search.start == search.following
+
+
+def test_a_search_that_prefilter_narrowed_says_so() -> None:
+    simulation = Simulation()
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    pinned = pod("pinned", affinity={"nodeAffinity": required})
+    simulation.execute(commands.Apply((node("n1"), node("n2"), node("n3"), pinned)))
+    _, _, search = stepped(simulation)
+    assert search.visited == ("n2",)
+    assert summary(search).startswith("1 of 3 nodes looked at: PreFilter narrowed the search.")
+    assert why_unvisited(search) == "not visited: PreFilter narrowed the search"

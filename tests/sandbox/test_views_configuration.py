@@ -1,0 +1,143 @@
+"""Reading and changing the scheduler's configuration over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import store
+from sandbox.presets import DEFAULT, PRESETS, Preset
+from scheduler_engine.config import load_configuration
+
+pytestmark = pytest.mark.django_db
+
+HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+PROFILE = HEAD + "profiles:\n- schedulerName: default-scheduler\n"
+PACKING = next(preset for preset in PRESETS if preset.slug == "most-allocated")
+
+
+def text_of(answer: Any) -> str:
+    return str(answer.content.decode()).replace("&quot;", '"').replace("&#x27;", "'").replace("&gt;", ">")
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.slug)
+def test_every_preset_is_accepted(visitor: Any, preset: Preset) -> None:
+    answer = visitor.post("configure/", configuration=preset.text, who="Ada")
+    assert (answer.status_code, answer["HX-Trigger"]) == (204, "configured")
+    assert visitor.sandbox.records.get().who == "Ada"
+    assert yaml.safe_load(visitor.get("configuration/").content) == yaml.safe_load(preset.text)
+    assert load_configuration(preset.text).defaulted["profiles"]
+
+
+def test_the_configuration_in_force_is_the_one_given_last_and_goes_back_with_a_step_back(visitor: Any) -> None:
+    assert visitor.get("configuration/").content.decode() == DEFAULT.text
+    visitor.post("configure/", configuration=PACKING.text)
+    visitor.post("do/stage/")
+    assert "MostAllocated" in visitor.get("configuration/").content.decode()
+    visitor.post("do/back/")
+    visitor.post("do/back/")
+    assert visitor.get("configuration/").content.decode() == DEFAULT.text
+
+
+def test_a_scenarios_own_configuration_is_what_one_begins_with(visitor: Any) -> None:
+    visitor.sandbox.configuration = '{"kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 50}'
+    visitor.sandbox.save()
+    assert "percentageOfNodesToScore: 50" in visitor.get("configuration/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "path", "message"),
+    [
+        pytest.param(
+            HEAD + "percentageOfNodesToScore: 120\n",
+            3,
+            "percentageOfNodesToScore",
+            "Invalid value: 120: not in valid range [0-100]",
+            id="a number out of range",
+        ),
+        pytest.param(
+            PROFILE + "  plugins:\n    score:\n      enabled:\n      - name: NodeAffinity\n        weigth: 2\n",
+            9,
+            "profiles[0].plugins.score.enabled[0].weigth",
+            'unknown field "profiles[0].plugins.score.enabled[0].weigth"',
+            id="a field that does not exist",
+        ),
+        pytest.param(
+            PROFILE + "  plugins:\n    filter:\n      enabled:\n      - name: Nobody\n",
+            1,
+            "",
+            'FilterPlugin "Nobody" does not exist',
+            id="an unknown plugin",
+        ),
+        pytest.param(
+            PROFILE + "  pluginConfig:\n  - name: InterPodAffinity\n    args:\n      hardPodAffinityWeight: -1\n",
+            8,
+            "profiles[0].pluginConfig[0].args.hardPodAffinityWeight",
+            "Invalid value: -1: not in valid range [0, 100]",
+            id="a negative weight",
+        ),
+        pytest.param(
+            PROFILE + "  plugins:\n    bind:\n      disabled:\n      - name: '*'\n",
+            1,
+            "",
+            'at least one bind plugin is needed for profile with scheduler name "default-scheduler"',
+            id="no bind plugin",
+        ),
+        pytest.param(
+            PROFILE + "  plugins:\n    queueSort:\n      enabled:\n      - name: PrioritySort\n      - name: Other\n",
+            0,
+            "",
+            "only one queue sort plugin",
+            id="two queue sorts",
+        ),
+        pytest.param(HEAD + "profiles: [\n", 4, "", "", id="broken YAML"),
+        pytest.param("", 0, "", "the text is empty", id="nothing at all"),
+        pytest.param("just words", 0, "", "a mapping of fields", id="no mapping"),
+        pytest.param("---\n" + HEAD + "---\n" + HEAD, 0, "", "2 documents", id="two documents"),
+    ],
+)
+def test_a_wrong_configuration_is_told_with_path_and_line_and_changes_nothing(
+    visitor: Any, text: str, line: int, path: str, message: str
+) -> None:
+    answer = visitor.post("configure/", configuration=text)
+    told = text_of(answer)
+    assert answer.status_code == 422
+    assert message in told
+    assert path in told
+    assert not line or f'data-line="{line}"' in told, told
+    assert visitor.log() == []
+
+
+def test_who_only_watches_may_read_and_not_change(visitor: Any) -> None:
+    watcher = visitor.watching()
+    assert watcher.get("configuration/").status_code == 200
+    assert watcher.post("configure/", configuration=PACKING.text).status_code == 403
+    assert 'id="configure"' in visitor.get("panel/configuration/").content.decode()
+    assert 'id="configure"' not in watcher.get("panel/configuration/").content.decode()
+
+
+def test_a_text_that_is_too_long_is_refused(visitor: Any) -> None:
+    answer = visitor.post("configure/", configuration="# " + "x" * 1024 * 1024)
+    assert answer.status_code == 413
+    assert visitor.log() == []
+
+
+def test_most_allocated_packs_where_the_default_spreads(visitor: Any, node: Any, pod: Any) -> None:
+    store.execute(visitor.sandbox, node("n1", "n2", "n3"))
+
+    def used() -> int:
+        store.execute(visitor.sandbox, {"kind": "run"})
+        world = visitor.get("panel/cluster/").content.decode()
+        return sum('class="pod ' in card for card in world.split("<article")[1:])
+
+    visitor.post("configure/", configuration=PACKING.text)
+    store.execute(visitor.sandbox, pod("a", "b", "c"))
+    assert used() == 1
+    for name in ("a", "b", "c"):
+        store.execute(visitor.sandbox, {"kind": "delete", "object_kind": "Pod", "key": f"default/{name}"})
+    store.execute(visitor.sandbox, {"kind": "advance", "seconds": 60})
+    visitor.post("configure/", configuration=DEFAULT.text)
+    store.execute(visitor.sandbox, pod("d", "e", "f"))
+    assert used() == 3

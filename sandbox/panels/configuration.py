@@ -17,6 +17,8 @@ from .view import View
 from .world import World
 
 FIRST = ("apiVersion", "kind", "percentageOfNodesToScore", "profiles")
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""Ten times as fast where libyaml is there."""
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]
 SAYS = {
     "preEnqueue": "may the pod enter activeQ?",
@@ -51,7 +53,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "profiles": [name for name, _ in profiles],
         "points": [_point(point, profiles, usual) for point in EXTENSION_POINTS],
         "differs": list(_differences(configured)),
-        "yaml": yaml.safe_dump(_arranged(configured.configuration), sort_keys=False, allow_unicode=True),
+        "yaml": yaml.dump(_arranged(configured.configuration), Dumper=DUMPER, sort_keys=False, allow_unicode=True),
         "standing": _standing(world, configured),
     }
 

@@ -30,6 +30,13 @@ UNMANAGED = (
 )
 
 
+def _alike(old: KubeObject, new: KubeObject) -> bool:
+    """Nothing has changed that a budget counts."""
+    if isinstance(old, Pod) and isinstance(new, Pod):
+        return told_alike(old, new)
+    return old.kind in OWNERS and replicas_of(old) == replicas_of(new) and old.controller_ref == new.controller_ref
+
+
 class UnknownScale(Exception):
     """How many pods there should be cannot be told; the text says why."""
 
@@ -64,7 +71,7 @@ class DisruptionController:
     def _notice(self, event: WatchEvent) -> None:
         if event.kind not in (BUDGET, "Pod", *OWNERS):
             return
-        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
+        if event.old is not None and event.new is not None and _alike(event.old, event.new):
             return
         for item in (event.old, event.new):
             if item is None:
@@ -169,7 +176,9 @@ class DisruptionController:
     def _disrupted(self, budget: KubeObject, pods: list[Pod]) -> dict[str, str]:
         """Pods whose eviction was granted and that are not yet being deleted → when it was granted."""
         kept: dict[str, str] = {}
-        granted = budget.status.get("disruptedPods") or {}
+        granted = budget.status.get("disruptedPods")
+        if not granted:
+            return kept
         now_us = self.timeline.now_us
         for pod in pods:
             if pod.terminating or pod.name not in granted:

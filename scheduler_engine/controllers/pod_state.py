@@ -42,6 +42,7 @@ def told_alike(old: Pod, new: Pod) -> bool:
         and old.terminating == new.terminating
         and old.labels == new.labels
         and old.metadata.get("ownerReferences") == new.metadata.get("ownerReferences")
+        and old.status.get("containerStatuses") == new.status.get("containerStatuses")
     )
 
 

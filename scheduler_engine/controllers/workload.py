@@ -29,8 +29,7 @@ ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
 MAX_PODS = 5_000
 """So many pods a sandbox holds before its controllers are refused more."""
 
-LONGEST_BASE = 58
-MAX_BACKOFF_US = 15 * 60 * SECOND_US
+LONGEST_BASE, MAX_BACKOFF_US = 58, 15 * 60 * SECOND_US
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
 """Kinds that may let a pod in which was refused before."""
 
@@ -183,15 +182,17 @@ class WorkloadController:
         """
         selector, mine = self.selector(owner), []
         for item in self.api.list(kind, owner.namespace):
-            reference, matches = item.controller_ref, selector.matches(item.labels)
+            reference = item.controller_ref
+            if reference is not None and reference["uid"] != owner.uid:
+                continue
+            matches = selector.matches(item.labels)
             if reference is None and matches and self.may_adopt(owner, item):
                 held = item.metadata.get("ownerReferences") or []
                 mine.append(self._set_owners(item, [*held, owner_reference(owner)]))
-            elif reference is not None and reference["uid"] == owner.uid:
-                if matches:
-                    mine.append(item)
-                elif not item.terminating:
-                    self._set_owners(item, [other for other in item.metadata["ownerReferences"] if other != reference])
+            elif reference is not None and matches:
+                mine.append(item)
+            elif reference is not None and not item.terminating:
+                self._set_owners(item, [other for other in item.metadata["ownerReferences"] if other != reference])
         return mine
 
     def _set_owners(self, item: KubeObject, references: list[Manifest]) -> KubeObject:

@@ -93,7 +93,7 @@ def _rejected_on_permit(scheduler: Scheduler, cycle: Cycle, status: Status) -> s
 
 
 def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
-    """Whatever goes wrong after Permit counts as an error, a rejection too: the pod is tried again after its backoff."""
+    """Whatever goes wrong after Permit is an error, a rejection too: the pod is tried again after its backoff."""
     _give_back(scheduler, cycle, status)
     if not status.is_rejected:
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, cycle.placed, None)

@@ -423,9 +423,9 @@ class PressureObserved(Event):
 
     ``signals`` are (signal, available, capacity) in bytes, inodes or processes. ``thresholds`` are (threshold as text,
     signal, amount, hard, state): ``quiet``, ``met`` (evicts), ``waits`` (soft, in its grace period) or ``reclaiming``
-    (no longer below, but the minimum reclaim is not reached). ``until``: (threshold, simulated microseconds at which its
-    grace period ends) of those that wait. ``conditions``: (node condition, simulated microseconds since when it has not
-    been seen, None while it is seen) of those that the kubelet reports.
+    (no longer below, but the minimum reclaim is not reached). ``until``: (threshold, simulated microseconds at which
+    its grace period ends) of those that wait. ``conditions``: (node condition, simulated microseconds at which it was
+    last seen, None while it is seen) of those that the kubelet reports.
     """
 
     node: str

@@ -22,7 +22,18 @@ function focus(cell) {
   (cell?.querySelector('button') ?? cell)?.focus({ preventScroll: false });
 }
 
+let shown = '';
+
+/** An explanation that has just come is scrolled into view. */
+function reveal() {
+  const why = [...document.querySelectorAll('.mx .why')].find((row) => row.offsetParent);
+  const opened = why ? `${why.closest('.panel').id} ${why.textContent}` : '';
+  if (why && opened !== shown) why.scrollIntoView({ block: 'nearest' });
+  shown = opened;
+}
+
 export function cells(root) {
+  document.body.addEventListener('htmx:wsAfterMessage', reveal);
   root.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const cell = event.target.closest(CELL);

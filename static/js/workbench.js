@@ -97,9 +97,14 @@ function settle() {
   disable('do-back', Number(clock.head) <= 0);
   disable('do-forward', Number(clock.head) >= Number(clock.length));
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
-  bench.classList.toggle('has-choice', Boolean(view.pod || view.node));
+  bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
   scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+}
+
+/** Whether the inspector has something to come out for; who opens a cell wants to read what is under it. */
+function hasChoice() {
+  return Boolean(view.node ? !view.plugin : view.pod);
 }
 
 function disable(id, off) {
@@ -135,7 +140,7 @@ function personOpens(tab) {
 
 function choose(changes) {
   Object.assign(view, changes);
-  bench.classList.toggle('has-choice', Boolean(view.pod || view.node));
+  bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
   send();
 }

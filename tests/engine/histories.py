@@ -211,7 +211,7 @@ PLUGINS = {
     "preScore": ["TaintToleration", "NodeResourcesFit", "InterPodAffinity"],
     "score": ["TaintToleration", "ImageLocality", "PodTopologySpread"],
     "reserve": ["VolumeBinding"],
-    "permit": ["NodeResourcesFit", "NodeName", "VolumeBinding"],
+    "permit": ["NodeResourcesFit", "NodeName", "VolumeBinding", "SchedulingGates", "Nobody"],
     "preBind": ["VolumeBinding"],
     "bind": ["DefaultBinder"],
 }
@@ -222,7 +222,7 @@ WAITS = [("permit", "wait")] * 4 + [("preBind", "wait"), ("bind", "wait"), ("bin
 @st.composite
 def faults(draw: st.DrawFn) -> Command:
     point, answer = draw(st.sampled_from([*POINTS, *WAITS]))
-    plugin = draw(st.sampled_from([*PLUGINS[point], "SchedulingGates"]))
+    plugin = draw(st.sampled_from(PLUGINS[point]))
     return commands.Fault(plugin, point, answer, draw(st.sampled_from([0, 0.5, 5, 60])), draw(PROFILE_NAMES))
 
 
@@ -279,6 +279,8 @@ TROUBLE: st.SearchStrategy[Command] = st.one_of(
     st.builds(commands.Evict, POD_KEYS),
     st.builds(commands.Drain, NODE_NAMES, st.booleans()),
 )
+
+
 def workload(kind: str, replicas: int) -> Manifest:
     template = make_pod("x").label("app", "web").cpu("500m").obj()
     made = Builder("apps/v1", kind, "web", "default").spec(

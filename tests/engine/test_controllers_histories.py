@@ -13,6 +13,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
 from scheduler_engine.controllers.replicaset import ReplicaSetController
 from scheduler_engine.testing import make_budget
+from tests.engine import controllers as world
 from tests.engine.controllers import daemon_set, deployment, job, replica_set, stateful_set
 from tests.engine.test_invariants import EXAMPLES, Machine
 
@@ -93,7 +94,7 @@ class Workloads(Machine):
         self.execute(command)
 
     def owned(self, uid: str) -> list[Pod]:
-        found = [(pod, pod.controller_ref) for pod in self.pods()]
+        found = [(pod, pod.controller_ref) for pod in world.pods(self.simulation, gone=True)]
         return [pod for pod, reference in found if reference is not None and reference["uid"] == uid]
 
     def refused(self) -> dict[str, str]:
@@ -125,7 +126,7 @@ class Workloads(Machine):
     @invariant()
     def nobody_is_left_without_the_owner(self) -> None:
         uids = {item.uid for held in self.simulation.api.objects.values() for item in held.values()}
-        for pod in self.pods():
+        for pod in world.pods(self.simulation, gone=True):
             for reference in pod.metadata.get("ownerReferences") or ():
                 assert reference["uid"] in uids or pod.terminating
 

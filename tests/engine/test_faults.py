@@ -172,7 +172,8 @@ def test_pods_that_wait_survive_a_change_of_configuration() -> None:
     assert simulation.scheduler.queue.lanes() == before
     simulation.scheduler.queue.check()
     simulation.execute(commands.Run())
-    assert placed(simulation, "web-1") and placed(simulation, "big-1")
+    assert placed(simulation, "web-1")
+    assert placed(simulation, "big-1")
 
 
 def test_a_wrong_configuration_is_refused_and_changes_nothing() -> None:

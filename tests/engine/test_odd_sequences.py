@@ -54,7 +54,7 @@ def sound(simulation: Simulation) -> None:
     assert not simulation.scheduler.cache.assumed_pods
 
 
-# --- pods that go while they are being scheduled -----------------------------------------------------------------------
+# --- pods that go while they are being scheduled ----------------------------------------------------------------------
 
 
 def test_a_pod_that_took_the_name_of_one_being_bound_is_scheduled_once_when_the_old_binding_fails() -> None:
@@ -119,7 +119,7 @@ def test_a_pod_deleted_while_it_waits_on_permit_cannot_be_allowed_any_more() -> 
     sound(simulation)
 
 
-# --- Permit, PreBind and Bind ------------------------------------------------------------------------------------------
+# --- Permit, PreBind and Bind -----------------------------------------------------------------------------------------
 
 
 def test_a_victim_that_waits_on_permit_is_rejected_and_not_deleted() -> None:
@@ -158,7 +158,7 @@ def test_a_wait_on_permit_is_told_as_go_writes_durations(seconds: float, text: s
     assert f"0/1 nodes are available: 1 rejected due to timeout after waiting {text} at plugin NodeName." in messages
 
 
-# --- another configuration ---------------------------------------------------------------------------------------------
+# --- another configuration --------------------------------------------------------------------------------------------
 
 
 def profiles(*names: str, **plugins: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def test_gates_open_and_close_with_the_plugin_that_keeps_them() -> None:
     assert lanes(simulation) == {"gated": ["web-1"]}
 
 
-# --- manifests and logs ------------------------------------------------------------------------------------------------
+# --- manifests and logs -----------------------------------------------------------------------------------------------
 
 
 def test_a_manifest_taken_from_a_running_cluster_makes_a_pod_of_its_own() -> None:

@@ -12,7 +12,6 @@ from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
 
-
 FRAMES = [
     ("2300m used of 4000m", "payments-1 asks for 3000m"),
     ("3000m asked ≤ 4000m", "without 4 pods of lower priority payments-1 fits"),

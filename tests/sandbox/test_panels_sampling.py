@@ -46,7 +46,7 @@ def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_
     simulation = opened(300, 4)
     start = 0
     for _ in range(4):
-        world, cycle, search = stepped(simulation)
+        _, cycle, search = stepped(simulation)
         told = sums(cycle, search)
         assert told["percentageOfNodesToScore"] == "50 − 300 / 125 = 48 %"
         assert told["Enough"] == "300 × 48 / 100 = 144"
@@ -96,13 +96,14 @@ def test_a_change_in_mid_cycle_does_not_change_what_is_enough_for_the_cycle_that
     for _ in range(3):
         simulation.execute(commands.Stage())
     world = World.fold(simulation.recorder.entries)
-    assert world.cycle is not None and world.cycle.filter is not None
+    assert world.cycle is not None
+    assert world.cycle.filter is not None
     assert world.cycle.filter.nodes_to_find == 108
     search = search_of(world.cycle)
     assert search is not None
     assert sums(world.cycle, search)["Enough"] == "120 × 90 / 100 = 108"
     simulation.execute(commands.PodCycle())
-    _, cycle, search = stepped(simulation)
+    _, _, search = stepped(simulation)
     assert search.table.nodes_to_find == 120
 
 
@@ -140,7 +141,8 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
     world = World.fold(simulation.recorder.entries)
     cycle = world.attempts["default/new"][-1]
     search = search_of(cycle)
-    assert search is not None and search.won
+    assert search is not None
+    assert search.won
     assert summary(search).startswith("Only the nominated node n1 was looked at: it fits, so it wins at once.")
     assert why_unvisited(search) == "not visited: the nominated node n1 fits, so it wins at once"
     assert search.start == search.following

@@ -15,8 +15,9 @@ pytestmark = pytest.mark.django_db
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
     "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
+    "configure/",
 ]  # fmt: skip
-GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/"]
+GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/"]
 
 
 def routes(resolver: URLResolver) -> list[str]:

@@ -82,6 +82,80 @@ def test_every_wrong_field_of_every_document_is_told_in_one_answer(visitor: Any)
     assert told.count("status.capacity[memory]") >= 2
 
 
+WARNED = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web.a}
+spec:
+  nodeSelector:
+    beta.kubernetes.io/os: linux
+  containers:
+  - {name: main, image: x}
+"""
+
+
+def test_warnings_do_not_stop_and_are_told_in_the_notice(visitor: Any) -> None:
+    answer = visitor.post("apply/", manifests=WARNED)
+    assert (answer.status_code, answer["HX-Trigger"], answer["HX-Retarget"]) == (200, "applied", "#notice")
+    assert "a DNS label is recommended" in text_of(answer)
+    assert "spec.nodeSelector[beta.kubernetes.io/os]" in text_of(answer)
+    assert len(visitor.log()) == 1
+
+
+def test_a_notice_tells_a_few_of_many_warnings(visitor: Any) -> None:
+    many = "---\n".join(WARNED.replace("web.a", f"web-{number}") for number in range(10))
+    told = text_of(visitor.post("apply/", manifests=many))
+    assert told.count("deprecated since v1.14") == 4
+    assert "and 6 more" in told
+
+
+def test_errors_and_warnings_are_listed_apart(visitor: Any) -> None:
+    answer = visitor.post("apply/", manifests=f"{WARNED}---\n{TWO_NODES.replace('{name: b}', '{name: B_}')}")
+    assert answer.status_code == 422
+    kinds = re.findall(r'data-kind="(\w+)" data-line="(\d+)"\s+data-column="(\d+)"', text_of(answer))
+    assert kinds == [("error", "17", "12"), ("warning", "3", "12"), ("warning", "6", "5")]
+    assert visitor.log() == []
+
+
+def test_what_the_cluster_refuses_has_a_place_too(visitor: Any) -> None:
+    answer = visitor.post("apply/", manifests=f"{TWO_NODES}---\n{WARNED}  priorityClassName: none\n")
+    assert answer.status_code == 422
+    assert "no PriorityClass with name none" in text_of(answer)
+    assert 'data-line="11"' in text_of(answer)
+    assert visitor.log() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(TWO_NODES, "Nothing to fix", id="what is right"),
+        pytest.param(WARNED, "2 warnings", id="what is warned of"),
+        pytest.param(TWO_NODES.replace("kind: Node", "kind: Noed"), "2 things to fix", id="what is wrong"),
+    ],
+)
+def test_a_text_can_be_checked_without_being_applied(visitor: Any, text: str, expected: str) -> None:
+    answer = visitor.post("check/", manifests=text)
+    assert answer.status_code == 200
+    assert expected in text_of(answer)
+    assert visitor.log() == []
+
+
+def test_a_very_long_list_of_errors_is_cut(visitor: Any) -> None:
+    many = "---\n".join(TWO_NODES.replace("v1", "v9") for _ in range(150))
+    told = text_of(visitor.post("check/", manifests=many))
+    assert told.count("data-line") == 200
+    assert "300 things to fix" in told
+    assert "and 100 more" in told
+
+
+def test_a_form_tells_its_warnings_too(visitor: Any) -> None:
+    answer = visitor.post("add/pod/", **POD_FIELDS | {"name": "web.a", "node_selector": "beta.kubernetes.io/os=linux"})
+    assert (answer.status_code, answer["HX-Trigger"], answer["HX-Retarget"]) == (200, "applied", "#notice")
+    assert "a DNS label is recommended" in text_of(answer)
+    preview = text_of(visitor.post("preview/pod/", **POD_FIELDS | {"name": "web.a"}))
+    assert "a DNS label is recommended" in preview
+
+
 def test_a_file_that_is_no_text_is_said(visitor: Any) -> None:
     answer = visitor.post("apply/", file=SimpleUploadedFile("x.yaml", b"\xff\xfe\x00\x01"))
     assert answer.status_code == 422

@@ -1,0 +1,214 @@
+"""What must hold of a simulation after every command. Each check raises AssertionError."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from sandbox.panels.world import World
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import Resource
+from scheduler_engine.cache.snapshot import Snapshot
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.simulation import Simulation
+
+
+def described(simulation: Simulation) -> tuple[Any, ...]:
+    """What a refused command must leave as it was."""
+    scheduler = simulation.scheduler
+    lanes = {lane: [info.pod.key for info in infos] for lane, infos in scheduler.queue.lanes().items()}
+    cycles = [(cycle.number, cycle.stage, cycle.note) for cycle in (scheduler.cycle, *scheduler.bindings) if cycle]
+    return (
+        simulation.now_us,
+        len(simulation.recorder.entries),
+        simulation.recorder.command,
+        simulation.last_was_play,
+        simulation.timeline.serial,
+        simulation.api.resource_version,
+        simulation.api.uid_count,
+        len(simulation.api.events) + simulation.api.events_before,
+        {kind: dict(held) for kind, held in simulation.api.objects.items() if held},
+        lanes,
+        scheduler.queue.active_q.in_flight.pod_keys(),
+        scheduler.queue.nominator.nodes,
+        cycles,
+        scheduler.random.getstate(),
+        scheduler.cache.generation,
+        [{point: list(items) for point, items in item.points.items()} for item in scheduler.profiles.values()],
+    )
+
+
+def amounts(info: NodeInfo) -> tuple[Any, ...]:
+    """The aggregates of a NodeInfo, whatever the order of its pods. Amounts of zero are as good as none."""
+    return (
+        sorted(item.pod.uid for item in info.pods),
+        sorted(item.pod.uid for item in info.pods_with_affinity),
+        sorted(item.pod.uid for item in info.pods_with_required_anti_affinity),
+        _resource(info.requested),
+        (info.non_zero_requested.milli_cpu, info.non_zero_requested.memory),
+        info.pvc_ref_counts,
+    )
+
+
+def _resource(resource: Resource) -> tuple[Any, ...]:
+    scalar = {name: amount for name, amount in resource.scalar.items() if amount}
+    return resource.milli_cpu, resource.memory, resource.ephemeral_storage, scalar
+
+
+def names(infos: Any) -> list[str]:
+    return sorted(info.name for info in infos)
+
+
+def pods(simulation: Simulation) -> list[Pod]:
+    return [pod for pod in simulation.api.list("Pod") if isinstance(pod, Pod)]
+
+
+def under_way(simulation: Simulation) -> list[str]:
+    scheduler = simulation.scheduler
+    return [cycle.pod.uid for cycle in (scheduler.cycle, *scheduler.bindings) if cycle is not None]
+
+
+def is_there(simulation: Simulation, pod: Pod) -> bool:
+    """Neither deleted nor finished, as one that is still being bound may be."""
+    stored = simulation.api.pod(pod.key)
+    return stored is not None and stored.uid == pod.uid and not stored.finished
+
+
+def parts_are_sound(simulation: Simulation) -> None:
+    simulation.scheduler.queue.check()
+    simulation.scheduler.cache.check()
+
+
+def everybody_has_seen_everything(simulation: Simulation) -> None:
+    api = simulation.api
+    assert all(watch.position == api.events_before + len(api.events) for watch in api.watches)
+
+
+def every_pod_to_be_scheduled_is_in_one_place(simulation: Simulation) -> None:
+    queue = simulation.scheduler.queue
+    queued = [info.pod.uid for infos in queue.lanes().values() for info in infos]
+    cycles = under_way(simulation)
+    assert set(queue.active_q.in_flight.pods) <= set(cycles), "an attempt that is over is still in flight"
+    profiles = simulation.scheduler.profiles
+    wanted = [
+        pod.uid
+        for pod in pods(simulation)
+        if not pod.node_name and not pod.finished and not pod.terminating and pod.scheduler_name in profiles
+    ]
+    assert sorted(queued) == sorted(uid for uid in wanted if uid not in cycles)
+    assert len(cycles) == len(set(cycles))
+
+
+def queue_holds_what_the_api_server_holds(simulation: Simulation) -> None:
+    stored = {pod.uid: pod for pod in pods(simulation)}
+    for infos in simulation.scheduler.queue.lanes().values():
+        for info in infos:
+            assert info.pod is stored[info.pod.uid]
+
+
+def cache_holds_what_the_api_server_holds(simulation: Simulation) -> None:
+    scheduler, cache = simulation.scheduler, simulation.scheduler.cache
+    stored = {pod.uid: pod for pod in pods(simulation) if pod.node_name and not pod.finished}
+    known = {uid: state.pod for uid, state in cache.pod_states.items() if uid not in cache.assumed_pods}
+    assert known == stored
+    assert all(known[uid] is stored[uid] for uid in known)
+    assert set(cache.assumed_pods) <= set(under_way(simulation))
+    if not scheduler.bindings and scheduler.cycle is None:
+        assert not cache.assumed_pods
+    nodes = {node.name: node for node in simulation.api.list("Node")}
+    assert {name: info.node for name, info in cache.nodes.items() if info.node is not None} == nodes
+    for name, info in cache.nodes.items():
+        assert info.node is nodes.get(name)
+
+
+def aggregates_are_sums_over_the_pods(simulation: Simulation) -> None:
+    for info in simulation.scheduler.cache.nodes.values():
+        fresh = NodeInfo()
+        for item in info.pods:
+            fresh.add_pod(item.pod)
+        assert amounts(info) == amounts(fresh)
+        ports = [port for item in info.pods for port in item.pod.host_ports]
+        if len(ports) == len(set(ports)):
+            assert info.used_ports.keys() == set(ports)
+
+
+def snapshot_equals_a_fresh_one(simulation: Simulation) -> None:
+    cache, snapshot = copy.deepcopy((simulation.scheduler.cache, simulation.scheduler.snapshot))
+    cache.recorder = None
+    cache.update_snapshot(snapshot)
+    fresh = Snapshot()
+    cache.update_snapshot(fresh)
+    # A node that changed its zone keeps its old place in the list, as upstream.
+    assert names(snapshot.list()) == names(fresh.list()) == sorted(cache.node_tree.list())
+    assert names(snapshot.have_pods_with_affinity()) == names(fresh.have_pods_with_affinity())
+    assert names(snapshot.have_pods_with_required_anti_affinity()) == names(
+        fresh.have_pods_with_required_anti_affinity()
+    )
+    assert snapshot.used_pvc_set.keys() == fresh.used_pvc_set.keys()
+    assert {name: (info.node, amounts(info)) for name, info in snapshot.node_info_map.items()} == {
+        name: (info.node, amounts(info)) for name, info in fresh.node_info_map.items()
+    }
+
+
+def nominations_are_of_pods_that_wait(simulation: Simulation) -> None:
+    queue = simulation.scheduler.queue
+    stored = {pod.uid: pod for pod in pods(simulation)}
+    for uid in queue.nominator.nodes:
+        assert uid in stored
+        assert not stored[uid].node_name
+        assert not stored[uid].finished
+    for lane, infos in queue.lanes().items():
+        for info in infos if lane != "gated" else ():
+            assert queue.nominator.nodes.get(info.pod.uid, "") == info.pod.nominated_node_name
+
+
+def world_agrees_on_queue(simulation: Simulation, world: World) -> None:
+    queue = simulation.scheduler.queue
+    told = {key: place.lane for key, place in world.queue.items()}
+    known = {info.pod.key: lane for lane, infos in queue.lanes().items() for info in infos}
+    stored = {pod.uid: pod for pod in pods(simulation)}
+    for uid in queue.active_q.in_flight.pods:
+        if uid in stored:
+            known[stored[uid].key] = "inFlight"
+    deleted = [key for key in queue.active_q.in_flight.pod_keys() if key not in known]
+    assert {key: lane for key, lane in told.items() if key not in deleted} == known
+    nominated = {ref.key: node for node, refs in queue.nominator.nominated_pods.items() if node for ref in refs}
+    assert world.nominations == nominated
+
+
+def world_agrees_on_placement(simulation: Simulation, world: World) -> None:
+    cache = simulation.scheduler.cache
+    stored = {pod.key: pod for pod in pods(simulation)}
+    assert world.pods.keys() == stored.keys()
+    assumed = {
+        cache.pod_states[uid].pod.key: cache.pod_states[uid].pod.node_name
+        for uid in cache.assumed_pods
+        if any(pod.uid == uid for pod in stored.values())
+    }
+    for key, state in world.pods.items():
+        assert state.pod.manifest == stored[key].manifest
+        assert state.assumed_on == assumed.get(key, "")
+    known = {
+        name: {item.pod.key for item in info.pods if is_there(simulation, item.pod)}
+        for name, info in cache.nodes.items()
+    }
+    told = {name: set(keys) for name, keys in world.pods_on.items()}
+    assert {name: keys for name, keys in told.items() if keys} == {name: keys for name, keys in known.items() if keys}
+    assert {name for name, node in world.nodes.items() if not node.ghost} == {
+        node.name for node in simulation.api.list("Node")
+    }
+    if simulation.recorder.full:
+        assert world.order == tuple(cache.node_tree.list())
+    assert world.clock_us <= simulation.now_us
+
+
+CHECKS = (
+    parts_are_sound,
+    everybody_has_seen_everything,
+    every_pod_to_be_scheduled_is_in_one_place,
+    queue_holds_what_the_api_server_holds,
+    cache_holds_what_the_api_server_holds,
+    aggregates_are_sums_over_the_pods,
+    snapshot_equals_a_fresh_one,
+    nominations_are_of_pods_that_wait,
+)

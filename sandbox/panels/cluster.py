@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from scheduler_engine.trace import events as ev
@@ -180,20 +181,35 @@ def _block(world: World, pod: PodState, state: str) -> str:
 
 
 def _tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Markup:
-    """A node as a small square: how full it is, what the pod asks for, and the verdict. There may be thousands, so
-    the shapes are left to the style sheet: levels are numbers from 0 to 100.
+    used, has = world.used(node.name), node.allocatable
+    cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
+    mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
+    return _tile_html(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
+
+
+@lru_cache(20_000)
+def _tile_html(
+    node: str,
+    ghost: bool,
+    cordoned: bool,
+    place: int,
+    start: bool,
+    cpu: tuple[int, int, int],
+    mem: tuple[int, int, int],
+    word: Word,
+) -> Markup:
+    """A node as a small square: how full it is, what the pod asks for (``cpu`` and ``mem`` are used, total and asked),
+    and the verdict. There may be thousands, so the shapes are left to the style sheet: levels are numbers from 0 to
+    100. Most are as they were at the step before, hence the cache.
     """
-    used = world.used(node.name)
-    cpu, mem = node.allocatable.get("cpu", 0), node.allocatable.get("memory", 0)
-    said = word.why or ("left the nodeTree" if node.ghost else "not visited")
-    full = f"cpu {cores(used.get('cpu', 0))} of {cores(cpu)}, memory {memory(used.get('memory', 0))} of {memory(mem)}"
+    said = word.why or ("left the nodeTree" if ghost else "not visited")
+    full = f"cpu {cores(cpu[0])} of {cores(cpu[1])}, memory {memory(mem[0])} of {memory(mem[1])}"
     kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
-    signs = (("is-ghost", node.ghost), ("is-cordoned", node.node.unschedulable), ("is-start", start))
+    signs = (("is-ghost", ghost), ("is-cordoned", cordoned), ("is-start", start))
     flags = " ".join([kind, *(name for name, on in signs if on)])
     refused = word.kind in ("no", "hard")
-    levels = _levels("c", used.get("cpu", 0), cpu, asked.get("cpu", 0), refused)
-    levels += _levels("m", used.get("memory", 0), mem, asked.get("memory", 0), refused)
-    name = markup.esc(node.name)
+    levels = _levels("c", *cpu, refused) + _levels("m", *mem, refused)
+    name = markup.esc(node)
     return Markup(
         f'<button type="button" class="tile {flags}" id="n:{name}" data-node="{name}" '
         f'title="{name}, {full}: {markup.esc(said)}" style="{levels}"><b>{place or "–"}</b></button>'

@@ -7,6 +7,7 @@ from typing import Any
 from scheduler_engine.api.labels import Selector, selector_from
 
 from .amounts import TITLES, cores, memory
+from .explain.taints import GIVEN_TO_ALL
 from .state import PodState
 
 
@@ -19,7 +20,7 @@ def facts(pod: PodState) -> list[dict[str, str]]:
         ("Spread", _spread(pod)),
         ("Near", _pods(pod, "podAffinity")),
         ("Keeps off", _pods(pod, "podAntiAffinity")),
-        ("Tolerates", ", ".join(_toleration(item) for item in pod.pod.tolerations)),
+        ("Tolerates", ", ".join(_toleration(item) for item in pod.pod.tolerations if item.key not in GIVEN_TO_ALL)),
         ("Ports", ", ".join(f"{port}/{protocol}" for _, protocol, port in pod.pod.host_ports)),
         ("Claims", ", ".join(pod.pod.claim_names)),
         ("Gates", ", ".join(pod.pod.scheduling_gates)),

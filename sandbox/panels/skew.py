@@ -30,15 +30,15 @@ def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
     for node in world.nodes.values():
         if node.ghost or not node.zone:
             continue
-        matching = [
-            other
-            for other in world.pods_of(node.name)
-            if other.pod.namespace == pod.pod.namespace
-            and other.state != "terminating"
-            and other.key != pod.key
-            and selector.matches(other.pod.labels)
-        ]
-        counts[node.zone] = counts.get(node.zone, 0) + len(matching)
+        counts.setdefault(node.zone, 0)
+        if world.pods_on.get(node.name):
+            counts[node.zone] += sum(
+                other.pod.namespace == pod.pod.namespace
+                and other.state != "terminating"
+                and other.key != pod.key
+                and selector.matches(other.pod.labels)
+                for other in world.pods_of(node.name)
+            )
     for name, plugin, _, _, _ in cycle.filter.rows if cycle.filter else ():
         if plugin == "PodTopologySpread" and name in world.nodes:
             refused.add(world.nodes[name].zone)

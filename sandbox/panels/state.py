@@ -122,7 +122,7 @@ class NodeState:
         given = self.node.allocatable or self.node.status.get("capacity") or {}
         return amounts(given)
 
-    @property
+    @cached_property
     def zone(self) -> str:
         labels = self.node.labels
         return labels.get("topology.kubernetes.io/zone") or labels.get("failure-domain.beta.kubernetes.io/zone") or ""

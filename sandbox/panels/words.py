@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .amounts import TITLES
 
@@ -54,6 +55,7 @@ LEAVES = {
 }
 
 
+@lru_cache(4096)
 def short_reason(reasons: tuple[str, ...]) -> str:
     """Two words for a refusal: ``cpu + mem``, ``gpu taint``, ``spread``."""
     lacking = [match.group(1) for reason in reasons if (match := INSUFFICIENT.match(reason))]

@@ -204,7 +204,7 @@ def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: 
     assert "candidates" in told
     assert "victim" in told
     assert "nominated" in text(page, "#panel-inspector")
-    page.locator("#do-settle").click()
+    press_button(page, eventually, "#do-settle")
     for _ in range(4):
         press_button(page, eventually, "#do-10")
     shown = page.locator("#panel-cluster [data-pod='default/payments-1']")

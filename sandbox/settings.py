@@ -81,7 +81,9 @@ CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         # redis-py's 100 connections are too few when many browsers leave at once: their groups would keep dead members.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096}]},
+        # Its 5 seconds of silence are what Channels waits for a message: idle browsers would lose their line (django/
+        # channels_redis issue 422).
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096, "socket_timeout": 30}]},
     }
     if REDIS_URL
     else {"BACKEND": "sandbox.layers.LocalChannelLayer"}
@@ -103,7 +105,7 @@ STORAGES = {
 # Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 # Name → (requests a second, burst) for each client address.
-RATE_LIMITS = {"create": (0.5, 30), "command": (30.0, 60)}
+RATE_LIMITS = {"create": (float(os.environ.get("CREATE_RATE", "0.5")), 30), "command": (30.0, 60)}
 # Proxies in front of the site whose X-Forwarded-For counts as the client's address; 0 = none, the header is ignored.
 TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
 # Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.

@@ -56,6 +56,7 @@ class Server:
             "DATABASE_URL": f"sqlite:///{self.directory / 'db.sqlite3'}",
             "STATIC_ROOT": str(self.directory / "static"),
             "SECRET_KEY": "only-for-tests",
+            "CREATE_RATE": "100",
         }
         for command in ("migrate", "collectstatic"):
             subprocess.run(

@@ -73,6 +73,8 @@ spec:
 
 def fill_editor(page: Page, yaml: str) -> None:
     page.locator("#configuration-editor .ace_content").wait_for()
+    while not page.evaluate("ace.edit(document.querySelector('#configuration-editor')).getValue()"):
+        page.wait_for_timeout(50)
     page.evaluate("text => ace.edit(document.querySelector('#configuration-editor')).setValue(text, 1)", yaml)
 
 
@@ -253,6 +255,8 @@ def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, pr
     page.locator("#tab-configuration").click()
     page.locator("#configure").click()
     page.locator("#configuration-editor .ace_content").wait_for()
+    while not page.evaluate("ace.edit(document.querySelector('#configuration-editor')).getValue()"):
+        page.wait_for_timeout(50)
     page.locator(f"#configuration-drawer [data-preset='{preset}']").click()
     page.locator("#form-configuration .drawer-f .btn-ink").click()
     eventually(lambda: head(page) == 1)

@@ -42,9 +42,9 @@ class NodeResults:
     def __init__(self) -> None:
         self.shapes: OrderedDict[tuple[Any, ...], ShapeResults] = OrderedDict()
 
-    def of(self, pod: Pod, plugins: Sequence[Any]) -> ShapeResults:
-        """What is known for ``pod``'s shape and these plugins."""
-        key = (pod.shape, *(plugin.name for plugin in plugins))
+    def of(self, pod: Pod, plugins: Sequence[Any], total_nodes: int = 0) -> ShapeResults:
+        """What is known for ``pod``'s shape and these plugins, in a cluster of that many nodes if that matters."""
+        key = (pod.shape, total_nodes, *(plugin.name for plugin in plugins))
         results = self.shapes.get(key)
         if results is None:
             results = self.shapes[key] = ShapeResults()
@@ -54,10 +54,10 @@ class NodeResults:
         return results
 
     def raw_scores(
-        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], plugins: Sequence[Any]
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], plugins: Sequence[Any], total_nodes: int
     ) -> dict[str, dict[str, int]]:
         """Plugin → node → raw score. Raises what a plugin raises."""
-        results = self.of(pod, plugins)
+        results = self.of(pod, plugins, total_nodes)
         scored, scores = results.scored, results.scores
         for plugin in plugins:
             scores.setdefault(plugin.name, {})

@@ -284,7 +284,8 @@ class Framework:
         """Raw scores. Raises PluginError when a plugin fails."""
         plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
         local = [plugin for plugin in plugins if not plugin.reads_other_nodes]
-        kept = self.results.raw_scores(state, pod, nodes, local) if local else {}
+        total_nodes = len(self.handle.snapshot.list())
+        kept = self.results.raw_scores(state, pod, nodes, local, total_nodes) if local else {}
         raw: Scores = {}
         for plugin in plugins:
             try:
@@ -302,17 +303,20 @@ class Framework:
         """Normalized scores and the weighted total per node. Raises PluginError for a score outside 0–100."""
         normalized: Scores = {}
         nodes = list(next(iter(raw.values()), ()))
-        sums = [0] * len(nodes)
+        sums, for_all = [0] * len(nodes), 0
         for name, scores in raw.items():
             plugin: Any = self.plugins[name]
             values = dict(scores)
             if hasattr(plugin, "normalize_score"):
                 plugin.normalize_score(state, pod, values)
-            _check_range(name, values)
-            weight = self.weights[name]
-            sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
             normalized[name] = values
-        totals = dict(zip(nodes, sums, strict=True))
+            weight = self.weights[name]
+            lowest, highest = _checked_range(name, values)
+            if lowest == highest:
+                for_all += lowest * weight
+            else:
+                sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
+        totals = dict(zip(nodes, [total + for_all for total in sums] if for_all else sums, strict=True))
         weighted = (
             {
                 name: {node: value * self.weights[name] for node, value in values.items()}
@@ -432,11 +436,12 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
     return PreFilterResult(tuple(name for name in left.node_names if name in wanted))
 
 
-def _check_range(plugin: str, values: Mapping[str, int]) -> None:
-    """Raises PluginError for a normalized score outside 0–100."""
-    wrong = min(values.values()) if min(values.values()) < 0 else max(values.values())
-    if not 0 <= wrong <= MAX_NODE_SCORE:
+def _checked_range(plugin: str, values: Mapping[str, int]) -> tuple[int, int]:
+    """The lowest and the highest of normalized scores. Raises PluginError for one outside 0–100."""
+    lowest, highest = min(values.values()), max(values.values())
+    if lowest < 0 or highest > MAX_NODE_SCORE:
         raise PluginError(
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
-            f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score '
+            f"{lowest if lowest < 0 else highest}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
         )
+    return lowest, highest

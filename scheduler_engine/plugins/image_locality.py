@@ -16,8 +16,11 @@ MAX_CONTAINER_THRESHOLD = 1000 * MEBIBYTE
 
 
 class ImageLocality(Plugin):
+    """How common an image is stands in the node's own summary, as of its last change; results are kept per number
+    of nodes.
+    """
+
     name = "ImageLocality"
-    reads_other_nodes = True
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         if not node_info.image_states:

@@ -239,10 +239,21 @@ START = _apply(
     storage_class("fast", "Immediate", "csi.example.com"),
     claim("late", "cloud"),
     claim("early", "fast"),
+    *(make_pod(f"old-{number}").label("app", "old").cpu("750m").grace_period(5 * number).obj() for number in range(5)),
 )
 NEW_PODS: st.SearchStrategy[Command] = st.lists(
     pods(), min_size=1, max_size=6, unique_by=lambda item: item["metadata"]["name"]
 ).map(lambda items: _apply(*items))
+VIPS: st.SearchStrategy[Command] = st.builds(
+    lambda number, cpu, priority: _apply(
+        make_pod(f"vip-{number}").label("app", "vip").cpu(cpu).priority(priority).obj()
+    ),
+    st.integers(0, 3),
+    st.sampled_from(["1", "2"]),
+    st.sampled_from([500, 1000]),
+)
+"""Pods that others have to make room for."""
+
 WRITES: st.SearchStrategy[Command] = st.one_of(
     st.builds(_apply, NODES),
     st.builds(_apply, NODES, NODES),

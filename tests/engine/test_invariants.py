@@ -96,6 +96,11 @@ class Machine(RuleBasedStateMachine):
         self.execute(command)
         self.step(commands.Stage(), steps)
 
+    @rule(command=histories.VIPS, steps=st.integers(0, 9))
+    def add_a_vip(self, command: Command, steps: int) -> None:
+        self.execute(command)
+        self.step(commands.Stage(), steps)
+
     @rule(command=histories.WRITES)
     def write(self, command: Command) -> None:
         self.execute(command)

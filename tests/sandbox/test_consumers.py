@@ -21,7 +21,7 @@ QUIET = 0.2
 
 
 @asynccontextmanager
-async def browser(visitor: Any, **view: str) -> AsyncIterator[WebsocketCommunicator]:
+async def browser(visitor: Any, **view: str | bool) -> AsyncIterator[WebsocketCommunicator]:
     """A connected socket that has said what it looks at."""
     headers = [(b"origin", b"http://localhost"), (b"host", b"localhost")]
     socket = WebsocketCommunicator(application, "/ws" + visitor.url(), headers=headers)
@@ -68,6 +68,19 @@ async def test_going_back_reaches_every_browser(visitor: Any, node: Any) -> None
         assert "blue-node" in (await panels(socket))["cluster"]
         await database_sync_to_async(lambda: store.go_to(visitor.sandbox, lambda _: 0))()
         assert "blue-node" not in (await panels(socket))["cluster"]
+
+
+async def test_the_decision_panel_of_the_stage_comes_with_it_to_whoever_follows(
+    visitor: Any, node: Any, pod: Any
+) -> None:
+    await do(visitor, node("a"))
+    await do(visitor, pod("p"))
+    async with browser(visitor, open="sentence", follow=True) as socket:
+        shown = [set(await panels(socket)) - {"sentence", "status"}]
+        for _ in range(4):
+            await do(visitor, {"kind": "stage"})
+            shown.append(set(await panels(socket)) - {"sentence", "status"})
+    assert shown == [{"cache"}, set(), {"cache"}, {"filter"}, {"filter"}]
 
 
 async def test_a_new_view_brings_only_the_panels_that_depend_on_it(visitor: Any, node: Any) -> None:

@@ -1,0 +1,139 @@
+"""What makes the site fast must not make it wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox import memory, statements
+from sandbox.handler import OneThreadHandler
+from sandbox.layers import LocalChannelLayer
+from sandbox.live import Position
+from sandbox.models import Sandbox
+from sandbox.panels import PANELS, View, World
+from sandbox.threads import REQUESTS, in_thread, tell
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario import Scenario, load_scenarios
+from scheduler_engine.simulation import Simulation
+
+STEPS = 40
+VIEWS = (View(), View(cycle=1), View(shape="tiles"))
+KEPT = {name: panel for name, panel in PANELS.items() if panel.same_while}
+
+
+@pytest.mark.parametrize("scenario", load_scenarios()[::6], ids=lambda scenario: scenario.slug)
+def test_a_panel_that_says_it_is_the_same_is_the_same(scenario: Scenario) -> None:
+    simulation = Simulation(seed=scenario.seed, configuration=scenario.configuration)
+    for step in scenario.setup:
+        simulation.execute(commands.from_json(dict(step)))
+    world, folded = World(), 0
+    drawn: dict[tuple[str, View], tuple[object, str]] = {}
+    reused = 0
+    for number in range(STEPS):
+        for entry in simulation.recorder.entries[folded:]:
+            world.apply(entry)
+        folded, world.clock_us = len(simulation.recorder.entries), simulation.now_us
+        for (name, panel), view in ((item, view) for item in KEPT.items() for view in VIEWS):
+            assert panel.same_while
+            now = panel.same_while(world, view)
+            html = render_to_string(f"panels/{name}.html", {**panel.stats(world, view), "can_edit": True})
+            before, old = drawn.get((name, view), (None, ""))
+            if before == now:
+                assert html == old, f"{name} after {number} steps with {asdict(view)}"
+                reused += 1
+            drawn[name, view] = (now, html)
+        try:
+            simulation.execute(commands.Advance(2) if number % 9 == 8 else commands.Stage())
+        except Rejected:
+            simulation.execute(commands.Advance(2))
+    assert reused, "nothing was ever the same"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.asyncio
+async def test_a_request_is_answered_by_one_of_the_threads_that_are_kept(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler, seen = OneThreadHandler(), []
+    answer = handler.answer
+
+    def noted(*args: Any) -> list[dict[str, Any]]:
+        seen.append(threading.current_thread().name)
+        return answer(*args)
+
+    monkeypatch.setattr(handler, "answer", noted)
+    path = visitor.url("panel/status/")
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", b"localhost")], "http_version": "1.1"}
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await handler(scope | {"query_string": b""}, receive, send)
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert sent[0]["status"] == 200
+    assert b'id="panel-status"' in sent[1]["body"]
+    assert seen[0].startswith("requests")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.asyncio
+async def test_what_fails_while_it_is_told_is_logged_and_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails() -> None:
+        raise ZeroDivisionError
+
+    await in_thread(REQUESTS, tell, fails)
+    await asyncio.sleep(0.05)
+    assert "could not be told" in caplog.text
+    assert caplog.records[0].levelno == logging.ERROR
+
+
+@pytest.mark.django_db
+def test_statements_read_what_django_wrote_and_django_reads_what_they_wrote(visitor: Any) -> None:
+    record = statements.append(visitor.sandbox.pk, 1, '{"kind": "stage"}', "Ada")
+    statements.set_place(visitor.sandbox.pk, statements.Place(Position(record.pk, 1, 1), 7))
+    row = Sandbox.objects.get(pk=visitor.sandbox.pk)
+    assert (Position.of(row), row.revision) == (Position(record.pk, 1, 1), 7)
+    assert row.last_used > visitor.sandbox.last_used
+    kept = row.records.get()
+    assert (kept.pk, kept.n, kept.command, kept.who) == (record.pk, 1, '{"kind": "stage"}', "Ada")
+    assert statements.place(row.pk) == statements.place(row.pk, lock=True)
+    assert statements.sandbox(row.pk) == row
+    assert statements.sandbox(row.pk).created == row.created  # type: ignore[union-attr]
+
+
+@pytest.mark.django_db
+def test_a_sandbox_that_is_gone_has_no_place(visitor: Any) -> None:
+    visitor.row().delete()
+    assert statements.sandbox(visitor.sandbox.pk) is None
+    with pytest.raises(Sandbox.DoesNotExist):
+        statements.place(visitor.sandbox.pk)
+
+
+def test_dropped_simulations_are_cleared_away_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[None] = []
+    monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(None))
+    monkeypatch.setattr(memory, "_dropped", 0)
+    for _ in range(150):
+        memory.dropped(1000)
+    assert len(looks) == 1
+
+
+@pytest.mark.asyncio
+async def test_messages_that_nobody_fetches_still_go_after_a_while() -> None:
+    layer = LocalChannelLayer(expiry=-1)
+    channel = await layer.new_channel()
+    await layer.send(channel, {"type": "old"})
+    layer.cleaned = 0.0
+    await layer.group_send("others", {"type": "new"})
+    assert channel not in layer.channels

@@ -66,4 +66,5 @@ def _print(simulation: Simulation, arguments: argparse.Namespace) -> None:
         print(*trace_lines(simulation), sep="\n")
         return
     for entry in simulation.recorder.entries:
-        print(f"{entry.n:>5}  {entry.at_us / 1_000_000:>9.3f}s  {line(entry.event)}")
+        doer = f"[{entry.replica}] " if entry.replica else ""
+        print(f"{entry.n:>5}  {entry.at_us / 1_000_000:>9.3f}s  {doer}{line(entry.event)}")

@@ -14,7 +14,7 @@ from scheduler_engine.api.objects import timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
-from scheduler_engine.apiserver.store import with_condition
+from scheduler_engine.apiserver.store import resource_of, with_condition
 from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.kubelet.configuration import load_kubelet_configuration
@@ -24,6 +24,8 @@ from scheduler_engine.trace.events import EvictionAnswered
 if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
 
+RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 STATUSES = ("True", "False", "Unknown")
 UNKNOWN = ("NodeStatusUnknown", "Kubelet stopped posting node status.")
 REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
@@ -76,6 +78,24 @@ def kubelet(simulation: Simulation, command: commands.KubeletConfigure) -> None:
     _patch(simulation, "Node", command.node, {"metadata": {"annotations": {KUBELET_CONFIGURATION: written}}})
 
 
+def rollout_restart(simulation: Simulation, command: commands.RolloutRestart) -> None:
+    if command.object_kind not in RESTARTABLE:
+        raise Rejected(
+            f"restarting is not supported for a {command.object_kind}; {', '.join(RESTARTABLE)} have a rollout"
+        )
+    owner = simulation.api.get(command.object_kind, command.key)
+    now = timestamp(simulation.now_us)
+    if owner is not None:
+        name = f'{resource_of(owner.kind)} "{owner.name}"'
+        held = (owner.spec["template"].get("metadata") or {}).get("annotations") or {}
+        if owner.spec.get("paused"):
+            raise Rejected(f"{name} can't restart paused deployment (run rollout resume first)")
+        if held.get(RESTARTED_AT) == now:
+            raise Rejected(f"{name} was restarted within this very second; let time pass first")
+    template = {"metadata": {"annotations": {RESTARTED_AT: now}}}
+    _patch(simulation, command.object_kind, command.key, {"spec": {"template": template}})
+
+
 def evict_pod(simulation: Simulation, command: commands.Evict) -> None:
     try:
         answer = evict(simulation.api, command.pod)
@@ -109,6 +129,7 @@ HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "node-condition": node_condition,
     "usage": usage,
     "kubelet": kubelet,
+    "rollout-restart": rollout_restart,
     "evict": evict_pod,
     "drain": drain,
 }

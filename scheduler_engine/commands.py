@@ -5,10 +5,13 @@ Each command is a small frozen dataclass with a JSON form ``{"kind": …, …}``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
+from scheduler_engine.apiserver.lifecycle import BACKGROUND, POLICIES
 from scheduler_engine.errors import Rejected
 
 MAX_ADVANCE_SECONDS = 86_400
@@ -16,6 +19,10 @@ MAX_CYCLES = 10_000
 AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
 """What a pod or a node's daemons can be said to use."""
 MAX_REPLICAS = 1_000
+MAX_SCHEDULERS = 5
+REPLICA_ACTIONS = ("kill", "restart", "pause", "resume", "partition", "heal", "skew", "rate", "release")
+MAX_RATE = 10
+"""How many times as fast, or as slow, a replica's clock may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +35,15 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete an object; a pod on a node gets its grace period."""
+    """Delete an object; a pod on a node gets its grace period.
+
+    ``propagation_policy``, what becomes of what it owns: Background, Foreground or Orphan.
+    """
 
     kind: ClassVar[str] = "delete"
     object_kind: str
     key: str
+    propagation_policy: str = BACKGROUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,15 @@ class Scale:
     object_kind: str
     key: str
     replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRestart:
+    """Replace the pods of a workload by new ones of the same template, as ``kubectl rollout restart`` does."""
+
+    kind: ClassVar[str] = "rollout-restart"
+    object_kind: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +201,44 @@ class Drain:
     on: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """So many replicas of the scheduler, kube-scheduler-1 and on, in place of those there are.
+
+    With ``leader_elect`` they compete for a ``lock``: leases, endpoints or configmaps; without, all of them schedule.
+    Durations are Go's texts; None: what the scheduler's configuration says.
+    """
+
+    kind: ClassVar[str] = "replicas"
+    count: int
+    leader_elect: bool = True
+    lock: str = "leases"
+    lease_duration: str | None = None
+    renew_deadline: str | None = None
+    retry_period: str | None = None
+    release_on_cancel: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """Something happens to a replica of the scheduler: one of ``REPLICA_ACTIONS``.
+
+    ``seconds``: how far skew sets its clock forward, or back; ``rate``: how many times as fast as the true one it runs.
+    """
+
+    kind: ClassVar[str] = "replica"
+    replica: str
+    action: str
+    seconds: float = 0
+    rate: float | str = 1
+
+
 Command = (
     Apply
     | Delete
     | Cordon
     | Scale
+    | RolloutRestart
     | Stage
     | PodCycle
     | Settle
@@ -199,12 +252,15 @@ Command = (
     | KubeletConfigure
     | Evict
     | Drain
+    | Replicas
+    | Replica
 )
 COMMANDS: dict[str, type[Command]] = {command.kind: command for command in get_args(Command)}
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "manifests": (list, tuple),
     "object_kind": (str,),
     "key": (str,),
+    "propagation_policy": (str,),
     "node": (str,),
     "on": (bool,),
     "replicas": (int,),
@@ -220,6 +276,14 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "type": (str,),
     "status": (str,),
     **dict.fromkeys(AMOUNTS, (str, type(None))),
+    "count": (int,),
+    "leader_elect": (bool,),
+    "lock": (str,),
+    **dict.fromkeys(("lease_duration", "renew_deadline", "retry_period"), (str, type(None))),
+    "release_on_cancel": (bool,),
+    "replica": (str,),
+    "action": (str,),
+    "rate": (int, float, str),
 }
 
 
@@ -255,15 +319,41 @@ def from_json(data: Mapping[str, Any]) -> Command:
 
 
 def check_bounds(command: Command) -> None:
-    """Raises Rejected when a number is out of bounds."""
+    """Raises Rejected when a number is out of bounds, or a word is none of those that may stand there."""
     if isinstance(command, Advance) and not 0 < command.seconds <= MAX_ADVANCE_SECONDS:
         raise Rejected(f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}")
     if isinstance(command, Fault) and not 0 <= command.seconds <= MAX_ADVANCE_SECONDS:
         raise Rejected(f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}")
     if isinstance(command, Scale) and not 0 <= command.replicas <= MAX_REPLICAS:
         raise Rejected(f"replicas: must be from 0 to {MAX_REPLICAS}")
+    if isinstance(command, Delete) and command.propagation_policy not in POLICIES:
+        raise Rejected(f"propagation_policy: must be {', '.join(POLICIES)}")
+    if isinstance(command, Replicas) and not 1 <= command.count <= MAX_SCHEDULERS:
+        raise Rejected(f"count: must be from 1 to {MAX_SCHEDULERS}")
+    if isinstance(command, Replica):
+        _check_replica(command)
     if isinstance(command, Run) and not 0 < command.cycles <= MAX_CYCLES:
         raise Rejected(f"cycles: must be from 1 to {MAX_CYCLES}")
+
+
+def _check_replica(command: Replica) -> None:
+    if command.action not in REPLICA_ACTIONS:
+        raise Rejected(f"action: must be {', '.join(REPLICA_ACTIONS)}")
+    if command.action == "skew" and not 0 < abs(command.seconds) <= MAX_ADVANCE_SECONDS:
+        raise Rejected(f"seconds: must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0")
+    if command.action == "rate":
+        rate_of(command)
+
+
+def rate_of(command: Replica) -> Fraction:
+    """The rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
+    written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(command.rate))
+    if written is None or (written[2] is not None and int(written[2]) == 0):
+        raise Rejected("rate: must be a number or a fraction such as 1/2")
+    rate = Fraction(written[1]) / int(written[2] or 1)
+    if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
+        raise Rejected(f"rate: must be from 1/{MAX_RATE} to {MAX_RATE}")
+    return rate
 
 
 def _named(manifest: Any) -> str:
@@ -281,11 +371,14 @@ def summary(command: Command) -> str:
         listed = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
         return f"apply {listed}"
     if isinstance(command, Delete):
-        return f"delete {command.object_kind} {command.key}"
+        how = "" if command.propagation_policy == BACKGROUND else f" ({command.propagation_policy})"
+        return f"delete {command.object_kind} {command.key}{how}"
     if isinstance(command, Cordon):
         return f"{'cordon' if command.on else 'uncordon'} {command.node}"
     if isinstance(command, Scale):
         return f"scale {command.object_kind} {command.key} to {command.replicas}"
+    if isinstance(command, RolloutRestart):
+        return f"restart {command.object_kind} {command.key}"
     if isinstance(command, Advance):
         return "play" if command.play else f"advance {command.seconds:g} s"
     if isinstance(command, Fault):
@@ -294,6 +387,8 @@ def summary(command: Command) -> str:
         return f"allow {command.pod}"
     if isinstance(command, (NodeCondition, Usage, KubeletConfigure, Evict, Drain)):
         return _cluster_summary(command)
+    if isinstance(command, (Replicas, Replica)):
+        return _replica_summary(command)
     titles = {
         "configure": "configure the scheduler",
         "stage": "next stage",
@@ -316,3 +411,12 @@ def _cluster_summary(command: NodeCondition | Usage | KubeletConfigure | Evict |
     if isinstance(command, Evict):
         return f"evict {command.pod}"
     return f"drain {command.node}" if command.on else f"stop draining {command.node}"
+
+
+def _replica_summary(command: Replicas | Replica) -> str:
+    if isinstance(command, Replica):
+        amounts = {"skew": f" by {command.seconds:g} s", "rate": f" {command.rate}"}
+        return f"{command.replica}: {command.action}{amounts.get(command.action, '')}"
+    counted = "1 replica" if command.count == 1 else f"{command.count} replicas"
+    how = f"elect a leader with {command.lock}" if command.leader_elect else "elect no leader"
+    return f"{counted} of the scheduler, which {how}"

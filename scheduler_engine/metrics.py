@@ -34,8 +34,13 @@ class Family:
 
 
 def render(simulation: Simulation) -> str:
-    """All metrics of ``simulation`` as it stands. Nothing is changed, and the same state gives the same text."""
-    counters = Counters.fold(simulation.recorder.entries)
+    """All metrics of ``simulation`` as it stands. Nothing is changed, and the same state gives the same text.
+
+    Where there are replicas, they are those of the process that leads, which began to count when it began to lead.
+    """
+    leader = simulation.scheduler
+    entries = simulation.recorder.entries[leader.first_entry - 1 :]
+    counters = Counters.fold(entry for entry in entries if entry.replica == leader.replica)
     lines = []
     for family in FAMILIES:
         lines.append(f"# HELP {family.name} {family.help}")

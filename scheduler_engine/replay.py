@@ -50,7 +50,9 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     """One trace entry as JSON: number, time, command, type and the event's own fields."""
     event = entry.event
     body = {item.name: getattr(event, item.name) for item in fields(event)}  # type: ignore[arg-type]
-    return {"n": entry.n, "at_us": entry.at_us, "command": entry.command, "type": type(event).__name__, **body}
+    place = {"n": entry.n, "at_us": entry.at_us, "command": entry.command}
+    done_by = {"replica": entry.replica} if entry.replica else {}
+    return {**place, **done_by, "type": type(event).__name__, **body}
 
 
 def trace_lines(simulation: Simulation) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 A scenario is a YAML file: ``title``, ``group`` (row of the feature list), ``about``, ``outcome``, ``source``, ``seed``,
 ``configuration``, ``queue_rules`` (``v1.34`` or ``design-doc``), ``setup`` and ``then`` (lists of commands, one key
-each: ``apply: […]``, ``run: {}`` …), ``expect`` (assertions, see ``ASSERTIONS``).
+each: ``apply: […]``, ``run: {}`` …; in ``then`` also ``refused: text``), ``expect`` (assertions, see ``ASSERTIONS``).
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from scheduler_engine import commands
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace.events import LockChanged
 from scheduler_engine.trace.text import line
 
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "scenarios"
@@ -52,9 +54,19 @@ class Scenario:
 
 
 def play(simulation: Simulation, steps: Sequence[Data]) -> None:
-    """Execute commands given in their JSON form."""
+    """Execute commands given in their JSON form. Raises Rejected when one is refused, but for a step with ``refused``:
+    that one must be, with this text among its reasons.
+    """
     for step in steps:
-        simulation.execute(commands.from_json(step))
+        wanted = step.get("refused")
+        try:
+            simulation.execute(commands.from_json({name: value for name, value in step.items() if name != "refused"}))
+        except Rejected as refusal:
+            if wanted is None or wanted not in str(refusal):
+                raise
+        else:
+            if wanted is not None:
+                raise Rejected(f"{step['kind']} should have been refused: {wanted}")
 
 
 def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
@@ -77,23 +89,25 @@ def load_scenario(path: Path) -> Scenario:
         raise Rejected(f"{path.name}: queue_rules must be {' or '.join(QUEUES)}")
     for name in ("setup", "then"):
         if name in data:
-            data[name] = tuple(_command(step, path) for step in data[name])
+            data[name] = tuple(_command(step, path, refusable=name == "then") for step in data[name])
     data["expect"] = tuple(data.get("expect") or ())
     slug = path.stem.split("-", 1)[1] if path.stem[:2].isdigit() else path.stem
     return Scenario(slug=slug, **data)
 
 
-def _command(step: Any, path: Path) -> Data:
-    """``apply: […]`` or ``run: {…}`` as a command in its JSON form."""
-    if not isinstance(step, dict) or len(step) != 1:
+def _command(step: Any, path: Path, refusable: bool) -> Data:
+    """``apply: […]`` or ``run: {…}`` as a command in its JSON form; ``refused: text`` may stand beside it."""
+    refused = step.get("refused") if isinstance(step, dict) and refusable else None
+    named = [name for name in step if name != "refused" or refused is None] if isinstance(step, dict) else []
+    if len(named) != 1 or not isinstance(refused, (str, type(None))):
         raise Rejected(f"{path.name}: a step has one key, the command")
-    ((kind, fields),) = step.items()
+    kind, fields = named[0], step[named[0]]
     if kind == "cordon" and isinstance(fields, dict):
         # A bare ``on`` is the boolean true in YAML 1.1, as a key too.
         fields = {"on" if name == "true" else name: value for name, value in fields.items()}
     command = {"kind": kind, "manifests": fields} if kind == "apply" else {"kind": kind, **(fields or {})}
     commands.from_json(command)
-    return command
+    return command if refused is None else {**command, "refused": refused}
 
 
 def check(simulation: Simulation, scenario: Scenario) -> list[str]:
@@ -198,11 +212,57 @@ def _waits(simulation: Simulation, expectation: Data) -> list[str]:
     return [] if seconds == wanted else [f"{key}: backs off for {seconds:g} s, expected {wanted:g} s"]
 
 
+def _object(simulation: Simulation, expectation: Data) -> list[str]:
+    """``object``: kind and key in one text; ``has``: fields of its manifest, None for one that is not there."""
+    kind, _, key = str(expectation["object"]).partition(" ")
+    found = simulation.api.get(kind, key)
+    if found is None:
+        return [f"{kind} {key}: does not exist"]
+    return [f"{kind} {key}: {problem}" for problem in _differences(found.manifest, expectation["has"], "")]
+
+
+def _differences(held: Any, wanted: Any, path: str) -> list[str]:
+    if isinstance(wanted, Mapping) and isinstance(held, (Mapping, type(None))):
+        held = held or {}
+        named = ((f"{path}.{name}".lstrip("."), name) for name in wanted)
+        return [problem for inside, name in named for problem in _differences(held.get(name), wanted[name], inside)]
+    return [] if held == wanted else [f"{path} is {held!r}, expected {wanted!r}"]
+
+
+def _requested(simulation: Simulation, expectation: Data) -> list[str]:
+    """What the pods on the node ``requested`` ask for together: ``cpu``, ``memory``."""
+    name = expectation["requested"]
+    info = simulation.scheduler.cache.nodes.get(name)
+    if info is None:
+        return [f"{name}: does not exist"]
+    found = {"cpu": info.requested.milli_cpu, "memory": info.requested.memory}
+    wanted = {"cpu": parse_quantity(expectation["cpu"]).milli_value(), "memory": _bytes(expectation["memory"])}
+    return [] if found == wanted else [f"{name}: {found} requested, expected {wanted}"]
+
+
+def _bytes(text: str) -> int:
+    return parse_quantity(text).value()
+
+
 def _trace(simulation: Simulation, expectation: Data) -> list[str]:
     """Lines of the trace that hold these texts, in this order."""
     told = (line(entry.event) for entry in simulation.recorder.entries)
     missing = [text for text in expectation["trace"] if not any(text in said for said in told)]
     return [f"the trace does not tell, after what stands before it: {missing[0]!r}"] if missing else []
+
+
+def _leader(simulation: Simulation, expectation: Data) -> list[str]:
+    """The replica that leads, a list when several do; ``transitions``: leaderTransitions in the lock."""
+    wanted = expectation["leader"]
+    names = [wanted] if isinstance(wanted, str) else wanted
+    leaders = [replica.name for replica in simulation.replicas.leaders()]
+    failures = [] if leaders == names else [f"{', '.join(leaders) or 'nobody'} leads, expected {', '.join(names)}"]
+    if "transitions" in expectation:
+        written = (entry.event for entry in reversed(simulation.recorder.entries))
+        found = next((event.leader_transitions for event in written if isinstance(event, LockChanged)), None)
+        if found != expectation["transitions"]:
+            failures.append(f"{found} transitions in the lock, expected {expectation['transitions']}")
+    return failures
 
 
 ASSERTIONS: dict[str, Callable[[Simulation, Data], list[str]]] = {
@@ -213,6 +273,9 @@ ASSERTIONS: dict[str, Callable[[Simulation, Data], list[str]]] = {
     "distinctNodes": _distinct_nodes,
     "together": _together,
     "waits": _waits,
+    "object": _object,
+    "requested": _requested,
     "trace": _trace,
+    "leader": _leader,
 }
 """First key of an expectation → the function that says what is wrong with it."""

@@ -9,13 +9,22 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from scheduler_engine.trace.events import Recorder
 
 SECOND_US = 1_000_000
 
 Callback = Callable[..., None]
+
+
+class Timers(Protocol):
+    """What one who waits needs of the clock."""
+
+    @property
+    def now_us(self) -> int: ...
+
+    def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int: ...
 
 
 @dataclass(order=True, slots=True)
@@ -69,3 +78,51 @@ class Timeline:
     def move_to(self, now_us: int) -> None:
         """Let time pass; timers up to then must have fired."""
         self.recorder.now_us = now_us
+
+
+@dataclass(slots=True)
+class ProcessTimers:
+    """The timers of one process, which stand still while it does and end with it.
+
+    What it does when one fires is told of it: ``name`` is the recorder's ``replica`` meanwhile. What falls due in a
+    pause waits in ``overdue`` and is due again at once when the process goes on.
+    """
+
+    timeline: Timeline
+    name: str = ""
+    count: int = 0
+    pending: dict[int, int] = field(default_factory=dict)
+    paused: bool = False
+    overdue: list[tuple[Callback, tuple[Any, ...], bool]] = field(default_factory=list)
+
+    @property
+    def now_us(self) -> int:
+        return self.timeline.now_us
+
+    def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int:
+        """As ``Timeline.after``; the number given is the process's own."""
+        self.count += 1
+        due = (self.count, callback, args, housekeeping)
+        self.pending[self.count] = self.timeline.after(delay_us, self._due, *due, housekeeping=housekeeping)
+        return self.count
+
+    def _due(self, number: int, callback: Callback, args: tuple[Any, ...], housekeeping: bool) -> None:
+        del self.pending[number]
+        if self.paused:
+            self.overdue.append((callback, args, housekeeping))
+            return
+        with self.timeline.recorder.doing(self.name):
+            callback(*args)
+
+    def resume(self) -> None:
+        """The process goes on: what is overdue happens as soon as time moves."""
+        self.paused = False
+        overdue, self.overdue = self.overdue, []
+        for callback, args, housekeeping in overdue:
+            self.after(0, callback, *args, housekeeping=housekeeping)
+
+    def stop(self) -> None:
+        """The process is gone: nothing that it waited for happens."""
+        for serial in self.pending.values():
+            self.timeline.cancel(serial)
+        self.pending, self.overdue, self.paused = {}, [], False

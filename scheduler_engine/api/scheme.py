@@ -156,8 +156,8 @@ KINDS: dict[str, Kind] = {
 
 NO_OBJECTS = {
     "KubeSchedulerConfiguration": "it is a file for the scheduler; apply it as the scheduler's configuration",
-    "KubeletConfiguration": "it is a file for the kubelet, which the sandbox does not have",
-    "Eviction": "it is a request to the eviction subresource of a pod; delete the pod instead",
+    "KubeletConfiguration": "it is a file for the kubelet; give it to a node's kubelet",
+    "Eviction": "it is a request to the eviction subresource of a pod; evict the pod instead",
 }
 """Kinds that people bring along although no API server stores them → what they are."""
 

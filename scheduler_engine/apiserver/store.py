@@ -7,23 +7,24 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
 from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
-KEPT_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion")
+KEPT_METADATA = (
+    *("uid", "creationTimestamp", "generation", "resourceVersion"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds"),
+)
 """Set by the API server alone: what a manifest says of them does not count."""
-
-KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
-KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,13 @@ class Watch:
 
 @dataclass(slots=True)
 class ApiServer:
-    """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay."""
+    """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
+    the manifests that people applied last, as written, by uid.
+    """
 
     recorder: Recorder
     objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
+    applied: dict[str, KubeObject] = field(default_factory=dict)
     resource_version: int = 0
     uid_count: int = 0
     events: list[WatchEvent] = field(default_factory=list)
@@ -84,6 +88,10 @@ class ApiServer:
         self._forget_seen()
         return event
 
+    def unwatch(self, watch: Watch) -> None:
+        """A watcher is gone: nothing is kept for it any more."""
+        self.watches = [other for other in self.watches if other is not watch]
+
     def _forget_seen(self) -> None:
         seen = min(watch.position for watch in self.watches) - self.events_before
         if seen > 256:
@@ -106,6 +114,7 @@ class ApiServer:
             **dict.fromkeys(KEPT_METADATA),
             "uid": given or f"00000000-0000-4000-8000-{self.uid_count:012x}",
             "creationTimestamp": timestamp(self.recorder.now_us),
+            "generation": lifecycle.first_generation(kind),
         }
         if kind == "Pod":
             status = {"phase": "Pending", **(admitted.get("status") or {})}
@@ -122,49 +131,37 @@ class ApiServer:
         if namespace and self.get("Namespace", namespace) is None:
             raise not_found("namespaces", namespace)
 
-    def desired(self, manifest: Mapping[str, Any]) -> tuple[KubeObject, dict[str, Any]]:
-        """The stored object, and what an update with ``manifest`` would make of it.
-
-        Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
-        status that is not given stay. Raises ApiError when there is no such object.
-        """
-        kind, key = identity(manifest)
-        old = self._existing(kind, key)
-        kept = {name: old.metadata.get(name) for name in KEPT_METADATA}
-        new = merge(admit(dict(manifest), self, update=True), {"metadata": kept})
-        if isinstance(old, Pod):
-            held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
-            new["spec"] = {**held, **(new.get("spec") or {})}
-            new["status"] = merge(old.status, new.get("status") or {})
-        elif kind in KEPT_STORAGE_SPEC:
-            held = {name: old.spec[name] for name in KEPT_STORAGE_SPEC[kind] if name in old.spec}
-            new = merge({"metadata": {"annotations": old.annotations}, "spec": held}, new)
-            new["status"] = old.status
-        elif old.status and not new.get("status"):
-            new["status"] = old.status
-        elif kind == "Node" and old.status.get("conditions"):
-            new["status"] = {"conditions": old.status["conditions"], **new["status"]}
-        return old, new
+    def remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
+        """Note a manifest (as written) that somebody has applied. Raises ApiError when it is not stored."""
+        self.applied[self.existing(kind, key).uid] = KubeObject(dict(manifest))
 
     def update(self, manifest: Mapping[str, Any]) -> None:
-        """Store a ``desired`` manifest in place of the old one; nothing happens when nothing differs."""
+        """Store a manifest with its defaults in place of the old one; nothing happens when nothing differs."""
         kind, key = identity(manifest)
-        old = self._existing(kind, key)
+        old = self.existing(kind, key)
         if manifest != old.manifest:
-            self._store(kind, key, old, dict(manifest))
+            self._replace(kind, key, old, dict(manifest))
 
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
         """Merge ``changes`` into an object; None deletes a field. Nothing happens when nothing differs. Raises
         ApiError.
         """
-        old = self._existing(kind, key)
+        old = self.existing(kind, key)
         new = merge(old.manifest, changes)
         if new != old.manifest:
-            self._store(kind, key, old, new)
+            self._replace(kind, key, old, new)
+
+    def _replace(self, kind: str, key: str, old: KubeObject, new: dict[str, Any]) -> None:
+        """Store the next form of an object; one that nothing holds back any more is gone instead."""
+        released = lifecycle.held_back(old.manifest) and not lifecycle.held_back(new)
+        if released and old.terminating and not lifecycle.grace_seconds(new):
+            self._take_out(kind, key, old)
+        else:
+            self._store(kind, key, old, lifecycle.with_generation(kind, old.manifest, new))
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None:
         """The binding subresource. Raises ApiError when the pod is gone, another one, or already on a node."""
-        pod = self._existing("Pod", pod_key)
+        pod = self.existing("Pod", pod_key)
         assert isinstance(pod, Pod)
         refusal = ""
         if pod.uid != uid:
@@ -186,37 +183,56 @@ class ApiServer:
             ),
         )
 
-    def delete(self, kind: str, key: str) -> None:
-        """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. Raises ApiError."""
-        old = self._existing(kind, key)
-        if isinstance(old, Pod) and not old.finished and self.get("Node", old.node_name) is not None:
-            if old.terminating:
-                return
-            seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
-            if seconds > 0:
-                deadline = timestamp(self.recorder.now_us + seconds * SECOND_US)
-                changes = {"metadata": {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": seconds}}
-                self._store(kind, key, old, merge(old.manifest, changes))
-                return
-        self.remove(kind, key)
+    def delete(self, kind: str, key: str, policy: str = lifecycle.BACKGROUND) -> None:
+        """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. ``policy``: what
+        becomes of what it owns (``lifecycle.POLICIES``). Raises ApiError.
+        """
+        old = self.existing(kind, key)
+        finalizers = lifecycle.finalizers_for(old.manifest, policy)
+        graceful = isinstance(old, Pod) and bool(old.node_name) and not old.finished
+        seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if graceful else 0
+        if old.terminating and lifecycle.grace_seconds(old.manifest):
+            return
+        if seconds > 0 or lifecycle.hold_back(finalizers):
+            self._mark(old, seconds, finalizers)
+        else:
+            self._take_out(kind, key, old)
 
     def remove(self, kind: str, key: str) -> None:
-        """Take an object out at once. Raises ApiError when it does not exist."""
-        old = self._existing(kind, key)
+        """Delete an object without a grace period. Raises ApiError when it does not exist."""
+        old = self.existing(kind, key)
+        if lifecycle.held_back(old.manifest):
+            self._mark(old, 0, lifecycle.finalizers(old.manifest))
+        else:
+            self._take_out(kind, key, old)
+
+    def _mark(self, old: KubeObject, seconds: int, finalizers: Sequence[str]) -> None:
+        """An object that is being deleted, but not gone yet."""
+        deadline = timestamp(self.recorder.now_us + seconds * SECOND_US)
+        if old.terminating and not seconds:
+            deadline = min(deadline, old.metadata["deletionTimestamp"])
+        metadata = {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": seconds}
+        new = merge(old.manifest, {"metadata": {**metadata, "finalizers": [*finalizers] or None}})
+        if new != old.manifest:
+            self._store(old.kind, old.key, old, lifecycle.with_generation(old.kind, old.manifest, new))
+
+    def _take_out(self, kind: str, key: str, old: KubeObject) -> None:
         self.resource_version += 1
         del self.objects[kind][key]
+        self.applied.pop(old.uid, None)
         self.recorder.add(ObjectDeleted(kind, key))
         self.events.append(WatchEvent(kind, old, None))
 
     def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
         """A disruption: the pod gets the condition DisruptionTarget and is deleted gracefully. Raises ApiError."""
-        pod = self._existing("Pod", pod_key)
+        pod = self.existing("Pod", pod_key)
         assert isinstance(pod, Pod)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
         self.patch("Pod", pod_key, {"status": {"conditions": with_condition(pod.conditions, condition)}})
         self.delete("Pod", pod_key)
 
-    def _existing(self, kind: str, key: str) -> KubeObject:
+    def existing(self, kind: str, key: str) -> KubeObject:
+        """Raises ApiError when there is no such object."""
         found = self.get(kind, key)
         if found is None:
             raise not_found(resource_of(kind), key.rpartition("/")[2])
@@ -236,11 +252,12 @@ class ApiServer:
     def checkpoint(self) -> tuple[Any, ...]:
         """What ``restore`` needs to undo everything since."""
         objects = {kind: dict(held) for kind, held in self.objects.items()}
-        return objects, self.resource_version, self.uid_count, len(self.events), len(self.recorder.entries)
+        counts = (len(self.events), len(self.recorder.entries))
+        return objects, dict(self.applied), self.resource_version, self.uid_count, *counts
 
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
-        self.objects, self.resource_version, self.uid_count, events, entries = checkpoint
+        self.objects, self.applied, self.resource_version, self.uid_count, events, entries = checkpoint
         del self.events[events:]
         del self.recorder.entries[entries:]
 

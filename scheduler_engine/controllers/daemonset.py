@@ -13,8 +13,9 @@ from typing import ClassVar
 from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
 from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.pod_state import is_available, is_ready
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled, template_hash
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled
 
 REVISION_LABEL = "controller-revision-hash"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.deployment_status import deployment_status, progress_deadline_us, with_new_set
+from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.workload import (
     Manifest,
     WorkloadController,
     owner_reference,
     replicas_of,
     scaled,
-    template_hash,
 )
 
 REPLICA_SET = "ReplicaSet"
@@ -54,6 +54,9 @@ class DeploymentController(WorkloadController):
             strategy = (owner.spec.get("strategy") or {}).get("type")
             (self._recreate if strategy == "Recreate" else self._roll)(owner, sets, new)
         self._finish(owner.key)
+
+    def watch_end(self, owner: KubeObject) -> None:
+        self._write_status(owner, self.owned(owner, REPLICA_SET))
 
     # --- the two strategies ---
 
@@ -205,9 +208,7 @@ class DeploymentController(WorkloadController):
         owner = self.api.get(self.KIND, key)
         assert owner is not None
         sets = self.claim(owner, REPLICA_SET)
-        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
-        status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
-        self.set_status(owner, **status)
+        new, status, complete = self._write_status(owner, sets)
         deadline_us = progress_deadline_us(owner, status)
         if deadline_us is not None and not complete:
             self.enqueue_at(key, deadline_us, housekeeping=True)
@@ -217,6 +218,15 @@ class DeploymentController(WorkloadController):
             done = [item for item in done if not item.status.get("replicas")]
             for item in sorted(done, key=_revision)[: max(len(done) - limit, 0)]:
                 self.api.delete(REPLICA_SET, item.key)
+
+    def _write_status(
+        self, owner: KubeObject, sets: Sequence[KubeObject]
+    ) -> tuple[KubeObject | None, dict[str, Any], bool]:
+        """(the set of the newest template, fields of the status, the rollout is complete)."""
+        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
+        status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
+        self.set_status(owner, **status)
+        return new, status, complete
 
 
 def _bare_template(item: KubeObject) -> Manifest:

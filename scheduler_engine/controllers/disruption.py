@@ -121,7 +121,8 @@ class DisruptionController:
         word = "True" if status["disruptionsAllowed"] > 0 else "False"
         held = budget.status.get("conditions") or []
         conditions = condition_set(held, self.timeline.now_us, "DisruptionAllowed", word, reason, message)
-        changes = {**NOTHING_KNOWN, **budget.status, **status, "conditions": conditions}
+        observed = {"observedGeneration": budget.metadata.get("generation")}
+        changes = {**NOTHING_KNOWN, **budget.status, **status, **observed, "conditions": conditions}
         granted = budget.status.get("disruptedPods")
         if granted and disrupted is not None:
             changes["disruptedPods"] = {name: disrupted.get(name) for name in granted} if disrupted else None

@@ -1,23 +1,35 @@
-"""The garbage collector: when an owner goes, what it owned goes, too (in the background, the owner first).
+"""The garbage collector: what becomes of objects whose owner goes.
 
-Source: upstream ``pkg/controller/garbagecollector``. An object that comes with an owner that was never here stays, so
-that pods copied from another cluster do not vanish; upstream would delete them. Not here: foreground deletion, orphans.
+In the background the owner goes first and what it owned follows; in the foreground it waits for those that block its
+deletion; orphans stay, without their owner. Source: upstream ``pkg/controller/garbagecollector``. An object that comes
+with an owner that was never here stays, so that pods copied from another cluster do not vanish; upstream would delete
+them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.apiserver.lifecycle import BACKGROUND, FOREGROUND, ORPHAN, POLICIES
 from scheduler_engine.apiserver.store import ApiServer, Watch
+
+Name = tuple[str, str]
+"""Kind and key of an object."""
 
 
 @dataclass(slots=True)
 class GarbageCollector:
-    """``dependents``: uid of an owner → (kind, key) of what names it as an owner."""
+    """``dependents``: uid of an owner → what names it as an owner; ``waiting``: uid of an owner that is deleted in the
+    foreground → the owner.
+    """
 
     api: ApiServer
     watch: Watch
-    dependents: dict[str, dict[tuple[str, str], None]] = field(default_factory=dict)
+    dependents: dict[str, dict[Name, None]] = field(default_factory=dict)
+    waiting: dict[str, Name] = field(default_factory=dict)
 
     def work(self) -> bool:
         """Handle what is new; False when there was nothing."""
@@ -25,20 +37,78 @@ class GarbageCollector:
         if event is None:
             return False
         if event.new is not None:
-            for reference in event.new.metadata.get("ownerReferences") or ():
-                self.dependents.setdefault(reference["uid"], {})[event.kind, event.new.key] = None
+            self._seen(event.new)
         elif event.old is not None:
-            for kind, key in self.dependents.pop(event.old.uid, {}):
-                self._lost_owner(kind, key, event.old.uid)
+            self.waiting.pop(event.old.uid, None)
+            for name in self.dependents.pop(event.old.uid, {}):
+                self._collect(name, event.old.uid)
+        for reference in owners(event.old):
+            if reference["uid"] in self.waiting:
+                self._go_on(reference["uid"])
         return True
 
-    def _lost_owner(self, kind: str, key: str, uid: str) -> None:
-        item = self.api.get(kind, key)
-        references = [] if item is None else item.metadata.get("ownerReferences") or []
-        others = [reference for reference in references if reference["uid"] != uid]
-        if len(others) == len(references):
+    def _seen(self, item: KubeObject) -> None:
+        """A new object, or a new form of one."""
+        name = (item.kind, item.key)
+        for reference in owners(item):
+            self.dependents.setdefault(reference["uid"], {})[name] = None
+            if reference["uid"] in self.waiting:
+                self._collect(name)
+        if item.terminating and _held_by(item, ORPHAN):
+            for dependent in self._owned(item.uid):
+                self._keep_owners(dependent, [owner for owner in owners(dependent) if owner["uid"] != item.uid])
+            self._let_go(name, item.uid, ORPHAN)
+        elif item.terminating and _held_by(item, FOREGROUND) and item.uid not in self.waiting:
+            self.waiting[item.uid] = name
+            for dependent in self._owned(item.uid):
+                self._collect((dependent.kind, dependent.key))
+            self._go_on(item.uid)
+
+    def _owned(self, uid: str) -> Iterator[KubeObject]:
+        for kind, key in list(self.dependents.get(uid, ())):
+            item = self.api.get(kind, key)
+            if item is not None and any(reference["uid"] == uid for reference in owners(item)):
+                yield item
+
+    def _collect(self, name: Name, lost: str = "") -> None:
+        """Delete an object that has no owner to live for; ``lost``: uid of one that has just gone."""
+        item = self.api.get(*name)
+        if item is None:
             return
+        references = owners(item)
+        gone = [reference for reference in references if reference["uid"] in (lost, *self.waiting)]
+        if not gone or (item.terminating and not lost):
+            return
+        others = [reference for reference in references if reference not in gone]
         if others:
-            self.api.patch(kind, key, {"metadata": {"ownerReferences": others}})
-        else:
-            self.api.delete(kind, key)
+            self._keep_owners(item, others)
+            return
+        waited_for = any(reference["uid"] in self.waiting for reference in gone)
+        in_foreground = waited_for and next(self._owned(item.uid), None) is not None
+        self.api.delete(*name, FOREGROUND if in_foreground else BACKGROUND)
+
+    def _keep_owners(self, item: KubeObject, references: list[dict[str, Any]]) -> None:
+        self.api.patch(item.kind, item.key, {"metadata": {"ownerReferences": references or None}})
+
+    def _go_on(self, uid: str) -> None:
+        """Let an owner go that nothing blocks any more."""
+        for item in self._owned(uid):
+            if any(reference["uid"] == uid and reference.get("blockOwnerDeletion") for reference in owners(item)):
+                return
+        self._let_go(self.waiting[uid], uid, FOREGROUND)
+
+    def _let_go(self, name: Name, uid: str, policy: str) -> None:
+        """Take away the finalizer that holds an object."""
+        item = self.api.get(*name)
+        if item is not None and item.uid == uid:
+            kept = [finalizer for finalizer in item.metadata.get("finalizers") or () if finalizer != POLICIES[policy]]
+            self.api.patch(*name, {"metadata": {"finalizers": kept or None}})
+
+
+def owners(item: KubeObject | None) -> list[dict[str, Any]]:
+    """The owner references of an object."""
+    return [] if item is None else item.metadata.get("ownerReferences") or []
+
+
+def _held_by(item: KubeObject, policy: str) -> bool:
+    return POLICIES[policy] in (item.metadata.get("finalizers") or ())

@@ -40,6 +40,7 @@ class JobController(WorkloadController):
     """``endings``: uid of a Job → uid of a pod → how it ended. A pod that is deleted before its end has failed."""
 
     KIND: ClassVar[str] = "Job"
+    OBSERVES: ClassVar[bool] = False
     endings: dict[str, dict[str, Ending]] = field(default_factory=dict)
 
     def notice(self, event: WatchEvent) -> None:

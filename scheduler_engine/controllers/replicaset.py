@@ -38,6 +38,9 @@ class ReplicaSetController(WorkloadController):
         self.watch_availability(owner, pods)
         self._status(owner, pods, problem)
 
+    def watch_end(self, owner: KubeObject) -> None:
+        self._status(owner, [pod for pod in self.pods_of(owner) if is_active(pod)], "")
+
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Why a pod could not be created, else ""."""
         if missing <= 0:

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.pod_state import is_available, is_ready
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of, template_hash
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of
 
 CLAIM = "PersistentVolumeClaim"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -40,12 +41,14 @@ class StatefulSetController(WorkloadController):
             number = ordinal_of(owner, pod)
             if number is not None:
                 pods[number] = pod
-        start = (owner.spec.get("ordinals") or {}).get("start", 0)
-        wanted = range(start, start + replicas_of(owner))
+        wanted = _wanted(owner)
         if self._fill(owner, wanted, pods, revision) and self._empty(owner, wanted, pods):
             self._update(owner, wanted, pods, revision)
         self.watch_availability(owner, pods.values())
         self._status(owner, wanted, revision)
+
+    def watch_end(self, owner: KubeObject) -> None:
+        self._status(owner, _wanted(owner), owner.status.get("updateRevision", ""))
 
     # --- the three steps; each says whether the next one may follow ---
 
@@ -164,7 +167,7 @@ class StatefulSetController(WorkloadController):
             currentRevision=current,
             updateRevision=revision,
         )
-        held = self.templates[owner.key]
+        held = self.templates.get(owner.key, {})
         self.templates[owner.key] = {name: held[name] for name in (current, revision) if name in held}
 
 
@@ -172,6 +175,11 @@ def ordinal_of(owner: KubeObject, pod: KubeObject) -> int | None:
     """The number in the pod's name; None when it is no name of this set."""
     parent, _, number = pod.name.rpartition("-")
     return int(number) if parent == owner.name and number.isascii() and number.isdigit() else None
+
+
+def _wanted(owner: KubeObject) -> range:
+    start = (owner.spec.get("ordinals") or {}).get("start", 0)
+    return range(start, start + replicas_of(owner))
 
 
 def _in_order(owner: KubeObject) -> bool:

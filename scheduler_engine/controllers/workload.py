@@ -7,7 +7,6 @@ again at each change. Source: upstream ``pkg/controller/controller_utils.go`` an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -17,14 +16,12 @@ from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
 from scheduler_engine.apiserver.errors import ApiError, forbidden
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
-from scheduler_engine.controllers.pod_state import available_at_us, digest, told_alike
+from scheduler_engine.controllers.naming import suffix
+from scheduler_engine.controllers.pod_state import available_at_us, told_alike
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import EventRecorded
 
 Manifest = dict[str, Any]
-
-ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
-"""No vowels and no look-alikes, as in Kubernetes' generated names."""
 
 MAX_PODS = 5_000
 """So many pods a sandbox holds before its controllers are refused more."""
@@ -32,21 +29,6 @@ MAX_PODS = 5_000
 LONGEST_BASE, MAX_BACKOFF_US = 58, 15 * 60 * SECOND_US
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
 """Kinds that may let a pod in which was refused before."""
-
-
-def suffix(text: str) -> str:
-    """Five characters that look random and follow from ``text``."""
-    number, letters = digest(text), ""
-    for _ in range(5):
-        number, rest = divmod(number, len(ALPHANUMERICS))
-        letters += ALPHANUMERICS[rest]
-    return letters
-
-
-def template_hash(template: Mapping[str, Any]) -> str:
-    """The value of ``pod-template-hash``: equal templates have equal hashes."""
-    number = str(digest(json.dumps(template, sort_keys=True)) % 2**32)
-    return "".join(ALPHANUMERICS[ord(digit) % len(ALPHANUMERICS)] for digit in number)
 
 
 def scaled(value: int | str, total: int, round_up: bool) -> int:
@@ -99,6 +81,8 @@ class WorkloadController:
 
     KIND: ClassVar[str] = ""
     OWNED: ClassVar[tuple[str, ...]] = ("Pod",)
+    OBSERVES: ClassVar[bool] = True
+    """The kind's status has an observedGeneration."""
 
     api: ApiServer
     timeline: Timeline
@@ -122,13 +106,18 @@ class WorkloadController:
         owner = self.api.get(self.KIND, key)
         if owner is None:
             self.told.pop(key, None)
-        elif not owner.terminating:
+        elif owner.terminating:
+            self.watch_end(owner)
+        else:
             self.sync(owner)
         return True
 
     def sync(self, owner: KubeObject) -> None:
         """Bring one owner to where it should be."""
         raise NotImplementedError
+
+    def watch_end(self, owner: KubeObject) -> None:
+        """Keep the status of an owner that waits for its objects to go; nothing is made or deleted any more."""
 
     def notice(self, event: WatchEvent) -> None:
         """Note the owners that a change concerns."""
@@ -204,10 +193,14 @@ class WorkloadController:
     def claimed_pods(self, owner: KubeObject) -> list[Pod]:
         return [item for item in self.claim(owner, "Pod") if isinstance(item, Pod)]
 
+    def owned(self, owner: KubeObject, kind: str) -> list[KubeObject]:
+        """The objects that an owner controls, without claiming any."""
+        found = ((item, item.controller_ref) for item in self.api.list(kind, owner.namespace))
+        return [item for item, reference in found if reference is not None and reference["uid"] == owner.uid]
+
     def pods_of(self, owner: KubeObject) -> list[Pod]:
         """Without claiming any."""
-        found = (item for item in self.api.list("Pod", owner.namespace) if isinstance(item, Pod))
-        return [pod for pod in found if pod.controller_ref is not None and pod.controller_ref["uid"] == owner.uid]
+        return [item for item in self.owned(owner, "Pod") if isinstance(item, Pod)]
 
     def may_replace(self, owner: KubeObject, slot: str) -> bool:
         """The failed pod in ``slot`` may be replaced now; else the owner's turn comes again when it may.
@@ -287,7 +280,8 @@ class WorkloadController:
 
     def set_status(self, owner: KubeObject, **fields: Any) -> None:
         """None takes a field away."""
-        self.api.patch(owner.kind, owner.key, {"status": fields})
+        observed = {"observedGeneration": owner.metadata.get("generation")} if self.OBSERVES else {}
+        self.api.patch(owner.kind, owner.key, {"status": {**observed, **fields}})
 
     def tell(self, owner: KubeObject, reason: str, message: str, kind: str = "Normal") -> None:
         """Record a Kubernetes Event about the owner."""

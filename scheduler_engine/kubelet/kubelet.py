@@ -54,7 +54,6 @@ class Kubelet:
             agent = self.agents.pop(name, None)
             if agent is not None:
                 agent.stop()
-            self._remove_abandoned(name)
             return
         if name not in self.agents:
             manager = EvictionManager(default_configuration())
@@ -65,12 +64,6 @@ class Kubelet:
             for pod in list(self.api.list("Pod")):
                 if isinstance(pod, Pod) and pod.node_name == name:
                     self._sync(pod, node)
-
-    def _remove_abandoned(self, node_name: str) -> None:
-        """Pods that nobody can end any more, as their node went while its kubelet was silent."""
-        for pod in list(self.api.list("Pod")):
-            if isinstance(pod, Pod) and pod.node_name == node_name and pod.terminating and pod.uid not in self.timers:
-                self.api.remove("Pod", pod.key)
 
     def _pod_changed(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -156,7 +149,8 @@ class Kubelet:
             self.timeline.cancel(held[1])
 
     def _write(self, pod: Pod, **status: Any) -> None:
-        self.api.patch("Pod", pod.key, {"status": status})
+        observed = {"observedGeneration": pod.metadata.get("generation")}
+        self.api.patch("Pod", pod.key, {"status": {**observed, **status}})
 
 
 def duration_of(pod: Pod) -> int | None:

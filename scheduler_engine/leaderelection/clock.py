@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scheduler_engine.timeline import Timeline
+from scheduler_engine.timeline import Timers
 
 
 @dataclass(slots=True)
@@ -15,7 +15,7 @@ class ElectorClock:
     A fraction keeps the clock exact over any time; ``Fraction("1.1")`` gains 100 ms a second.
     """
 
-    timeline: Timeline
+    timeline: Timers
     own_us: int = 0
     rate: Fraction = Fraction(1)
     since_us: int = 0

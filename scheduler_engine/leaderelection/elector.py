@@ -72,7 +72,8 @@ def new_leader_elector(config: LeaderElectionConfig, clock: ElectorClock) -> Lea
 @dataclass(slots=True)
 class LeaderElector:
     """``observed_time_us`` is by its own clock, None before it has seen anything; ``observed_raw`` is the text last
-    compared, None before the first read. ``last_message`` tells why the last try came to nothing, "" when it did not.
+    compared, None before the first read. ``last_message`` tells why the last try came to nothing, "" when it did not;
+    ``last_outcome`` is created, acquired, renewed, released, held (by somebody else) or failed.
     """
 
     config: LeaderElectionConfig
@@ -83,6 +84,7 @@ class LeaderElector:
     observed_time_us: int | None = None
     reported_leader: str = ""
     last_message: str = ""
+    last_outcome: str = ""
 
     # --- what it believes ---
 
@@ -100,6 +102,13 @@ class LeaderElector:
             return False
         return self.observed_time_us + self.observed_record.lease_duration_seconds * SECOND_US > now_us
 
+    def valid_until_us(self) -> int | None:
+        """When the lease last seen ends, in simulated microseconds, as its own clock has it; None: it saw none."""
+        if self.observed_time_us is None or not self.observed_record.holder_identity:
+            return None
+        end_us = self.observed_time_us + self.observed_record.lease_duration_seconds * SECOND_US
+        return self.clock.timeline.now_us + self.clock.simulated_us(end_us - self.clock.now_us())
+
     def check(self, max_tolerable_expired_us: int) -> str:
         """The health check: what is wrong with a leader that has not renewed for too long; "" when it is well."""
         if not self.is_leader() or self.observed_time_us is None:
@@ -116,7 +125,8 @@ class LeaderElector:
 
         A leader with a valid lease first writes without reading; whoever cannot do that reads, judges and writes.
         """
-        self.last_message = ""
+        self.last_message, self.last_outcome = "", "failed"
+        succeeded = "renewed" if self.is_leader() else "acquired"
         now_us = self.clock.now_us()
         seconds = self.config.lease_duration_ns // SECOND_NS
         record = LeaderElectionRecord(self.lock.identity, seconds, acquire_time_us=now_us, renew_time_us=now_us)
@@ -124,34 +134,39 @@ class LeaderElector:
             observed = self.observed_record
             # Kept when the write fails: who then has to take the lock anew still writes the old acquire time.
             record = self._continued(record, observed)
-            if self._write(self.lock.update, record, "Failed to update lock optimistically"):
+            if self._write(self.lock.update, record, "Failed to update lock optimistically", succeeded):
                 return True
         try:
             old, raw = self.lock.get()
         except ApiError as problem:
             if problem.reason == "NotFound":
-                return self._write(self.lock.create, record, "error initially creating leader election record")
+                return self._write(
+                    self.lock.create, record, "error initially creating leader election record", "created"
+                )
             self.last_message = f"error retrieving resource lock {self.lock.describe()}: {problem.message}"
             return False
-        return self._judge_and_update(record, old, raw, now_us)
+        return self._judge_and_update(record, old, raw, now_us, succeeded)
 
-    def _judge_and_update(self, record: LeaderElectionRecord, old: LeaderElectionRecord, raw: str, now_us: int) -> bool:
+    def _judge_and_update(
+        self, record: LeaderElectionRecord, old: LeaderElectionRecord, raw: str, now_us: int, succeeded: str
+    ) -> bool:
         """The lock exists: note what changed, leave it to a holder whose lease is valid, else write."""
         if raw != (self.observed_raw or ""):
             self._observe(old)
             self.observed_raw = raw
         if old.holder_identity and self.is_lease_valid(now_us) and not self.is_leader():
             self.last_message = f"lock is held by {old.holder_identity} and has not yet expired"
+            self.last_outcome = "held"
             return False
         if self.is_leader():
             record = self._continued(record, old)
         else:
             record = replace(record, leader_transitions=old.leader_transitions + 1)
-        return self._write(self.lock.update, record, "Failed to update lock")
+        return self._write(self.lock.update, record, "Failed to update lock", succeeded)
 
     def release(self) -> bool:
         """Give the lock up, when this elector holds it; also True when it does not hold it."""
-        self.last_message = ""
+        self.last_message, self.last_outcome = "", "failed"
         try:
             old, _ = self.lock.get()
         except ApiError as problem:
@@ -160,10 +175,11 @@ class LeaderElector:
                 self.last_message = f"lease lock not found: {self.lock.describe()}"
             return False
         if not self.is_leader():
+            self.last_outcome = "held"
             return True
         now_us = self.clock.now_us()
         free = LeaderElectionRecord("", 1, now_us, now_us, old.leader_transitions)
-        return self._write(self.lock.update, free, "Failed to release lock")
+        return self._write(self.lock.update, free, "Failed to release lock", "released")
 
     def maybe_report_transition(self) -> None:
         """Tell about a holder other than the one last told about."""
@@ -176,13 +192,15 @@ class LeaderElector:
     def _continued(record: LeaderElectionRecord, old: LeaderElectionRecord) -> LeaderElectionRecord:
         return replace(record, acquire_time_us=old.acquire_time_us, leader_transitions=old.leader_transitions)
 
-    def _write(self, write: Callable[[LeaderElectionRecord], None], record: LeaderElectionRecord, failure: str) -> bool:
+    def _write(
+        self, write: Callable[[LeaderElectionRecord], None], record: LeaderElectionRecord, failure: str, success: str
+    ) -> bool:
         try:
             write(record)
         except ApiError as problem:
             self.last_message = f"{failure}: {problem.message}"
             return False
-        self.last_message = ""
+        self.last_message, self.last_outcome = "", success
         self._observe(record)
         return True
 

@@ -20,7 +20,7 @@ from scheduler_engine.leaderelection.record import (
     from_lease_spec,
     lease_spec,
 )
-from scheduler_engine.trace.events import EventRecorded, Recorder
+from scheduler_engine.trace.events import EventRecorded, LockChanged, Recorder
 
 ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 
@@ -100,12 +100,26 @@ class ResourceLock:
             "metadata": {"name": self.name, "namespace": self.namespace},
         }
         self.held = self.client.create(self._with(bare, record))
+        self._tell(record)
 
     def update(self, record: LeaderElectionRecord) -> None:
         """Write over the object as it was last seen. Raises ApiError."""
         if self.held is None:
             raise no_answer(f"{self.kind.noun} not initialized, call get or create first")
         self.held = self.client.update(self._with(self.held, record))
+        self._tell(record)
+
+    def _tell(self, record: LeaderElectionRecord) -> None:
+        if self.recorder is not None:
+            changed = LockChanged(
+                self.identity,
+                record.holder_identity,
+                record.lease_duration_seconds,
+                record.acquire_time_us,
+                record.renew_time_us,
+                record.leader_transitions,
+            )
+            self.recorder.add(changed)
 
     def _with(self, manifest: Manifest, record: LeaderElectionRecord) -> dict[str, Any]:
         if self.kind.annotated:

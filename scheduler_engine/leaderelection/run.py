@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from random import Random
 
 from scheduler_engine.leaderelection.elector import JITTER_FACTOR, LeaderElector
-from scheduler_engine.timeline import Timeline
+from scheduler_engine.timeline import Timers
+from scheduler_engine.trace.events import ElectorTried
 
 NOT_STARTED, ACQUIRING, LEADING, STOPPED = "not started", "acquiring", "leading", "stopped"
 
@@ -30,14 +31,12 @@ class Election:
     """
 
     elector: LeaderElector
-    timeline: Timeline
+    timeline: Timers
     random: Random
     state: str = NOT_STARTED
     outcome: str = ""
     deadline_us: int | None = None
     wake_serial: int = 0
-    paused: bool = False
-    overdue: bool = False
 
     def start(self) -> None:
         """Become a candidate; the first try is at once."""
@@ -55,22 +54,12 @@ class Election:
         """The process is gone: it does nothing more, and the lock stays as it is."""
         self._end(KILLED)
 
-    def pause(self) -> None:
-        """The process stands still while time passes."""
-        self.paused = True
-
-    def resume(self) -> None:
-        """The process goes on; a timer that ran out meanwhile takes effect now."""
-        self.paused = False
-        if self.overdue:
-            self.overdue = False
-            self._act()
-
     # --- the two loops ---
 
     def _acquire(self) -> None:
         elector = self.elector
         acquired = elector.try_acquire_or_renew()
+        self._tell()
         elector.maybe_report_transition()
         if not acquired:
             period_us = self._own_us(elector.config.retry_period_ns)
@@ -92,7 +81,10 @@ class Election:
         if now_us >= self.deadline_us:
             self.elector.maybe_report_transition()
             self._stop_leading(LOST_MASTER)
-        elif self.elector.try_acquire_or_renew():
+            return
+        renewed = self.elector.try_acquire_or_renew()
+        self._tell()
+        if renewed:
             self.deadline_us = None
             self.elector.maybe_report_transition()
             self._wait(retry_us)
@@ -102,6 +94,7 @@ class Election:
     def _stop_leading(self, outcome: str) -> None:
         if self.elector.config.release_on_cancel:
             self.elector.release()
+            self._tell()
         self.elector.lock.record_event("stopped leading")
         self._stop(outcome)
 
@@ -113,7 +106,12 @@ class Election:
     def _end(self, outcome: str) -> None:
         self.state, self.outcome, self.deadline_us = STOPPED, outcome, None
         self.wake_serial += 1
-        self.overdue = False
+
+    def _tell(self) -> None:
+        elector = self.elector
+        if elector.lock.recorder is not None:
+            said = elector.last_outcome, elector.last_message, elector.get_leader(), elector.valid_until_us()
+            elector.lock.recorder.add(ElectorTried(elector.lock.identity, *said))
 
     # --- waiting ---
 
@@ -128,12 +126,6 @@ class Election:
     def _wake(self, serial: int) -> None:
         if serial != self.wake_serial:
             return
-        if self.paused:
-            self.overdue = True
-        else:
-            self._act()
-
-    def _act(self) -> None:
         if self.state == ACQUIRING:
             self._acquire()
         elif self.state == LEADING:

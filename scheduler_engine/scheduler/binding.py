@@ -14,7 +14,7 @@ from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
-from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on
+from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on, unreserve_and_forget
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
@@ -104,10 +104,8 @@ def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
 
 
 def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> None:
-    """Unreserve in reverse order, forget the assumed pod."""
     cycle.note = f"{status.plugin or 'binding'} failed"
-    cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
-    scheduler.cache.forget_pod(cycle.placed)
+    unreserve_and_forget(scheduler, cycle)
 
 
 def _its_going_helps_others(scheduler: Scheduler, cycle: Cycle) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import with_condition
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.status import Status, unschedulable
@@ -48,7 +49,7 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
         scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
     if live is not None:
-        _update_status(scheduler, live, status, message, nominated_node)
+        message += _update_status(scheduler, live, status, message, nominated_node)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
 
@@ -63,7 +64,8 @@ def _still_to_be_scheduled(scheduler: Scheduler, popped: Pod) -> Pod | None:
     return live if live.scheduler_name in scheduler.profiles else None
 
 
-def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str, nominated_node: str | None) -> None:
+def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str, nominated_node: str | None) -> str:
+    """Gives what to add to the message when the API server did not take the status."""
     condition = {
         "type": "PodScheduled",
         "status": "False",
@@ -73,4 +75,8 @@ def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str,
     changes: dict[str, Any] = {"conditions": with_condition(pod.conditions, condition)}
     if nominated_node is not None and nominated_node != pod.nominated_node_name:
         changes["nominatedNodeName"] = nominated_node or None
-    scheduler.api.patch("Pod", pod.key, {"status": changes})
+    try:
+        scheduler.api.patch("Pod", pod.key, {"status": changes})
+    except ApiError as problem:
+        return f"; error updating the pod's status: {problem.message}"
+    return ""

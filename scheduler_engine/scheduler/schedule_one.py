@@ -215,11 +215,17 @@ def permit(scheduler: Scheduler, cycle: Cycle) -> str:
 def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     """Reserve or Permit said no: undo, forget, and fail the attempt."""
     cycle.note = f"{status.plugin} says no"
-    cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
-    scheduler.cache.forget_pod(cycle.placed)
+    unreserve_and_forget(scheduler, cycle)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)
     return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+
+
+def unreserve_and_forget(scheduler: Scheduler, cycle: Cycle) -> None:
+    """In reverse order; a pod that another scheduler has bound meanwhile is not assumed any more."""
+    cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
+    if scheduler.cache.is_assumed_pod(cycle.placed):
+        scheduler.cache.forget_pod(cycle.placed)
 
 
 def rejection_on(host: str, status: Status) -> Diagnosis:

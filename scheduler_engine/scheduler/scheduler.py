@@ -6,15 +6,17 @@ Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import dataclass
 from random import Random
+from typing import Protocol
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.store import Watch, WatchEvent
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.framework.events_registry import queueing_hint_map
-from scheduler_engine.framework.interface import Handle, NoNominations
+from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.queue.design_doc import QUEUES
@@ -23,7 +25,7 @@ from scheduler_engine.scheduler import eventhandlers
 from scheduler_engine.scheduler.binding import BINDING_STAGES
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.schedule_one import SCHEDULING_STAGES, pod_is_skipped
-from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
     Configured,
     CycleFinished,
@@ -38,21 +40,41 @@ BACKOFF_FLUSH_US = SECOND_US
 LEFTOVER_FLUSH_US = 30 * SECOND_US
 
 
+class Api(ObjectReader, ApiWriter, Protocol):
+    """The API server, or a connection to it."""
+
+    def pod(self, key: str) -> Pod | None: ...
+
+    def watch(self) -> Watch: ...
+
+    def next_event(self, watch: Watch) -> WatchEvent | None: ...
+
+
+@dataclass(slots=True)
+class CycleNumbers:
+    """Numbers scheduling cycles; several schedulers may share one, so that no two cycles have the same number."""
+
+    count: int = 0
+
+
 class Scheduler:
     """One kube-scheduler. ``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it,
-    oldest first.
+    oldest first. ``replica`` is its name in the trace, where it begins at entry number ``first_entry``.
     """
 
     def __init__(
         self,
-        api: ApiServer,
-        timeline: Timeline,
+        api: Api,
+        timeline: Timers,
         recorder: Recorder,
         random: Random,
         configuration: Configuration,
         queue_rules: str = "v1.34",
+        numbers: CycleNumbers | None = None,
     ) -> None:
         self.api = api
+        self.numbers = numbers or CycleNumbers()
+        self.replica, self.first_entry = recorder.replica, len(recorder.entries) + 1
         self.timeline = timeline
         self.recorder = recorder
         self.random = random
@@ -64,11 +86,21 @@ class Scheduler:
         self.profiles = self._build_profiles()
         self.queue = self._build_queue()
         self.next_start_node_index = 0
-        self.cycle_count = 0
         self.cycle: Cycle | None = None
         self.bindings: list[Cycle] = []
         timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
+
+    @property
+    def cycle_count(self) -> int:
+        """The number of the latest cycle."""
+        return self.numbers.count
+
+    def list_objects(self) -> None:
+        """Fill cache and queue with what there is already. Other kinds than these help only pods that wait."""
+        for kind in ("Node", "Pod"):
+            for found in self.api.list(kind):
+                eventhandlers.handle(self, WatchEvent(kind, None, found))
 
     def _build_profiles(self) -> dict[str, Framework]:
         profiles = {}
@@ -175,7 +207,7 @@ class Scheduler:
             return False
         pod = info.pod
         why_not = pod_is_skipped(self, pod)
-        self.cycle_count += 1
+        self.numbers.count += 1
         self.recorder.add(
             CycleStarted(self.cycle_count, pod.key, pod.scheduler_name, info.attempts, pod.nominated_node_name)
         )

@@ -499,14 +499,86 @@ class DrainChanged(Event):
     next_us: int | None = None
 
 
+# --- replicas of the scheduler and their election ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasConfigured(Event):
+    """The replicas of the scheduler from now on; those before are gone. Durations are microseconds.
+
+    ``lock`` is leases, endpoints or configmaps, ``lock_key`` the key of the object that holds the record; without
+    ``leader_elect`` both are "" and every replica schedules.
+    """
+
+    replicas: tuple[str, ...]
+    leader_elect: bool
+    lock: str
+    lock_key: str
+    lease_duration_us: int
+    renew_deadline_us: int
+    retry_period_us: int
+    release_on_cancel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaChanged(Event):
+    """What a replica is from now on. ``state``: acquiring, leading or stopped; ``why`` says what happened.
+
+    ``own_us`` is what its clock shows at this moment, ``rate`` how fast that clock runs (a fraction as text, "1").
+    ``schedules``: it has a scheduler that works (a leader has; one that stands still or is cut off still has one).
+    """
+
+    replica: str
+    state: str
+    why: str
+    schedules: bool
+    paused: bool
+    reachable: bool
+    own_us: int
+    rate: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElectorTried(Event):
+    """A replica tried to take, renew or release the lock.
+
+    ``outcome``: created, acquired, renewed, released, held (by somebody whose lease it believes to be valid) or
+    failed; ``message`` says why the last two. ``holder`` is who it believes leads from now on, "" = nobody, and
+    ``valid_until_us`` when that lease ends in its belief, in simulated microseconds (None: it has seen no lease).
+    """
+
+    replica: str
+    outcome: str
+    message: str
+    holder: str
+    valid_until_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LockChanged(Event):
+    """The record in the lock from now on; times are what the writer's clock showed, in microseconds."""
+
+    writer: str
+    holder: str
+    lease_duration_seconds: int
+    acquire_time_us: int | None
+    renew_time_us: int | None
+    leader_transitions: int
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event in its place. ``at_us``: simulated microseconds; ``command``: number of the command (1-based)."""
+    """An event in its place. ``at_us``: simulated microseconds; ``command``: number of the command (1-based).
+
+    ``replica``: the scheduler replica that did it; "" = somebody else, or the one scheduler of a sandbox without
+    replicas.
+    """
 
     n: int
     at_us: int
     command: int
     event: Event
+    replica: str = ""
 
 
 @dataclass(slots=True)
@@ -522,12 +594,32 @@ class Recorder:
     entries: list[Entry] = field(default_factory=list)
     now_us: int = 0
     command: int = 0
+    replica: str = ""
 
     def add(self, event: Event) -> None:
         """Append ``event`` at the current simulated time."""
-        self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event))
+        self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
+
+    def doing(self, replica: str) -> Doing:
+        """``with recorder.doing(name)``: what is recorded inside was done by ``replica``."""
+        return Doing(self, replica)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
-        copy = Recorder(self.full, list(self.entries), self.now_us, self.command)
+        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica)
         memo[id(self)] = copy
         return copy
+
+
+@dataclass(slots=True)
+class Doing:
+    """Entered around every stage and every watch event, and so no generator."""
+
+    recorder: Recorder
+    replica: str
+    before: str = ""
+
+    def __enter__(self) -> None:
+        self.before, self.recorder.replica = self.recorder.replica, self.replica
+
+    def __exit__(self, *_: object) -> None:
+        self.recorder.replica = self.before

@@ -118,6 +118,28 @@ def _taint_eviction(event: ev.TaintEvictionPlanned) -> str:
     return f"{event.pod} must leave {event.node} at {event.at_us / 1_000_000:g} s"
 
 
+def _replicas(event: ev.ReplicasConfigured) -> str:
+    how = f"compete for {event.lock} {event.lock_key}" if event.leader_elect else "all schedule"
+    return f"Replicas: {_names(event.replicas)} {how}"
+
+
+def _replica(event: ev.ReplicaChanged) -> str:
+    still = ", stands still" if event.paused else ""
+    cut = "" if event.reachable else ", cut off"
+    return f"Replica {event.replica} {event.state}{still}{cut}: {event.why}"
+
+
+def _elector_tried(event: ev.ElectorTried) -> str:
+    until = "" if event.valid_until_us is None else f" until {event.valid_until_us / 1_000_000:g} s"
+    believes = f"believes in {event.holder}{until}" if event.holder else "believes that nobody leads"
+    return f"{event.replica}: lock {event.outcome}{f' ({event.message})' if event.message else ''}, {believes}"
+
+
+def _lock(event: ev.LockChanged) -> str:
+    holder = f"held by {event.holder} for {event.lease_duration_seconds} s" if event.holder else "held by nobody"
+    return f"Lock written by {event.writer}: {holder}, {_count(event.leader_transitions, 'transition')}"
+
+
 def _finished(event: ev.CycleFinished) -> str:
     where = f" on {event.node}" if event.node else ""
     message = f": {event.message}" if event.message else ""
@@ -174,6 +196,10 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.PodEvicted: lambda e: f"{e.node} evicts {e.pod} within {e.grace_seconds} s: {e.message}",
     ev.EvictionAnswered: _answered,
     ev.DrainChanged: _drain,
+    ev.ReplicasConfigured: _replicas,
+    ev.ReplicaChanged: _replica,
+    ev.ElectorTried: _elector_tried,
+    ev.LockChanged: _lock,
 }
 
 

@@ -14,7 +14,7 @@ from scheduler_engine.leaderelection.clock import ElectorClock
 from scheduler_engine.leaderelection.elector import LeaderElectionConfig, LeaderElector, new_leader_elector
 from scheduler_engine.leaderelection.locks import new_lock
 from scheduler_engine.leaderelection.run import LEADING, Election
-from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.timeline import SECOND_US, ProcessTimers, Timeline
 from scheduler_engine.trace.events import Recorder
 
 KEY = "kube-system/kube-scheduler"
@@ -53,6 +53,7 @@ class World:
     electors: dict[str, LeaderElector] = field(default_factory=dict)
     elections: dict[str, Election] = field(default_factory=dict)
     clients: dict[str, ApiServerClient] = field(default_factory=dict)
+    timers: dict[str, ProcessTimers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.server = ApiServer(self.timeline.recorder)
@@ -66,7 +67,8 @@ class World:
             process = Process(name, self.timeline, self.log)
             config = LeaderElectionConfig(lock, process.started, process.stopped, process.new_leader, **durations)
             self.electors[name] = new_leader_elector(config, ElectorClock(self.timeline))
-            self.elections[name] = Election(self.electors[name], self.timeline, Random(len(self.elections)))
+            timers = self.timers[name] = ProcessTimers(self.timeline, name)
+            self.elections[name] = Election(self.electors[name], timers, Random(len(self.elections)))
         return self
 
     def start(self) -> World:
@@ -101,6 +103,15 @@ class World:
 
     def edit(self, changes: dict[str, Any]) -> None:
         self.server.put(merge(self.manifest, changes))
+
+    def pause(self, name: str) -> World:
+        self.timers[name].paused = True
+        return self
+
+    def resume(self, name: str) -> World:
+        """The replica goes on; what is overdue takes effect at this moment."""
+        self.timers[name].resume()
+        return self.to(self.timeline.now_us / SECOND_US)
 
     def leaders(self) -> list[str]:
         return [name for name, election in self.elections.items() if election.state == LEADING]

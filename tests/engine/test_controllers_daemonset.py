@@ -48,6 +48,7 @@ def test_its_pods_name_their_node_and_tolerate_what_daemons_tolerate() -> None:
     world.run(simulation)
     assert nodes_of(simulation) == ["n1"]
     assert counts(simulation) == {
+        "observedGeneration": 1,
         "currentNumberScheduled": 1,
         "numberMisscheduled": 0,
         "desiredNumberScheduled": 1,

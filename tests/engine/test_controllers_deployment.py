@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,6 +69,7 @@ def test_it_makes_a_replica_set_whose_pods_carry_the_hash() -> None:
     }
     status = world.find(simulation, "Deployment", "web").status
     counts = {name: number for name, number in status.items() if name != "conditions"}
+    assert counts.pop("observedGeneration") == 1
     assert counts == {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3}
 
 
@@ -236,3 +238,66 @@ def test_scaling_survives_json() -> None:
     command = commands.Scale("Deployment", "default/web", 3)
     assert commands.from_json(commands.to_json(command)) == command
     assert commands.summary(command) == "scale Deployment default/web to 3"
+
+
+# --- restarts ---------------------------------------------------------------------------------------------------------
+
+
+def restart(simulation: Simulation, kind: str = "Deployment", name: str = "web") -> None:
+    simulation.execute(commands.RolloutRestart(kind, f"default/{name}"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [
+        pytest.param("Deployment", lambda: world.deployment("web", 2), id="a Deployment"),
+        pytest.param("StatefulSet", lambda: world.stateful_set("web", 2), id="a StatefulSet"),
+        pytest.param("DaemonSet", lambda: world.daemon_set("web"), id="a DaemonSet"),
+    ],
+)
+def test_a_restart_replaces_the_pods_one_after_the_other(kind: str, make: Callable[[], world.Manifest]) -> None:
+    simulation = world.cluster(make(), nodes=2)
+    world.run(simulation)
+    before = {pod.uid for pod in world.pods(simulation)}
+    world.advance(simulation, 5)
+    restart(simulation, kind)
+    world.advance(simulation, 120)
+    after = world.pods(simulation)
+    assert len(after) == 2
+    assert not before & {pod.uid for pod in after}
+    assert {pod.annotations["kubectl.kubernetes.io/restartedAt"] for pod in after} == {"2026-01-01T00:00:05Z"}
+
+
+def test_a_restart_does_not_count_as_an_apply() -> None:
+    simulation = world.cluster(world.deployment("web", 1))
+    world.scale(simulation, "Deployment", "web", 2)
+    restart(simulation)
+    world.run(simulation)
+    hashes = [item.name for item in sets(simulation)]
+    world.apply(simulation, world.deployment("web", 1))
+    world.run(simulation)
+    assert [item.name for item in sets(simulation)] == hashes
+    assert world.find(simulation, "Deployment", "web").spec["replicas"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "name", "words"),
+    [
+        pytest.param({"paused": True}, "Deployment", "web", "can't restart paused deployment", id="paused"),
+        pytest.param({}, "Deployment", "gone", 'deployments.apps "gone" not found', id="unknown"),
+        pytest.param({}, "ReplicaSet", "web", "restarting is not supported for a ReplicaSet", id="no rollout"),
+    ],
+)
+def test_what_cannot_be_restarted_is_refused(fields: dict[str, Any], kind: str, name: str, words: str) -> None:
+    simulation = world.cluster(world.deployment("web", 1, **fields))
+    with pytest.raises(Rejected, match=words):
+        restart(simulation, kind, name)
+
+
+def test_a_second_restart_in_the_same_second_is_refused() -> None:
+    simulation = world.cluster(world.deployment("web", 1))
+    restart(simulation)
+    with pytest.raises(Rejected, match="let time pass"):
+        restart(simulation)
+    world.advance(simulation, 1)
+    restart(simulation)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from scheduler_engine.api.objects import Pod, timestamp
+from scheduler_engine.controllers.naming import suffix, template_hash
 from scheduler_engine.controllers.pod_state import deletion_order, is_available, is_ready
-from scheduler_engine.controllers.workload import scaled, suffix, template_hash
+from scheduler_engine.controllers.workload import scaled
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod, make_priority_class
@@ -120,7 +121,13 @@ def test_it_makes_its_pods_with_labels_owner_and_event() -> None:
     ]
     world.run(simulation)
     status = world.find(simulation, "ReplicaSet", "web").status
-    assert status == {"replicas": 2, "fullyLabeledReplicas": 2, "readyReplicas": 2, "availableReplicas": 2}
+    assert status == {
+        "observedGeneration": 1,
+        "replicas": 2,
+        "fullyLabeledReplicas": 2,
+        "readyReplicas": 2,
+        "availableReplicas": 2,
+    }
 
 
 def test_scaling_up_and_down() -> None:
@@ -137,7 +144,7 @@ def test_scaling_up_and_down() -> None:
     deleted = [text for text in world.events(simulation, "ReplicaSet", "web") if text.startswith("SuccessfulDelete")]
     assert len(deleted) == 2
     world.scale(simulation, "ReplicaSet", "web", 0)
-    assert world.find(simulation, "ReplicaSet", "web").status == {"replicas": 0}
+    assert world.find(simulation, "ReplicaSet", "web").status == {"observedGeneration": 4, "replicas": 0}
 
 
 def test_a_pod_that_is_deleted_or_finished_is_replaced_at_once() -> None:

@@ -145,12 +145,14 @@ def test_the_kubelet_of_an_unreachable_node_does_nothing_until_it_is_back() -> N
     assert started.phase == "Running"
 
 
-def test_pods_that_an_unreachable_node_leaves_behind_go_with_it() -> None:
+def test_pods_that_an_unreachable_node_leaves_behind_go_when_it_has_been_gone_for_a_while() -> None:
     simulation = cluster(make_pod("p").obj())
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(60))
     simulation.execute(commands.Delete("Node", "n1"))
+    assert simulation.api.pod(KEY) is not None
+    simulation.execute(commands.Advance(60))
     assert simulation.api.pod(KEY) is None
 
 

@@ -520,7 +520,7 @@ def test_deleting_the_node_ends_its_kubelet() -> None:
     simulation = cluster(HARD, plain("a"))
     use(simulation, "a", memory="9900Mi")
     simulation.execute(commands.Delete("Node", "n1"))
-    simulation.execute(commands.Advance(60))
+    simulation.execute(commands.Advance(30))
     assert evicted(simulation) == []
     simulation.execute(commands.Apply((machine().obj(),)))
     use(simulation, "a", memory="10Gi")

@@ -180,9 +180,9 @@ def test_killed_leader_says_nothing_and_its_lease_expires() -> None:
 
 def test_paused_leader_wakes_up_as_one_of_two_leaders() -> None:
     world = World().add("a", "b").start().to(20)
-    world.elections["a"].pause()
+    world.pause("a")
     assert world.to(50).leaders() == ["a", "b"]
-    world.elections["a"].resume()
+    world.resume("a")
     assert (world.leaders(), world.believers()) == (["a", "b"], ["b"])
     world.to(60)
     assert world.leaders() == ["b"]
@@ -193,17 +193,17 @@ def test_leader_paused_within_a_renewal_gives_up_as_soon_as_it_wakes() -> None:
     world = World().add("a").start().to(3)
     world.clients["a"].reachable = False
     world.to(5)
-    world.elections["a"].pause()
+    world.pause("a")
     world.to(100)
-    world.elections["a"].resume()
+    world.resume("a")
     assert world.happened("a stopped leading") == [(100.0, "a stopped leading")]
 
 
 def test_short_pause_goes_unnoticed() -> None:
     world = World().add("a", "b").start().to(20)
-    world.elections["a"].pause()
+    world.pause("a")
     world.to(21)
-    world.elections["a"].resume()
+    world.resume("a")
     assert world.to(60).leaders() == ["a"]
     assert world.spec["leaseTransitions"] == 0
 
@@ -236,9 +236,9 @@ def live(world: World, first: int) -> Iterator[int]:
         if second == 12:
             world.clients["a"].reachable = False
         elif second == 33:
-            world.elections["b"].pause()
+            world.pause("b")
         elif second == 70:
-            world.elections["b"].resume()
+            world.resume("b")
 
 
 def pickled(world: World) -> World:

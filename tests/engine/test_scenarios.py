@@ -9,6 +9,7 @@ import pytest
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import ASSERTIONS, Scenario, check, load_scenario, load_scenarios, play
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
 
 SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
@@ -74,6 +75,10 @@ RIGHT: dict[str, dict[str, Any]] = {
     "pods on distinct nodes": {"distinctNodes": {"selector": {"app": "web"}}},
     "a pod beside another": {"together": {"selector": {"app": "db"}, "beside": {"app": "web"}}},
     "a pod in a lane of the queue": {"waits": "default/big-1", "in": "unschedulablePods"},
+    "fields of an object": {"object": "Pod default/web-1", "has": {"spec": {"nodeName": "n1", "priority": 0}}},
+    "a field that is not there": {"object": "Node n1", "has": {"spec": {"unschedulable": None}}},
+    "what a node's pods ask for": {"requested": "n1", "cpu": "0", "memory": "0"},
+    "the one scheduler, which has no name": {"leader": ""},
     "lines of the trace in order": {"trace": ["big-1 popped, attempt 1", "inFlight → unschedulablePods"]},
 }
 WRONG: dict[str, dict[str, Any]] = {
@@ -94,6 +99,14 @@ WRONG: dict[str, dict[str, Any]] = {
     "a pod in another lane": {"waits": "default/big-1", "in": "activeQ"},
     "a pod in no lane": {"waits": "default/web-1", "in": "activeQ"},
     "a pod that does not back off": {"waits": "default/big-1", "in": "unschedulablePods", "seconds": 8},
+    "another value of a field": {"object": "Pod default/web-1", "has": {"spec": {"nodeName": "n2"}}},
+    "a field that should not be there": {"object": "Pod default/web-1", "has": {"spec": None}},
+    "fields of an object that does not exist": {"object": "Pod default/web-9", "has": {}},
+    "another amount asked for": {"requested": "n1", "cpu": "1", "memory": "0"},
+    "the pods of a node that does not exist": {"requested": "n9", "cpu": "0", "memory": "0"},
+    "another leader": {"leader": "kube-scheduler-1"},
+    "several leaders": {"leader": ["kube-scheduler-1", "kube-scheduler-2"]},
+    "transitions of a lock that is not there": {"leader": "", "transitions": 1},
     "lines of the trace in another order": {"trace": ["inFlight → unschedulablePods", "big-1 popped, attempt 1"]},
     "an expectation of no known kind": {"colour": "blue"},
 }
@@ -128,6 +141,9 @@ BAD_FILES = {
     "a key that is unknown": GOOD + "colour: blue\n",
     "a key given twice": GOOD + "title: u\n",
     "a step with two commands": GOOD.replace("{run: {}}", "{run: {}, stage: {}}"),
+    "a step that is to be refused in the setup": GOOD.replace("{run: {}}", "{run: {}, refused: x}"),
+    "a refusal without words": GOOD + "then: [{run: {}, refused: 1}]\n",
+    "a refusal without a command": GOOD + "then: [{refused: x}]\n",
     "queue rules that do not exist": GOOD + "queue_rules: v1.0\n",
     "a command that does not exist": GOOD.replace("run", "jump"),
 }
@@ -152,3 +168,26 @@ def test_a_leading_number_in_the_file_name_only_orders(tmp_path: Path) -> None:
     path = tmp_path / "07-a-name.yaml"
     path.write_text(GOOD)
     assert load_scenario(path).slug == "a-name"
+
+
+LOST = {"kind": "delete", "object_kind": "Pod", "key": "default/x"}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param({**LOST, "refused": "another reason"}, id="a step that is refused for another reason"),
+        pytest.param({"kind": "run", "refused": "x"}, id="a step that is not refused"),
+        pytest.param(LOST, id="a step that nobody said would be refused"),
+    ],
+)
+def test_a_step_must_be_refused_just_when_it_says_so(step: dict[str, Any]) -> None:
+    with pytest.raises(Rejected):
+        play(Simulation(), [step])
+
+
+def test_a_step_that_is_refused_as_it_says_leaves_nothing_behind() -> None:
+    simulation = Simulation()
+    before = len(simulation.recorder.entries)
+    play(simulation, [{**LOST, "refused": 'pods "x" not found'}])
+    assert len(simulation.recorder.entries) == before

@@ -1,0 +1,88 @@
+"""``kubectl apply``: what is stored, what is applied, and what was applied last, merged.
+
+Source: upstream ``kubectl apply`` (client side) and the update strategies of the registry. Lists count as a whole. A
+field that only holds the default for what was applied last is worked out anew, so that another ``strategy`` does not
+inherit the parameters of the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject, Pod, merge
+from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer, identity
+
+Data = Mapping[str, Any]
+
+KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
+KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
+
+
+def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, Any]]:
+    """The stored object, and what it will be when a manifest (as written) is applied.
+
+    An object that nobody has applied before is replaced. Raises ApiError when there is none.
+    """
+    defaulted = set_defaults(manifest)
+    live = api.existing(*identity(defaulted))
+    last = api.applied.get(live.uid)
+    return desired(api, defaulted if last is None else set_defaults(three_way(live.manifest, manifest, last.manifest)))
+
+
+def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:
+    """Fields that are given count, fields that were given and are no longer go, what others have written stays.
+
+    ``live`` is what is stored; the others are as written, without defaults. A status is taken as it is given.
+    """
+    stored = {name: value for name, value in live.items() if name != "status"}
+    return _merged(stored, manifest, last, set_defaults(last))
+
+
+def _merged(live: Data, given: Data, last: Data, defaulted: Data) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, value in given.items():
+        held = live.get(name)
+        if isinstance(value, Mapping) and isinstance(held, Mapping):
+            result[name] = _merged(held, value, _part(last, name), _part(defaulted, name))
+        else:
+            result[name] = value
+    for name, held in live.items():
+        if name in given or name in last or held == defaulted.get(name):
+            continue
+        if isinstance(held, Mapping) and isinstance(defaulted.get(name), Mapping):
+            held = _merged(held, {}, {}, defaulted[name])
+        result[name] = held
+    return result
+
+
+def _part(data: Data, name: str) -> Data:
+    part = data.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def desired(api: ApiServer, manifest: Mapping[str, Any]) -> tuple[KubeObject, dict[str, Any]]:
+    """The stored object, and what an update with ``manifest`` would make of it.
+
+    Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
+    status that is not given stay. Raises ApiError when there is no such object.
+    """
+    kind, key = identity(manifest)
+    old = api.existing(kind, key)
+    kept = {name: old.metadata.get(name) for name in KEPT_METADATA}
+    new = merge(admit(dict(manifest), api, update=True), {"metadata": kept})
+    if isinstance(old, Pod):
+        held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
+        new["spec"] = {**held, **(new.get("spec") or {})}
+        new["status"] = merge(old.status, new.get("status") or {})
+    elif kind in KEPT_STORAGE_SPEC:
+        held = {name: old.spec[name] for name in KEPT_STORAGE_SPEC[kind] if name in old.spec}
+        new = merge({"metadata": {"annotations": old.annotations}, "spec": held}, new)
+        new["status"] = old.status
+    elif old.status and not new.get("status"):
+        new["status"] = old.status
+    elif kind == "Node" and old.status.get("conditions"):
+        new["status"] = {"conditions": old.status["conditions"], **new["status"]}
+    return old, new

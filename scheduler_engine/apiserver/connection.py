@@ -1,0 +1,71 @@
+"""One process's connection to the API server, which may be cut: it then knows what it knew, and its writes fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+
+REFUSED = "connection refused"
+
+
+@dataclass(slots=True)
+class Connection:
+    """``known``: the objects as they were when the last watch event came in; None while all of them do."""
+
+    server: ApiServer
+    reachable: bool = True
+    known: dict[str, dict[str, KubeObject]] | None = None
+
+    def freeze(self) -> None:
+        """No watch events from now on."""
+        if self.known is None:
+            self.known = {kind: dict(held) for kind, held in self.server.objects.items()}
+
+    def thaw(self) -> None:
+        """The watch goes on where it was."""
+        self.known = None
+
+    # --- reading: informers, which answer from what the watch has brought ---
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
+        if self.known is None:
+            return self.server.list(kind, namespace)
+        found = self.known.get(kind, {}).values()
+        return iter([item for item in found if namespace is None or item.namespace == namespace])
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        return self.server.get(kind, key) if self.known is None else self.known.get(kind, {}).get(key)
+
+    def pod(self, key: str) -> Pod | None:
+        found = self.get("Pod", key)
+        return found if isinstance(found, Pod) else None
+
+    def watch(self) -> Watch:
+        return self.server.watch()
+
+    def next_event(self, watch: Watch) -> WatchEvent | None:
+        return self.server.next_event(watch) if self.known is None else None
+
+    # --- writing ---
+
+    def bind(self, pod_key: str, uid: str, node_name: str) -> None:
+        self._connect()
+        self.server.bind(pod_key, uid, node_name)
+
+    def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
+        self._connect()
+        self.server.patch(kind, key, changes)
+
+    def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
+        self._connect()
+        self.server.delete_pod(pod_key, reason, message)
+
+    def _connect(self) -> None:
+        """Raises ApiError, without an answer's code and reason, when the connection is cut."""
+        if not self.reachable:
+            raise ApiError(0, "", REFUSED)

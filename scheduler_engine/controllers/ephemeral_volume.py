@@ -1,0 +1,70 @@
+"""The ephemeral volume controller: a pod's generic ephemeral volumes get their claims.
+
+A claim ``<pod>-<volume>`` is made from the volume's template, owned by the pod and so collected after it. Source:
+upstream ``pkg/controller/volume/ephemeral``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.plugins.volume_references import claim_reference, not_owned, refers_to
+from scheduler_engine.trace.events import EventRecorded
+
+CLAIM = "PersistentVolumeClaim"
+
+
+@dataclass(slots=True)
+class EphemeralVolumeController:
+    api: ApiServer
+    watch: Watch
+
+    def work(self) -> bool:
+        """Handle what is new; False when there was nothing."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        if isinstance(event.new, Pod) and (event.old is None or event.old.uid != event.new.uid):
+            self._sync(self.api.pod(event.new.key))
+        elif event.kind == CLAIM and event.new is None and event.old is not None:
+            self._claim_gone(event.old)
+        return True
+
+    def _claim_gone(self, claim: KubeObject) -> None:
+        """Somebody may have deleted it under a pod that is still there."""
+        for pod in list(self.api.list("Pod", claim.namespace)):
+            if isinstance(pod, Pod) and refers_to(pod, claim):
+                self._sync(pod)
+
+    def _sync(self, pod: Pod | None) -> None:
+        if pod is None or pod.terminating:
+            return
+        for volume in pod.volumes:
+            problem = self._provide(pod, volume)
+            if problem:
+                text = f"ephemeral volume {volume['name']}: {problem}"
+                self.api.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedBinding", text))
+                return
+
+    def _provide(self, pod: Pod, volume: Mapping[str, Any]) -> str:
+        """Make the claim of one volume, unless it is there; why it cannot be the pod's, else ""."""
+        reference = claim_reference(pod, volume)
+        if reference is None or not reference.ephemeral:
+            return ""
+        claim = self.api.get(CLAIM, f"{pod.namespace}/{reference.name}")
+        if claim is not None:
+            return not_owned(pod, claim)
+        template = volume["ephemeral"].get("volumeClaimTemplate") or {}
+        given = template.get("metadata") or {}
+        metadata = {field: given[field] for field in ("labels", "annotations") if given.get(field)}
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
+        metadata |= {"name": reference.name, "namespace": pod.namespace}
+        metadata["ownerReferences"] = [{**owner, "controller": True, "blockOwnerDeletion": True}]
+        made = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": template.get("spec") or {}}
+        self.api.create(set_defaults(made))
+        return ""

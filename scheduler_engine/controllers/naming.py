@@ -1,0 +1,31 @@
+"""Names that look random and follow from what they name, so that every replay gives the same ones.
+
+Source: upstream ``apimachinery/pkg/util/rand`` (SafeEncodeString) and ``pkg/controller/controller_utils.go``
+(ComputeHash).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.controllers.pod_state import digest
+
+ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
+"""No vowels and no look-alikes, as in Kubernetes' generated names."""
+
+
+def suffix(text: str) -> str:
+    """Five characters that look random and follow from ``text``."""
+    number, letters = digest(text), ""
+    for _ in range(5):
+        number, rest = divmod(number, len(ALPHANUMERICS))
+        letters += ALPHANUMERICS[rest]
+    return letters
+
+
+def template_hash(template: Mapping[str, Any]) -> str:
+    """The value of ``pod-template-hash``: equal templates have equal hashes."""
+    number = str(digest(json.dumps(template, sort_keys=True)) % 2**32)
+    return "".join(ALPHANUMERICS[ord(digit) % len(ALPHANUMERICS)] for digit in number)

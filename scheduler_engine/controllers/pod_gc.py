@@ -1,0 +1,92 @@
+"""The pod garbage collector: pods that nobody can end any more are taken away.
+
+Those on a node that has been gone for 40 s, those that are being deleted on a node out of service, and those that are
+being deleted without a node. Source: upstream ``pkg/controller/podgc``. It looks every 20 s of simulated time, but only
+while there is a pod to look at. Not here: the threshold of 12,500 finished pods, more than a sandbox holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.objects import KubeObject, Node, Pod, timestamp
+from scheduler_engine.api.taints import OUT_OF_SERVICE
+from scheduler_engine.apiserver.store import ApiServer, Watch, with_condition
+from scheduler_engine.controllers.node_lifecycle import condition_statuses
+from scheduler_engine.timeline import SECOND_US, Timeline
+
+PERIOD_US = 20 * SECOND_US
+QUARANTINE_US = 40 * SECOND_US
+ORPHANED = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "DeletionByPodGC",
+    "message": "PodGC: node no longer exists",
+}
+
+
+@dataclass(slots=True)
+class PodGarbageCollector:
+    """``missing``: node that pods are bound to although it is not there → since when that is known, in simulated
+    microseconds; ``ticks``: a timer is set.
+    """
+
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+    missing: dict[str, int] = field(default_factory=dict)
+    ticks: bool = False
+
+    def work(self) -> bool:
+        """Handle what is new; False when there was nothing."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        concerned = isinstance(event.new, Pod) and self._concerns(event.new)
+        if concerned or (event.kind == "Node" and (event.new is None or _out_of_service(event.new))):
+            self._wait()
+        return True
+
+    def _concerns(self, pod: Pod) -> bool:
+        node = self.api.get("Node", pod.node_name)
+        if pod.node_name and node is None:
+            return True
+        return pod.terminating and (not pod.node_name or _out_of_service(node))
+
+    def _wait(self) -> None:
+        """Look again at the next full period, unless there is nothing to look at."""
+        if not self.ticks and any(isinstance(pod, Pod) and self._concerns(pod) for pod in self.api.list("Pod")):
+            self.ticks = True
+            now_us = self.timeline.now_us
+            self.timeline.after(PERIOD_US - now_us % PERIOD_US, self.collect, housekeeping=True)
+
+    def collect(self) -> None:
+        """One look at all pods."""
+        self.ticks = False
+        now_us, pods = self.timeline.now_us, [item for item in self.api.list("Pod") if isinstance(item, Pod)]
+        orphans = [pod for pod in pods if pod.node_name and self.api.get("Node", pod.node_name) is None]
+        self.missing = {pod.node_name: self.missing.get(pod.node_name, now_us) for pod in orphans}
+        for pod in pods:
+            if pod.terminating and (not pod.node_name or _out_of_service(self.api.get("Node", pod.node_name))):
+                self._end(pod)
+        for pod in orphans:
+            if now_us - self.missing[pod.node_name] >= QUARANTINE_US:
+                self._end(pod, ORPHANED)
+        self._wait()
+
+    def _end(self, pod: Pod, condition: dict[str, Any] | None = None) -> None:
+        if not pod.finished:
+            conditions = pod.conditions
+            if condition is not None:
+                told = {**condition, "lastTransitionTime": timestamp(self.timeline.now_us)}
+                conditions = with_condition(conditions, told)
+            self.api.patch("Pod", pod.key, {"status": {"phase": "Failed", "conditions": conditions or None}})
+        self.api.remove("Pod", pod.key)
+
+
+def _out_of_service(node: KubeObject | None) -> bool:
+    """Not ready, and tainted by somebody who knows that it is not running."""
+    if not isinstance(node, Node) or condition_statuses(node).get("Ready", "True") == "True":
+        return False
+    return any(taint.key == OUT_OF_SERVICE for taint in node.taints)

@@ -1,0 +1,101 @@
+"""Commands about the replicas of the scheduler: what they check, and what they do. Source: seed 003."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from scheduler_engine import commands
+from scheduler_engine.config.duration import format_duration, parse_duration
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.replica import ElectionSettings, Replica
+from scheduler_engine.timeline import SECOND_US
+
+if TYPE_CHECKING:
+    from scheduler_engine.simulation import Simulation
+
+DURATIONS = {"lease_duration": "leaseDuration", "renew_deadline": "renewDeadline", "retry_period": "retryPeriod"}
+"""Field of a command → of the scheduler's configuration."""
+
+MIN_RETRY_NS = 500_000_000
+
+Condition = tuple[Callable[[Replica], bool], str]
+RUNS: Condition = (lambda replica: replica.runs, "is stopped: it can be restarted")
+POSSIBLE: dict[str, tuple[Condition, ...]] = {
+    "kill": (RUNS,),
+    "release": (
+        RUNS,
+        (lambda replica: not replica.timers.paused, "stands still and hears nothing: it can be killed"),
+    ),
+    "restart": (
+        (lambda replica: not replica.runs, "runs: it can be killed first"),
+        (
+            lambda replica: replica.reachable or replica.election is not None,
+            "cannot start while it is cut off from the API server",
+        ),
+    ),
+    "pause": (RUNS, (lambda replica: not replica.timers.paused, "stands still already")),
+    "resume": ((lambda replica: replica.timers.paused, "does not stand still"),),
+    "partition": ((lambda replica: replica.reachable, "is cut off already"),),
+    "heal": ((lambda replica: not replica.reachable, "is not cut off"),),
+    "skew": (),
+    "rate": (),
+}
+"""Action → (what must hold of the replica, what is said of it when it does not)."""
+
+
+def replicas(simulation: Simulation, command: commands.Replicas) -> None:
+    simulation.replicas.replace(command.count, _election(simulation, command) if command.leader_elect else None)
+    simulation.deliver()
+
+
+def _election(simulation: Simulation, command: commands.Replicas) -> ElectionSettings:
+    """Raises Rejected for a text that is no duration, in the words of Kubernetes' command line."""
+    defaults = simulation.replicas.configuration.defaulted["leaderElection"]
+    durations: dict[str, int] = {}
+    errors: list[FieldError] = []
+    for name, field in DURATIONS.items():
+        text = getattr(command, name)
+        text = defaults[field] if text is None else text
+        try:
+            durations[name] = parse_duration(text)
+        except ValueError as problem:
+            flag = f"--leader-elect-{name.replace('_', '-')}"
+            told = f'invalid argument "{text}" for "{flag}" flag: {problem}'
+            errors.append(FieldError(name, "FieldValueInvalid", told))
+    if not errors and 0 < durations["retry_period"] < MIN_RETRY_NS:
+        told = f"must be at least {format_duration(MIN_RETRY_NS)} in a sandbox"
+        errors.append(FieldError("retry_period", "FieldValueInvalid", told))
+    if errors:
+        raise Rejected(errors)
+    return ElectionSettings(
+        command.lock,
+        defaults["resourceNamespace"],
+        defaults["resourceName"],
+        durations["lease_duration"],
+        durations["renew_deadline"],
+        durations["retry_period"],
+        command.release_on_cancel,
+    )
+
+
+def replica(simulation: Simulation, command: commands.Replica) -> None:
+    members = simulation.replicas.members
+    if not simulation.replicas.named:
+        raise Rejected("this sandbox has one scheduler and no replicas: start some first")
+    found = next((member for member in members if member.name == command.replica), None)
+    if found is None:
+        raise Rejected(f'there is no replica "{command.replica}": {", ".join(member.name for member in members)}')
+    for holds, why_not in POSSIBLE[command.action]:
+        if not holds(found):
+            raise Rejected(f"{found.name} {why_not}")
+    if command.action == "skew":
+        found.skew(round(command.seconds * SECOND_US))
+    elif command.action == "rate":
+        found.run_at(commands.rate_of(command))
+    else:
+        getattr(found, command.action)()
+    simulation.deliver()
+
+
+HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {"replicas": replicas, "replica": replica}

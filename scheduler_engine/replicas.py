@@ -1,0 +1,133 @@
+"""All replicas of the scheduler: who leads, whose turn it is, and what they have in common.
+
+Nothing fences: whoever believes to lead schedules. A sandbox begins with one replica without a name, which needs no
+election. Source: seed 003.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.config.types import Configuration
+from scheduler_engine.replica import ElectionSettings, Replica
+from scheduler_engine.scheduler.scheduler import CycleNumbers, Scheduler
+from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import Recorder, ReplicasConfigured
+
+NAME = "kube-scheduler"
+MAX_TRIES = 250_000
+"""How many tries for the lock one command may bring about: half a minute of computing."""
+
+
+class Replicas:
+    """All replicas, and what they have in common. ``last`` is the scheduler that began or ended last.
+
+    ``turn``: whose stage is next, where several schedule. ``configuration`` is what the next scheduler starts with.
+    """
+
+    last: Scheduler
+
+    def __init__(
+        self,
+        api: ApiServer,
+        timeline: Timeline,
+        recorder: Recorder,
+        seed: int,
+        configuration: Configuration,
+        queue_rules: str,
+    ) -> None:
+        self.api = api
+        self.timeline = timeline
+        self.recorder = recorder
+        self.seed = seed
+        self.configuration = configuration
+        self.queue_rules = queue_rules
+        self.numbers = CycleNumbers()
+        self.turn = 0
+        self.members = [Replica(self, "", None)]
+        self.members[0].start("")
+
+    def replace(self, count: int, settings: ElectionSettings | None) -> None:
+        """End the replicas that there are, in good order where they hear, and start ``count`` others.
+
+        Raises Rejected when ``settings`` are wrong; then nothing has changed.
+        """
+        names = [f"{NAME}-{number}" for number in range(1, count + 1)]
+        members = [Replica(self, name, settings) for name in names]
+        for member in self.members:
+            if member.timers.paused:
+                member.kill()
+            elif member.runs:
+                member.release()
+        self.members, self.turn = members, 0
+        self.recorder.add(_configured(names, settings))
+        for member in members:
+            member.start("started")
+
+    @property
+    def named(self) -> bool:
+        """There are replicas, rather than just the one scheduler of the beginning."""
+        return bool(self.members[0].name)
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler that leads, of several the first; when none does, the one that led last and is gone."""
+        return next((member.scheduler for member in self.members if member.scheduler is not None), self.last)
+
+    def leaders(self) -> list[Replica]:
+        """Those who have a scheduler, whether it stands still or not."""
+        return [member for member in self.members if member.scheduler is not None]
+
+    def work(self) -> bool:
+        """Somebody handles one watch event; False when nobody has one."""
+        return any(member.work() for member in self.members)
+
+    def step(self, only_busy: bool = False) -> bool:
+        """The next stage of the replica whose turn it is; False when nobody has one.
+
+        ``only_busy``: of those with a cycle that can go on, so that no other pod is popped.
+        """
+        count = len(self.members)
+        for index in range(self.turn, self.turn + count):
+            member = self.members[index % count]
+            if (not only_busy or member.busy()) and member.step():
+                self.turn = (index + 1) % count
+                return True
+        return False
+
+    def busy(self) -> bool:
+        return any(member.busy() for member in self.members)
+
+    def waits_for_time(self) -> bool:
+        return any(member.waits_for_time() for member in self.members)
+
+    def works(self) -> bool:
+        return any(member.works for member in self.members)
+
+    def allow_waiting_pod(self, pod_key: str) -> bool:
+        """Wherever it waits on Permit it is allowed; False when it waits nowhere."""
+        return sum(member.allow_waiting_pod(pod_key) for member in self.members) > 0
+
+    def patience_us(self) -> int | None:
+        """How long one command may let time pass; None where nobody tries for a lock."""
+        rates = [member.tries_per_second() for member in self.members]
+        return int(MAX_TRIES / sum(rates) * SECOND_US) if any(rates) else None
+
+    def configure(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        for member in self.members:
+            member.configure(configuration)
+
+
+def _configured(names: list[str], settings: ElectionSettings | None) -> ReplicasConfigured:
+    if settings is None:
+        return ReplicasConfigured(tuple(names), False, "", "", 0, 0, 0, False)
+    return ReplicasConfigured(
+        tuple(names),
+        True,
+        settings.lock,
+        f"{settings.namespace}/{settings.name}",
+        settings.lease_duration_ns // 1000,
+        settings.renew_deadline_ns // 1000,
+        settings.retry_period_ns // 1000,
+        settings.release_on_cancel,
+    )

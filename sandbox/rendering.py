@@ -98,9 +98,10 @@ def fragments(
     with simulation.lock:
         position = at if at is not None and simulation.stands_at(at) else _present_position(sandbox, simulation)
         simulation.move_to(position)
+        simulation.world.look_at(view.replica)
         if follow:
             tab = Fragment(tab_for(simulation.world.cycle_in_view(view.cycle)), b"")
-            cache.put((sandbox.pk, position, view.cycle), tab, settings.FRAGMENT_CACHE_CHARACTERS)
+            cache.put((sandbox.pk, position, view.cycle, view.replica), tab, settings.FRAGMENT_CACHE_CHARACTERS)
             panels = _with(panels, tab.html)
         return {panel: _fragment(sandbox, position, panel, simulation, view, can_edit) for panel in panels}
 
@@ -110,7 +111,7 @@ def _known(
 ) -> dict[str, Fragment] | None:
     """What ``fragments`` gives, if all of it is in the cache."""
     if follow:
-        tab = cache.get((sandbox.pk, at, view.cycle))
+        tab = cache.get((sandbox.pk, at, view.cycle, view.replica))
         if tab is None:
             return None
         panels = _with(panels, tab.html)
@@ -167,7 +168,7 @@ def _drawn(panel: str, simulation: Live, view: View, can_edit: bool) -> Fragment
 
 
 def _chosen(panel: str, view: View) -> tuple[Any, ...]:
-    return tuple(getattr(view, field) for field in PANELS[panel].depends_on_view)
+    return (view.replica, *(getattr(view, field) for field in PANELS[panel].depends_on_view))
 
 
 def _key(sandbox: Sandbox, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
@@ -187,4 +188,5 @@ def present_live(sandbox: Sandbox) -> Iterator[Live]:
 def present(sandbox: Sandbox) -> Iterator[World]:
     """The world of ``present_live``."""
     with present_live(sandbox) as simulation:
+        simulation.world.look_at("")
         yield simulation.world

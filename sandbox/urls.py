@@ -2,7 +2,20 @@
 
 from django.urls import include, path
 
-from sandbox.views import adding, commands, compare, configuration, faults, metrics, pages, reading
+from sandbox.views import (
+    adding,
+    commands,
+    compare,
+    configuration,
+    evictions,
+    faults,
+    leader,
+    metrics,
+    nodes,
+    pages,
+    reading,
+    workloads,
+)
 
 workbench_patterns = [
     path("", pages.workbench, name="workbench"),
@@ -21,6 +34,10 @@ workbench_patterns = [
     path("panel/<str:panel_id>/", reading.panel, name="panel"),
     path("yaml/<str:kind>/", reading.manifest, name="yaml"),
     path("metrics", metrics.metrics, name="metrics"),
+    *workloads.urlpatterns,
+    *nodes.urlpatterns,
+    *evictions.urlpatterns,
+    *leader.urlpatterns,
 ]
 urlpatterns = [
     path("", pages.landing, name="landing"),

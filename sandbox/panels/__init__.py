@@ -12,10 +12,13 @@ from . import (
     cluster,
     configuration,
     events,
+    evictions,
     faults,
     filter,
     inspector,
+    leader,
     metrics,
+    nodes,
     preemption,
     queues,
     ribbon,
@@ -24,6 +27,7 @@ from . import (
     status,
     timeline,
     toolbar,
+    workloads,
 )
 from .view import TABS, View
 from .world import World
@@ -58,6 +62,10 @@ PANELS: dict[str, Panel] = {
         Panel("scores", "Scores", scores.stats, ("cycle", "node", "plugin", "page")),
         Panel("preemption", "Preemption", preemption.stats, ("cycle", "node")),
         Panel("cache", "Cache & snapshot", cache.stats, ("cycle",)),
+        Panel("workloads", "Workloads", workloads.stats, ("page",), workloads.same_while),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page")),
+        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page")),
+        Panel("leader", "Leader", leader.stats),
         Panel("metrics", "Metrics", metrics.stats),
         Panel("events", "Events", events.stats, ("pod", "node", "page")),
         Panel("configuration", "Configuration", configuration.stats),

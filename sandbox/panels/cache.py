@@ -78,7 +78,7 @@ def _recency(world: World, recency: tuple[tuple[str, int], ...], cloned: set[str
             {
                 "name": name,
                 "generation": generation,
-                "what": node.last_change if node else "gone",
+                "what": world.scheduler.changes.get(name, "") if node else "gone",
                 "cloned": name in cloned,
                 "stop": name == stop,
                 "ghost": bool(node and node.ghost),
@@ -135,7 +135,7 @@ def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tupl
         tokens = Markup("".join(f'<span class="tok">{esc(claim)}</span>' for claim in shown))
     else:
         tokens = markup.join(markup.token(node) for node in shown)
-    before = world.by_number.get(cycle.number - 1) if cycle else None
+    before = world.by_number.get(cycle.before) if cycle else None
     same = before is not None and _members(world, before, name) == members
     return {
         "name": name.removesuffix("NodeInfoList"),

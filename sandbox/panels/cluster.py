@@ -24,6 +24,9 @@ CARDS = 40
 ELSEWHERE = frozenset(
     {
         ev.CommandGiven,
+        ev.ObjectAdded,
+        ev.ObjectModified,
+        ev.ObjectDeleted,
         ev.StageFinished,
         ev.EventRecorded,
         ev.PodMoved,
@@ -35,9 +38,12 @@ ELSEWHERE = frozenset(
         ev.PreScoreRan,
         ev.ScoreRan,
         ev.PluginsRan,
+        ev.ElectorTried,
+        ev.LockChanged,
     }
 )
-"""Events that change nothing in this panel."""
+"""Events that change nothing in this panel, but for objects of ``SHOWN``."""
+SHOWN = ("Node", "Pod")
 
 
 def same_while(world: World, view: View) -> object:
@@ -45,7 +51,9 @@ def same_while(world: World, view: View) -> object:
     cycle = world.cycle_in_view(view.cycle)
     leaving = any(pod.terminating_since_us is not None for pod in world.pods.values())
     present = cycle is world.cycle
-    return cycle.number if cycle else 0, present, world.latest_but(ELSEWHERE), world.clock_us if leaving else 0
+    number, replica = cycle.number if cycle else 0, world.scheduler.replica
+    objects = max(world.changed.get(kind, 0) for kind in SHOWN)
+    return number, present, replica, objects, world.latest_but(ELSEWHERE), world.clock_us if leaving else 0
 
 
 def stats(world: World, view: View) -> dict[str, Any]:

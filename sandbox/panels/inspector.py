@@ -6,6 +6,7 @@ from typing import Any
 
 from . import markup
 from .amounts import clock, memory, ratio, seconds, short_name
+from .departures import of_node, of_pod
 from .explain import explain_filter
 from .origin import origin
 from .pod_facts import facts
@@ -49,7 +50,8 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "app": pod.app,
         "priority": pod.pod.priority,
         "state": _state(world, pod),
-        "facts": facts(pod),
+        "facts": facts(pod, world),
+        **of_pod(world, pod),
         "here": why_here(world, pod, cycle),
         "not_there": why_not(world, cycle),
         "cycle": cycle.number if cycle else 0,
@@ -116,6 +118,8 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
             "number": cycle.attempt,
             "cycle": cycle.number,
             "at": clock(cycle.at_us),
+            "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
+            "replica": cycle.replica,
             "what": (f"bound to {cycle.node}" if cycle.outcome == "bound" else OUTCOMES.get(cycle.outcome, "now")),
             "running": not cycle.outcome,
             "chosen": cycle.number == chosen,
@@ -146,9 +150,10 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "key": node.name,
         "name": node.name,
         "zone": node.zone or "no zone",
-        "generation": node.generation,
+        "generation": world.scheduler.generations.get(node.name, 0),
         "ghost": node.ghost,
         "cordoned": node.node.unschedulable,
+        **of_node(world, node),
         "resources": [
             {
                 "name": name.rpartition("/")[2],
@@ -174,5 +179,5 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "word": word,
         "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
         "place": (world.order.index(node.name) + 1) if node.name in world.order else 0,
-        "last_change": node.last_change,
+        "last_change": world.scheduler.changes.get(node.name, ""),
     }

@@ -8,11 +8,20 @@ from scheduler_engine.api.labels import Selector, selector_from
 
 from .amounts import TITLES, cores, memory
 from .explain.taints import GIVEN_TO_ALL
+from .owned import controlled_by
 from .state import PodState
+from .world import World
 
 
-def facts(pod: PodState) -> list[dict[str, str]]:
-    lines = [
+def facts(pod: PodState, world: World) -> list[dict[str, str]]:
+    """``tab``: the decision panel that tells more."""
+    owner = controlled_by(pod.pod, world)
+    controlled = [{"term": "Controlled by", "text": owner, "tab": "workloads"}] if owner else []
+    return [*controlled, *({"term": term, "text": text} for term, text in _asked(pod) if text)]
+
+
+def _asked(pod: PodState) -> list[tuple[str, str]]:
+    return [
         ("Asks for", asks(pod)),
         ("Overhead", ", ".join(f"{name} {value}" for name, value in (pod.pod.spec.get("overhead") or {}).items())),
         ("Wants", _wants(pod)),
@@ -28,7 +37,6 @@ def facts(pod: PodState) -> list[dict[str, str]]:
         ("Scheduler", pod.pod.scheduler_name if pod.pod.scheduler_name != "default-scheduler" else ""),
         ("App", ", ".join(f"{key}={value}" for key, value in sorted(pod.pod.labels.items()))),
     ]
-    return [{"term": term, "text": text} for term, text in lines if text]
 
 
 def asks(pod: PodState) -> str:

@@ -42,8 +42,21 @@ def stats(world: World, view: View) -> dict[str, Any]:
     return {
         "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
         "pending": sum(lane["count"] for lane in lanes),
+        "nobody": "" if world.schedulers else world.election.nobody(),
+        "replicas": _replicas(world),
+        "stem": world.scheduler.replica.rpartition("-")[0],
         **_rules(world),
     }
+
+
+def _replicas(world: World) -> list[dict[str, Any]]:
+    """Whose queue may be shown, when there is more than one."""
+    if len(world.schedulers) < 2:
+        return []
+    return [
+        {"name": name, "short": name.rpartition("-")[2], "on": name == world.scheduler.replica}
+        for name in sorted(world.schedulers)
+    ]
 
 
 def _rules(world: World) -> dict[str, str]:
@@ -147,8 +160,8 @@ def _moved(queued: Queued) -> str:
 def _flying(world: World, queued: Queued) -> dict[str, Any]:
     key = queued.move.pod
     noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
-    attempts = world.attempts.get(key)
-    binding = bool(attempts) and attempts[-1].number in world.binding if attempts else False
+    attempt = world.attempt_of(key, world.scheduler)
+    binding = attempt is not None and attempt.number in world.binding
     detail = f"noted {listed(noted)}" if noted else "no event since its Pop"
     early = queued.came.cause == "PopFromBackoffQ"
     return {
@@ -209,8 +222,8 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
 
 
 def _why(world: World, pod: str) -> str:
-    attempts = world.attempts.get(pod)
-    table = attempts[-1].filter if attempts else None
+    attempt = world.attempt_of(pod, world.scheduler)
+    table = attempt.filter if attempt else None
     told = dict.fromkeys(row[3] for row in table.rows if row[1]) if table else ()
     return listed(list(dict.fromkeys(short_reason(reasons) for reasons in told)), 2)
 

@@ -1,4 +1,7 @@
-"""One pod, one stage, one sentence: what just happened, and what comes next."""
+"""One pod, one stage, one sentence: what just happened, and what comes next.
+
+Where something beside the scheduler is newer than the last stage (an answer to an eviction, a drain), that is told.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 from .amounts import clock, short_name
+from .happenings import happening, told
 from .ribbon import tab_for
 from .sentences import sentence
 from .state import Cycle
@@ -14,6 +18,7 @@ from .view import View
 from .words import LEAVES, plural
 from .world import World
 
+OVER = "this attempt is over"
 NEXT = {
     "PostFilter": "PostFilter asks whether evicting pods would help",
     "Assume": "Assume counts it in the cache",
@@ -24,6 +29,10 @@ NEXT = {
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     past = bool(view.cycle and cycle is not None and cycle is not world.cycle)
+    last = None if past else happening(world)
+    if last is not None:
+        number = cycle.number if cycle else 0
+        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, "past": False, **told(world, last)}
     if cycle is None:
         return {
             "pod": "",
@@ -34,14 +43,16 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "tab": tab_for(None),
             "cycle": 0,
             "past": False,
+            "replica": "",
         }
     stage = STAGE_INDEX.get(cycle.last_stage)
     return {
+        "replica": cycle.replica if world.election.several else "",
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": sentence(cycle),
+        "text": sentence(cycle) + _faster(world, cycle),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
@@ -54,6 +65,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _idle(world: World) -> str:
     if not world.nodes and not world.pods:
         return "Nothing is here yet. Add nodes and pods, then press Stage to take the first pod out of the queue."
+    if not world.schedulers:
+        return world.election.nobody()
     waiting = len(world.lane("activeQ"))
     if waiting:
         wait = f"{plural(waiting, 'pod')} {'waits' if waiting == 1 else 'wait'}"
@@ -68,11 +81,20 @@ def _first(world: World) -> str:
     return f"Pop takes {short_name(waiting[0].move.pod)}" if waiting else ""
 
 
+def _faster(world: World, cycle: Cycle) -> str:
+    """Another replica has bound the pod, which is why this one could not."""
+    if cycle.outcome != "error":
+        return ""
+    others = (other for other in reversed(world.attempts[cycle.pod]) if other.replica != cycle.replica)
+    faster = next((other for other in others if (mark := other.mark("Bind")) and mark.next_stage == "PostBind"), None)
+    return f" {faster.replica} was faster." if faster else ""
+
+
 def _next(world: World, cycle: Cycle) -> str:
     following = cycle.next_stage
     if cycle.outcome or not following:
         waiting = len(world.lane("activeQ"))
-        after = LEAVES.get(cycle.outcome, "this attempt is over")
+        after = "it runs, by the other one's binding" if _faster(world, cycle) else LEAVES.get(cycle.outcome, OVER)
         return f"{after}; Stage pops the next pod" if waiting else f"{after}; nothing waits in activeQ"
     return NEXT.get(following, STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following)
 

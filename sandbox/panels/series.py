@@ -92,6 +92,8 @@ class Series:
             ev.ObjectModified: self._used,
             ev.ObjectDeleted: self._used,
             ev.CachePodChanged: self._used,
+            ev.ReplicasConfigured: self._used,
+            ev.ReplicaChanged: self._used,
         }
 
     def apply(self, entry: ev.Entry) -> None:

@@ -108,8 +108,6 @@ class NodeState:
     """A node; ``ghost`` = the API server forgot it, but the cache still holds its pods."""
 
     node: Node
-    generation: int = 0
-    last_change: str = ""
     ghost: bool = False
     left_us: int = 0
 
@@ -141,6 +139,8 @@ class StageMark:
 class Cycle:
     """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
 
+    ``replica``: whose it is, ``before``: the number of the cycle that its scheduler began before it, 0 = none.
+
     ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
     that the cache took it off, ``requeued`` its way back.
 
@@ -157,6 +157,8 @@ class Cycle:
     at_us: int
     command: int
     priority: int = 0
+    replica: str = ""
+    before: int = 0
     stages: list[StageMark] = field(default_factory=list)
     snapshot: ev.SnapshotTaken | None = None
     order: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from .world import World
 MOST = 40
 """Cycles drawn; older ones are a number."""
 
-GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "no", "error": "no"}
+GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "no", "error": "no", "abandoned": "no"}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -64,8 +64,10 @@ def _box(world: World, cycle: Cycle, chosen: int) -> dict[str, Any]:
         "now": cycle is world.cycle,
         "chosen": cycle.number == chosen,
         "command": cycle.last_command,
+        "replica": cycle.replica.rpartition("-")[2] if world.election.several else "",
         "title": f"cycle {cycle.number}, {name}, attempt {cycle.attempt}, {clock(cycle.at_us)}: {outcome}"
-        + (f" to {cycle.node}" if cycle.outcome == "bound" and cycle.node else ""),
+        + (f" to {cycle.node}" if cycle.outcome == "bound" and cycle.node else "")
+        + (f", by {cycle.replica}" if cycle.replica else ""),
     }
 
 
@@ -108,10 +110,11 @@ def _cycle_html(box: dict[str, Any]) -> str:
         f'<i class="tk{" is-tall" if mark["tall"] else ""}" title="{esc(mark["stage"])}"></i>' for mark in box["marks"]
     )
     end = f'<i class="end-{box["end"]}"></i>' if box["end"] else ""
+    by = f'<span class="by-r">{esc(box["replica"])}</span>' if box["replica"] else ""
     return (
         f'<li class="cyc{classes}"><button type="button" id="cyc-{box["number"]}" data-cycle="{box["number"]}" '
         f'data-pod="{esc(box["pod"])}" title="{title}" aria-label="{title}"{now}>'
-        f'<span class="cyc-t">{esc(box["name"])}</span><span class="cyc-b">{marks}{end}</span>'
+        f'<span class="cyc-t">{by}{esc(box["name"])}</span><span class="cyc-b">{marks}{end}</span>'
         f'<span class="cyc-c num">{box["at"]}</span></button></li>'
     )
 

@@ -12,6 +12,7 @@ from .state import NodeState, pod_requests
 RESOURCES = ("cpu", "memory")
 PLACED = ("assumed", "added", "confirmed", "updated")
 """What may happen to a pod in the cache that leaves it there."""
+TAKEN_BACK = ("forgotten", "expired")
 RECENTLY_DELETED = 64
 """Pods that are still known for a while: the cycle of one that was deleted meanwhile may yet assume it."""
 
@@ -39,6 +40,8 @@ class Usage:
             return self._cache_pod(event)
         if isinstance(event, ev.ObjectDeleted):
             return self._deleted(event)
+        if isinstance(event, ev.ReplicasConfigured) or (isinstance(event, ev.ReplicaChanged) and not event.schedules):
+            return self._scheduler_gone()
         if isinstance(event, (ev.ObjectAdded, ev.ObjectModified)):
             if event.kind == "Node":
                 return self._node(event.key, NodeState(Node(event.manifest)))
@@ -94,11 +97,23 @@ class Usage:
         pod = event.uid or event.pod
         if pod in self._placed:
             touched.append(self._ask(*self._placed.pop(pod), -1))
-        if event.what in PLACED and pod in self._manifests:
+        node = event.node if event.what in PLACED else self._bound_elsewhere(event, pod)
+        if node and pod in self._manifests:
             requests = pod_requests(Pod(self._manifests[pod]))
-            self._placed[pod] = (event.node, requests)
-            touched.append(self._ask(event.node, requests, 1))
+            self._placed[pod] = (node, requests)
+            touched.append(self._ask(node, requests, 1))
         return touched
+
+    def _bound_elsewhere(self, event: ev.CachePodChanged, uid: str) -> str:
+        """The node of a pod that one scheduler takes back and another has bound; "" when there is none."""
+        there = event.what in TAKEN_BACK and self._uids.get(event.pod) == uid
+        return Pod(self._manifests[uid]).node_name if there else ""
+
+    def _scheduler_gone(self) -> list[tuple[str, str]]:
+        """What it assumed and did not bind is lost with it."""
+        bound = {uid: Pod(self._manifests[uid]).node_name for uid in self._placed if uid in self._manifests}
+        lost = [uid for uid, node in bound.items() if not node]
+        return [self._ask(*self._placed.pop(uid), -1) for uid in lost]
 
     def _ask(self, name: str, requests: dict[str, int], sign: int) -> tuple[str, str]:
         asked = self.asked.setdefault(name, {})

@@ -11,6 +11,10 @@ TABS: dict[str, str] = {
     "scores": "Scores",
     "preemption": "Preemption",
     "cache": "Cache & snapshot",
+    "workloads": "Workloads",
+    "nodes": "Nodes",
+    "evictions": "Evictions",
+    "leader": "Leader",
     "metrics": "Metrics",
     "events": "Events",
     "configuration": "Configuration",
@@ -26,6 +30,7 @@ class View:
 
     ``group``: rows of the filter table by ``reason`` or ``node``; ``shape``: nodes as ``cards`` or ``tiles``.
     Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
+    ``replica``: whose queue and cache are shown, "" = those of the scheduler that acted last.
     """
 
     pod: str = ""
@@ -37,6 +42,7 @@ class View:
     group: str = ""
     shape: str = ""
     reasons: str = ""
+    replica: str = ""
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> View:
@@ -51,6 +57,7 @@ class View:
             group=_one_of(("reason", "node"), given.get("group")),
             shape=_one_of(("cards", "tiles"), given.get("shape")),
             reasons=_one_of(("all",), given.get("reasons")),
+            replica=_text(given.get("replica")),
         )
 
 

@@ -44,6 +44,7 @@ OUTCOMES = {
     "error": "error",
     "skipped": "skipped",
     "deleted": "deleted",
+    "abandoned": "abandoned",
 }
 LEAVES = {
     "unschedulable": "it goes back to the queue",
@@ -52,6 +53,7 @@ LEAVES = {
     "bound": "it runs",
     "skipped": "it was left out",
     "deleted": "it is gone",
+    "abandoned": "the scheduler is gone, and this attempt with it",
 }
 
 

@@ -1,7 +1,7 @@
 """The World: everything the panels show, folded from trace entries. No Django, no engine.
 
 Looking back is folding a prefix of the trace; ``apply`` takes one entry at a time, so a live World only sees what is
-new.
+new. Cycles of all schedulers stand in one history; queue, cache and snapshot are those of the scheduler in focus.
 """
 
 from __future__ import annotations
@@ -12,28 +12,46 @@ from functools import partial
 from typing import Any
 
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
 
-from . import queueing
-from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued, StageMark
+from . import cycles, election, eviction_log, node_health, queueing
+from .schedulers import InFocus, SchedulerState
+from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 
-BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 LANES = ("inFlight", "activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods", "gated")
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
+FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 
 class World:
     """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
     the last command and ``people`` (command → who gave it) may be set by the caller after folding.
 
-    ``binding``: binding cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
+    ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
+    fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
+    ``changed``: kind → number of the entry that last changed an object of that kind.
     """
+
+    queue = InFocus[dict[str, Queued]]()
+    hints = InFocus[dict[str, list[ev.HintAnswered]]]()
+    stayed = InFocus[dict[str, ev.HintAnswered]]()
+    moves = InFocus[dict[str, list[Queued]]]()
+    noted = InFocus[dict[str, list[tuple[str, str]]]]()
+    nominations = InFocus[dict[str, str]]()
+    zones = InFocus[tuple[tuple[str, tuple[str, ...]], ...]]()
+    order = InFocus[tuple[str, ...]]()
+    snapshot = InFocus[ev.SnapshotTaken | None]()
+    snapshot_order = InFocus[tuple[str, ...]]()
+    next_start = InFocus[int]()
+    cycle = InFocus[Cycle | None]()
+    binding = InFocus[dict[int, Cycle]]()
+    faults = InFocus[dict[int, Fault]]()
 
     def __init__(self) -> None:
         self.entries: list[ev.Entry] = []
         self.latest: dict[type[ev.Event], int] = {}
+        self.changed: dict[str, int] = {}
         self.clock_us = 0
         self.head = 0
         self.length = 0
@@ -44,74 +62,107 @@ class World:
         self.nodes: dict[str, NodeState] = {}
         self.pods_on: dict[str, dict[str, None]] = {}
         self.apps: dict[str, int] = {}
-        self.queue: dict[str, Queued] = {}
-        self.hints: dict[str, list[ev.HintAnswered]] = {}
-        self.stayed: dict[str, ev.HintAnswered] = {}
-        self.moves: dict[str, list[Queued]] = {}
-        self.noted: dict[str, list[tuple[str, str]]] = {}
-        self.nominations: dict[str, str] = {}
-        self.zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
-        self.order: tuple[str, ...] = ()
-        self.snapshot: ev.SnapshotTaken | None = None
-        self.snapshot_order: tuple[str, ...] = ()
-        self.next_start = 0
+        self.scheduler = SchedulerState()
+        self.schedulers: dict[str, SchedulerState] = {"": self.scheduler}
+        self.acting = ""
+        self.moved_last: Cycle | None = None
         self.cycles: list[Cycle] = []
         self.by_number: dict[int, Cycle] = {}
         self.attempts: dict[str, list[Cycle]] = {}
-        self.cycle: Cycle | None = None
-        self.binding: dict[int, Cycle] = {}
         self.configured: ev.Configured | None = None
-        self.faults: dict[int, Fault] = {}
         self.people: dict[int, str] = {}
         self.commands: list[Command] = []
         self.kube_events: list[KubeEvent] = []
-        self._appliers: dict[type[ev.Event], Callable[[ev.Entry, Any], None]] = {
-            ev.CommandGiven: self._command,
-            ev.ObjectAdded: self._stored,
-            ev.ObjectModified: self._stored,
-            ev.ObjectDeleted: self._deleted,
-            ev.EventRecorded: self._recorded,
-            ev.NodeTreeChanged: self._tree,
-            ev.CachePodChanged: self._cache_pod,
-            ev.CacheNodeChanged: self._cache_node,
-            ev.SnapshotTaken: self._snapshot_taken,
-            ev.CycleStarted: self._cycle_started,
-            ev.StageFinished: self._stage_finished,
-            ev.PreFilterRan: self._table("pre_filter"),
-            ev.FilterRan: self._filter,
-            ev.PodUnschedulable: self._table("fit_error"),
-            ev.PreemptionNodeTried: self._append("tried"),
-            ev.PreemptionCriterionApplied: self._append("ladder"),
-            ev.PostFilterRan: self._table("post_filter"),
-            ev.PreScoreRan: self._table("pre_score"),
-            ev.ScoreRan: self._table("score"),
-            ev.NormalizeRan: self._table("normalized"),
-            ev.HostSelected: self._table("selected"),
-            ev.PluginsRan: self._plugins,
-            ev.CycleFinished: self._cycle_finished,
-            **{kind: partial(apply, self) for kind, apply in queueing.APPLIERS.items()},
+        self.health = node_health.Health()
+        self.evictions = eviction_log.EvictionLog()
+        self.election = election.ElectionLog()
+        self._appliers: dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]] = {
+            ev.CommandGiven: [self._command],
+            ev.ObjectAdded: [self._stored],
+            ev.ObjectModified: [self._stored],
+            ev.ObjectDeleted: [self._deleted],
+            ev.EventRecorded: [self._recorded],
+            ev.CachePodChanged: [self._cache_pod],
+            ev.CacheNodeChanged: [self._cache_node],
         }
+        for module in FOLDS:
+            for kind, apply in module.APPLIERS.items():
+                self._appliers.setdefault(kind, []).append(partial(apply, self))
 
     @classmethod
     def fold(cls, entries: Iterable[ev.Entry]) -> World:
         world = cls()
         for entry in entries:
             world.apply(entry)
+        world.look_at("")
         return world
 
     def apply(self, entry: ev.Entry) -> None:
         self.entries.append(entry)
         self.latest[type(entry.event)] = len(self.entries)
         self.clock_us = max(self.clock_us, entry.at_us)
-        applier = self._appliers.get(type(entry.event))
-        if applier is not None:
+        for applier in self._appliers.get(type(entry.event), ()):
             applier(entry, entry.event)
+
+    # --- schedulers ------------------------------------------------------------------------------------------------
+
+    def of(self, entry: ev.Entry) -> SchedulerState:
+        """The state of the scheduler that ``entry`` is about; it begins empty when it is new."""
+        found = self.schedulers.get(entry.replica)
+        if found is None:
+            if not entry.replica and self.election.replicas:
+                return self.scheduler
+            found = self.begin(entry.replica)
+        return found
+
+    def begin(self, replica: str) -> SchedulerState:
+        """A scheduler starts with an empty queue and an empty cache."""
+        self.schedulers[replica] = SchedulerState(replica)
+        return self.schedulers[replica]
+
+    def look_at(self, replica: str) -> None:
+        """Bring a scheduler into focus; one that does not schedule, or "": the one that acted last."""
+        if len(self.schedulers) == 1 and self.schedulers.get(self.scheduler.replica) is self.scheduler:
+            return
+        found = self.schedulers.get(replica) or self.schedulers.get(self.acting)
+        self._focus(found or next(iter(self.schedulers.values()), None) or SchedulerState())
+
+    def stop(self, replica: str, why: str, at_us: int) -> None:
+        """A scheduler is gone, with its queue and its cache."""
+        gone = self.schedulers.pop(replica, None)
+        if gone is not None:
+            gone.abandon(why, at_us)
+            if gone is self.scheduler:
+                self.look_at("")
+
+    def _focus(self, scheduler: SchedulerState) -> None:
+        """Put the pods where this scheduler assumes them to be."""
+        if scheduler is self.scheduler:
+            return
+        for key in self.scheduler.assumed:
+            self._assume(key, "")
+        self.scheduler = scheduler
+        for key, node in scheduler.assumed.items():
+            self._assume(key, node)
+
+    def _assume(self, key: str, node: str) -> None:
+        pod = self.pods.get(key)
+        if pod is None:
+            return
+        before, pod.assumed_on = pod.node, node
+        if not pod.pod.finished:
+            self._place(key, before, pod.node)
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def cycle_in_view(self, number: int) -> Cycle | None:
         """The attempt that was asked for, or the one in focus."""
         return self.by_number.get(number) or self.cycle
+
+    def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
+        """The last attempt of one scheduler at ``pod``."""
+        attempts = reversed(self.attempts.get(pod, ()))
+        return next((cycle for cycle in attempts if cycle.replica == scheduler.replica), None)
 
     def latest_but(self, kinds: Container[type[ev.Event]]) -> int:
         """Number of the last entry that is of none of ``kinds``: while it stays, nothing else has happened."""
@@ -143,12 +194,11 @@ class World:
 
     def _stored(self, entry: ev.Entry, event: ev.ObjectAdded | ev.ObjectModified) -> None:
         self.objects.setdefault(event.kind, {})[event.key] = event.manifest
+        self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
             self._pod_stored(entry, event.key, Pod(event.manifest))
         elif event.kind == "Node":
-            old = self.nodes.get(event.key)
-            generation, change = (old.generation, old.last_change) if old else (0, "")
-            self.nodes[event.key] = NodeState(Node(event.manifest), generation, change)
+            self.nodes[event.key] = NodeState(Node(event.manifest))
 
     def _pod_stored(self, entry: ev.Entry, key: str, pod: Pod) -> None:
         old = self.pods.get(key)
@@ -162,9 +212,11 @@ class World:
 
     def _deleted(self, entry: ev.Entry, event: ev.ObjectDeleted) -> None:
         self.objects.get(event.kind, {}).pop(event.key, None)
+        self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
             gone = self.pods.pop(event.key, None)
-            self.nominations.pop(event.key, None)
+            for scheduler in self.schedulers.values():
+                scheduler.nominations.pop(event.key, None)
             if gone is not None:
                 self._place(event.key, gone.node, "")
         elif event.kind == "Node" and event.key in self.nodes:
@@ -198,133 +250,43 @@ class World:
         else:
             self.kube_events.append(KubeEvent(entry.at_us, event))
 
-    # --- cache ----------------------------------------------------------------------------------------
-
-    def _tree(self, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
-        self.zones, self.order = event.zones, event.order
+    # --- cache -----------------------------------------------------------------------------------------------------
 
     def _cache_pod(self, entry: ev.Entry, event: ev.CachePodChanged) -> None:
+        mine = self.of(entry)
         pod = self.pods.get(event.pod)
-        node = self.nodes.get(event.node)
-        if node is not None:
-            node.last_change = f"{event.pod.rpartition('/')[2]} {event.what}"
+        if event.node in self.nodes:
+            mine.changes[event.node] = f"{event.pod.rpartition('/')[2]} {event.what}"
         if pod is None or event.uid not in ("", pod.pod.uid):
             return
-        before = pod.node
         if event.what == "assumed":
-            pod.assumed_on = event.node
+            mine.assumed[event.pod] = event.node
         elif event.what in ("forgotten", "expired", "removed", "confirmed"):
-            pod.assumed_on = ""
-        if event.what == "forgotten" and event.pod in self.attempts:
-            self.attempts[event.pod][-1].forgotten = event.node
-        if not pod.pod.finished:
-            self._place(event.pod, before, pod.node)
+            mine.assumed.pop(event.pod, None)
+        if event.what == "forgotten":
+            attempt = self.attempt_of(event.pod, mine)
+            if attempt is not None:
+                attempt.forgotten = event.node
+        if mine is self.scheduler:
+            self._assume(event.pod, mine.assumed.get(event.pod, ""))
 
     def _cache_node(self, entry: ev.Entry, event: ev.CacheNodeChanged) -> None:
+        """A scheduler that learns late of a node's end does not end the one that has come since."""
         node = self.nodes.get(event.node)
         if node is None:
             return
-        node.generation, node.last_change = event.generation, f"node {event.what}"
+        mine = self.of(entry)
+        mine.generations[event.node], mine.changes[event.node] = event.generation, f"node {event.what}"
+        if event.what not in ("ghost", "removed") or event.node in self.objects.get("Node", ()):
+            return
         if event.what == "ghost":
             node.ghost, node.left_us = True, entry.at_us
-        elif event.what == "removed":
+        else:
             del self.nodes[event.node]
-
-    # --- cycles ---------------------------------------------------------------------------------------------------
 
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:
         self.head = self.length = event.number
         self.commands.append(Command(event.number, event.kind, event.summary, entry.at_us, len(self.cycles)))
-
-    def _cycle_started(self, entry: ev.Entry, event: ev.CycleStarted) -> None:
-        pod = self.pods.get(event.pod)
-        cycle = Cycle(
-            event.cycle,
-            event.pod,
-            event.attempt,
-            event.nominated_node,
-            event.profile,
-            entry.at_us,
-            entry.command,
-            pod.pod.priority if pod else 0,
-            configured=self.configured,
-        )
-        self.cycles.append(cycle)
-        self.by_number[event.cycle] = self.cycle = cycle
-        self.attempts.setdefault(event.pod, []).append(cycle)
-
-    def _stage_finished(self, entry: ev.Entry, event: ev.StageFinished) -> None:
-        cycle = self.by_number.get(event.cycle)
-        if cycle is None:
-            return
-        cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command))
-        self.cycle = cycle
-        if event.stage == "WaitOnPermit":
-            cycle.waits = ()
-        if event.next_stage in BINDING:
-            self.binding[cycle.number] = cycle
-        else:
-            self.binding.pop(cycle.number, None)
-
-    def _snapshot_taken(self, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
-        self.snapshot = event
-        if event.node_order is not None:
-            self.snapshot_order = event.node_order
-        for name, generation in event.recency:
-            if name in self.nodes:
-                self.nodes[name].generation = generation
-        cycle = self.by_number.get(event.cycle)
-        if cycle is not None:
-            cycle.snapshot, cycle.order = event, self.snapshot_order
-            self._snapshot_lists(cycle)
-
-    def _snapshot_lists(self, cycle: Cycle) -> None:
-        """The snapshot's lists, which the trace does not spell out, from the pods in the cache at that moment."""
-        with_affinity, with_anti_affinity, claims = set(), set(), dict[str, None]()
-        for pod in self.pods.values():
-            if not pod.node:
-                continue
-            if pod.pod.has_pod_affinity:
-                with_affinity.add(pod.node)
-            if pod.pod.has_required_anti_affinity:
-                with_anti_affinity.add(pod.node)
-            claims.update(dict.fromkeys(f"{pod.pod.namespace}/{claim}" for claim in pod.pod.claim_names))
-        cycle.with_affinity = tuple(node for node in cycle.order if node in with_affinity)
-        cycle.with_anti_affinity = tuple(node for node in cycle.order if node in with_anti_affinity)
-        cycle.claims = tuple(claims)
-
-    def _filter(self, entry: ev.Entry, event: ev.FilterRan) -> None:
-        self.next_start = event.next_start_index
-        cycle = self.by_number.get(event.cycle)
-        if cycle is not None:
-            cycle.filter = event
-
-    def _plugins(self, entry: ev.Entry, event: ev.PluginsRan) -> None:
-        cycle = self.by_number.get(event.cycle)
-        if cycle is not None:
-            cycle.plugins[event.extension_point] = event
-
-    def _table(self, name: str) -> Callable[[ev.Entry, Any], None]:
-        def put(entry: ev.Entry, event: Any) -> None:
-            cycle = self.by_number.get(event.cycle)
-            if cycle is not None:
-                setattr(cycle, name, event)
-
-        return put
-
-    def _append(self, name: str) -> Callable[[ev.Entry, Any], None]:
-        def put(entry: ev.Entry, event: Any) -> None:
-            cycle = self.by_number.get(event.cycle)
-            if cycle is not None:
-                getattr(cycle, name).append(event)
-
-        return put
-
-    def _cycle_finished(self, entry: ev.Entry, event: ev.CycleFinished) -> None:
-        cycle = self.by_number.get(event.cycle)
-        if cycle is not None:
-            cycle.outcome, cycle.node, cycle.message = event.outcome, event.node, event.message
-            cycle.ended_us = entry.at_us
 
 
 def app_name(pod: Pod) -> str:

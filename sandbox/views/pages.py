@@ -17,7 +17,7 @@ from sandbox.forms import FORMS
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
-from sandbox.presets import PRESETS
+from sandbox.presets import MANIFESTS, PRESETS
 from scheduler_engine.scenario import Scenario, load_scenarios
 
 
@@ -80,6 +80,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "scenario": scenarios().get(sandbox.scenario),
         "forms": {kind: form() for kind, form in FORMS.items()},
         "presets": PRESETS,
+        "manifests": MANIFESTS,
         "urls": {"base": base, "ws": f"/ws{base}"},
     }
     return render(request, "workbench.html", context)

@@ -76,9 +76,16 @@ export function drawer(app, htmx) {
     before ??= document.activeElement;
     document.getElementById('notice').replaceChildren();
     if (!box.open) box.show();
-    if (preset && CLUSTERS[preset]) { paste(CLUSTERS[preset]().join('---\n')); show('paste'); return; }
+    const text = preset && ready(preset);
+    if (text) { paste(text); show('paste'); return; }
     show(box.dataset.kind || 'pod');
     box.querySelector(box.dataset.kind === 'paste' ? '#manifests' : `#form-${box.dataset.kind} .inp`)?.focus();
+  }
+
+  /** A cluster or a manifest to start from, as text. */
+  function ready(preset) {
+    if (CLUSTERS[preset]) return CLUSTERS[preset]().join('---\n');
+    return box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
   }
 
   function close() {
@@ -154,10 +161,10 @@ export function drawer(app, htmx) {
   box.addEventListener('click', (event) => {
     const el = event.target.closest('button');
     if (!el) return;
-    const { kindTab, preset, cluster, addRow: more, line } = el.dataset;
+    const { kindTab, preset, cluster, manifest, addRow: more, line } = el.dataset;
     if (kindTab) show(kindTab);
     else if (preset) fill(el.closest('form'), (el.closest('form').id === 'form-pod' ? POD_PRESETS : NODE_PRESETS)[preset]);
-    else if (cluster) { paste(CLUSTERS[cluster]().join('---\n')); show('paste'); }
+    else if (cluster || manifest) { paste(ready(cluster ?? manifest)); show('paste'); }
     else if (more) addRow(el.closest('form').querySelector(`[data-rows="${more}"]`)).querySelector('.inp').focus();
     else if ('removeRow' in el.dataset) { const form = el.closest('form'); el.closest('.row').remove(); changed(form); }
     else if (line !== undefined) goTo(editor, el.dataset);

@@ -18,12 +18,19 @@ function boxes() {
   return found;
 }
 
+/** What a person has typed over, null when nothing. */
+function typedInto(field) {
+  const text = field?.matches?.('input:not([type]), input[type="text"], input[type="number"]');
+  return text && field.value !== field.defaultValue ? field.value : null;
+}
+
 /** What to put back after the update. */
 export function remember() {
   const active = document.activeElement;
   return {
     focus: active && active !== document.body ? active.id : '',
     cell: cellOf(active),
+    typed: typedInto(active),
     scrolls: [...document.querySelectorAll('.scroll[id]')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
@@ -44,7 +51,9 @@ export function restore(kept) {
   const code = document.querySelector('.insp-code:empty');
   if (code && kept.code && kept.who === document.querySelector('.insp-t h3')?.textContent) code.innerHTML = kept.code;
   if (kept.focus && document.activeElement?.id !== kept.focus) {
-    document.getElementById(kept.focus)?.focus({ preventScroll: true });
+    const back = document.getElementById(kept.focus);
+    back?.focus({ preventScroll: true });
+    if (back && kept.typed !== null) back.value = kept.typed;
   }
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
   if (!calm.matches) travel(kept.boxes);

@@ -6,17 +6,18 @@ import { link, mark } from './links.js';
 import { remember, restore } from './keep.js';
 import { cellOf, cells } from './matrix.js';
 import { drawer } from './add.js';
+import { myName } from './name.js';
+import { read, write } from './storage.js';
 
 const htmx = window.htmx;
 const app = document.getElementById('app');
 const bench = document.getElementById('bench');
 const byId = (id) => document.getElementById(id);
-const read = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
-const write = (key, value) => { try { localStorage.setItem(key, value); } catch { return; } };
 
 const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector timeline status';
-const TALL = ['scores', 'preemption', 'cache', 'metrics', 'configuration'];
-const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '', reasons: '' };
+const TALL = ['scores', 'preemption', 'cache', 'workloads', 'nodes', 'evictions', 'leader', 'metrics', 'configuration'];
+const STAYS = ['workloads', 'nodes', 'evictions', 'leader', 'metrics']; // tabs of the cluster: whoever opens one goes on looking at it
+const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '', reasons: '', replica: '' };
 let pins = '';
 let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
 let last = ''; // the stage that was shown last
@@ -28,7 +29,7 @@ let told = ''; // what the server knows of this page
 
 /** Tell the server what is looked at, if that is news. As long as nobody chose a tab, it sends the one of the stage. */
 function send() {
-  const follow = pinnedIn === null && view.tab !== 'metrics';
+  const follow = pinnedIn === null && !STAYS.includes(view.tab);
   const open = follow ? ALWAYS : `${ALWAYS} ${view.tab}`;
   const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
   if (now === told) return;
@@ -55,12 +56,27 @@ document.body.addEventListener('htmx:wsClose', (event) => {
 });
 
 let kept = null;
-document.body.addEventListener('htmx:wsBeforeMessage', () => { kept = remember(); });
+document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
+  event.preventDefault();
+  kept = remember();
+  put(event.detail.message);
+  htmx.trigger(app, 'htmx:wsAfterMessage', event.detail);
+});
 document.body.addEventListener('htmx:wsAfterMessage', () => {
   if (kept) restore(kept);
   kept = null;
   settle();
 });
+
+/** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
+function put(html) {
+  const made = document.createElement('template');
+  made.innerHTML = html;
+  for (const panel of [...made.content.children]) {
+    byId(panel.id)?.replaceWith(panel);
+    htmx.process(panel);
+  }
+}
 
 // A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
 document.body.addEventListener('htmx:beforeSwap', (event) => {
@@ -88,7 +104,7 @@ function settle() {
     if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
     last = now.key;
     if (pinnedIn !== now.cycle) pinnedIn = null;
-    if (pinnedIn === null && now.tab !== view.tab && view.tab !== 'metrics') openTab(now.tab);
+    if (pinnedIn === null && now.tab !== view.tab && !STAYS.includes(view.tab)) openTab(now.tab);
     byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
     centre();
     send();
@@ -158,11 +174,12 @@ const small = matchMedia('(max-width: 760px)');
 /** Row of the table: what was clicked → what it does. The first that fits. */
 const CLICKS = [
   ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
-  ['[data-goto-tab]', (el) => personOpens(el.dataset.gotoTab)],
+  ['[data-goto-tab]', gotoTab],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-shape]', (el) => choose({ shape: el.dataset.shape })],
   ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
+  ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
   ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
   ['button[data-cycle]', chooseCycle],
@@ -173,6 +190,11 @@ const CLICKS = [
   ['.mx.cells td', (el) => { const { node, plugin } = cellOf(el) ?? {}; if (plugin) chooseCell(el, node, plugin); }],
   ['article[data-node]', (el) => chooseThing(el)],
 ];
+
+function gotoTab(el) {
+  personOpens(el.dataset.gotoTab);
+  if (small.matches) showPane('decision');
+}
 
 function chooseCycle(el) {
   const number = Number(el.dataset.cycle);
@@ -227,7 +249,7 @@ function setPlaying(on) {
 }
 
 async function tick() {
-  const body = new URLSearchParams({ seconds: byId('speed').value, play: '1' });
+  const body = new URLSearchParams({ seconds: byId('speed').value, play: '1', who: myName() });
   const began = performance.now();
   const answer = await fetch(`${app.dataset.base}do/advance/`, { method: 'POST', body, headers: { 'HX-Request': 'true' } }).catch(() => null);
   if (play.getAttribute('aria-pressed') !== 'true') return;
@@ -317,7 +339,7 @@ finder.querySelector('form').addEventListener('submit', (event) => {
 });
 byId('share').addEventListener('click', () => byId('dialog-share').showModal());
 byId('help').addEventListener('click', DO.help);
-byId('dialog-share').addEventListener('focusin', (event) => event.target.select?.());
+byId('dialog-share').addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
 
 // --- the height of the decision pane ------------------------------------------------------------------------------------------
 

@@ -128,6 +128,20 @@ def test_a_pod_is_stepped_to_bind_and_a_second_browser_sees_each_step(
     assert "50" in page.locator("#panel-scores").text_content()  # type: ignore[operator]
 
 
+def test_a_second_browser_sees_who_did_what(page: Page, new_page: Callable[..., Page], eventually: Eventually) -> None:
+    open_scenario(page, "node-affinity-weights")
+    watcher = new_page()
+    watcher.goto(page.url)
+    connected(watcher)
+    page.locator("#share").click()
+    page.locator("#share-who").fill("Ada <Lovelace>")
+    page.keyboard.press("Escape")
+    press(page, eventually, "s")
+    eventually(lambda: text(watcher, "#panel-status").endswith("next stage by Ada <Lovelace>"))
+    page.reload()
+    assert page.locator("#share-who").input_value() == "Ada <Lovelace>"
+
+
 def test_a_step_back_shows_the_previous_state_exactly(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
     states = [at_rest(page)]

@@ -125,6 +125,32 @@ def test_a_forgotten_pod_gives_its_room_back() -> None:
         assert folded(story).of("cpu/node")["n"].last == load
 
 
+def one_of_four() -> tuple[Story, str]:
+    """A pod of half a core, assumed on a node of four."""
+    story = Story()
+    story.add_node(node("n", "z"))
+    key = story.add_pod(pod("p-1", "500m"))
+    story.say(ev.CachePodChanged(key, "n", "assumed"))
+    return story, key
+
+
+def test_what_a_scheduler_assumed_is_lost_with_it() -> None:
+    story, _ = one_of_four()
+    assert folded(story).usage.of_node("n", "cpu") == 12.5
+    story.say(ev.ReplicaChanged("s-1", "stopped", "killed", False, False, True, 0, "1"))
+    assert folded(story).usage.of_node("n", "cpu") == 0
+    assert folded(story).usage.of_zone("z", "cpu") == 0
+
+
+def test_a_pod_that_another_scheduler_has_bound_stays_when_the_loser_takes_its_own_back() -> None:
+    story, key = one_of_four()
+    story.add_node(node("m", "z"))
+    story.say(ev.ObjectModified("Pod", key, pod("p-1", "500m", on="m")), ev.CachePodChanged(key, "m", "added"))
+    story.say(ev.CachePodChanged(key, "n", "forgotten"))
+    usage = folded(story).usage
+    assert (usage.of_node("n", "cpu"), usage.of_node("m", "cpu")) == (0, 12.5)
+
+
 @given(wanted=st.lists(COMMANDS, max_size=30))
 @settings(max_examples=80, deadline=None)
 def test_the_load_agrees_with_the_schedulers_cache(wanted: list[Command]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.panels import markup
+from sandbox.panels import World, markup
 from sandbox.panels.amounts import clock, cores, memory, ratio, seconds
 from sandbox.panels.pod_facts import facts
 from sandbox.panels.state import PodState
@@ -106,9 +106,8 @@ def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:
         },
         "preemptionPolicy": "Never",
     }
-    told = {
-        fact["term"]: fact["text"] for fact in facts(PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0))
-    }
+    pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0)
+    told = {fact["term"]: fact["text"] for fact in facts(pod, World())}
     assert told["Asks for"] == "nothing: only a place"
     assert told["Wants"] == "zone in a, b or cores > 4"
     assert told["Prefers"] == "disk is there (50)"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sandbox.panels import World
+from sandbox.panels.explain.moment import moment_of
 from sandbox.panels.world import app_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
@@ -114,3 +117,125 @@ def test_an_app_is_told_by_its_label_or_by_the_name_without_the_replica() -> Non
     assert named("web-12") == "web"
     assert named("solo") == "solo"
     assert named("x-1", app="shop") == "shop"
+
+
+# --- several schedulers ----------------------------------------------------------------------------------------------
+
+
+def changed(name: str, state: str = "leading", why: str = "became leader", **more: Any) -> ev.ReplicaChanged:
+    about = {"schedules": state == "leading", "paused": False, "reachable": True, "own_us": 0, "rate": "1", **more}
+    return ev.ReplicaChanged(name, state, why, **about)
+
+
+def two_schedulers() -> traces.Story:
+    """Both replicas have popped p-1; the first assumes it on node n, the second on node m."""
+    story = traces.Story()
+    story.say(ev.ReplicasConfigured(("a-1", "a-2"), False, "", "", 0, 0, 0, False))
+    for name in ("a-1", "a-2"):
+        story.say(changed(name))
+    story.say(ev.ObjectAdded("Node", "n", traces.node("n")), ev.ObjectAdded("Node", "m", traces.node("m")))
+    story.say(ev.ObjectAdded("Pod", "default/p-1", traces.pod("p-1")))
+    for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 7):
+        story.recorder.replica = name
+        story.say(ev.CacheNodeChanged(node, "added", number), ev.NodeTreeChanged((("", (node,)),), (node,)))
+        story.move("default/p-1", "", "activeQ", "PodAdd")
+        story.pop("default/p-1")
+        story.say(ev.CachePodChanged("default/p-1", node, "assumed"))
+        story.stage("default/p-1", "Assume", node, "Reserve")
+    story.recorder.replica = ""
+    return story
+
+
+def test_each_replica_has_its_own_queue_cache_and_cycle() -> None:
+    story = two_schedulers()
+    story.recorder.replica = "a-2"
+    story.move("default/p-1", "inFlight", "backoffQ", "ScheduleAttemptFailure")
+    world = World.fold(story.entries)
+    seen = {}
+    for name in ("a-1", "a-2"):
+        world.look_at(name)
+        assert world.cycle is not None
+        lane, cycle, on = world.queue["default/p-1"].lane, world.cycle.number, world.pods["default/p-1"].assumed_on
+        seen[name] = (lane, cycle, on, world.order, world.scheduler.generations)
+    assert seen == {"a-1": ("inFlight", 1, "n", ("n",), {"n": 7}), "a-2": ("backoffQ", 2, "m", ("m",), {"m": 8})}
+    assert [(cycle.number, cycle.replica, cycle.before) for cycle in world.cycles] == [(1, "a-1", 0), (2, "a-2", 0)]
+    assert [cycle.requeued is not None for cycle in world.cycles] == [False, True]
+
+
+def test_a_pod_stands_where_the_scheduler_in_focus_assumes_it() -> None:
+    world = World.fold(two_schedulers().entries)
+    world.look_at("a-1")
+    assert (list(world.pods_on["n"]), list(world.pods_on["m"])) == (["default/p-1"], [])
+    world.look_at("a-2")
+    assert (list(world.pods_on["n"]), list(world.pods_on["m"])) == ([], ["default/p-1"])
+
+
+def test_who_acted_last_is_in_focus_until_another_one_is_chosen() -> None:
+    world = World.fold(two_schedulers().entries)
+    assert world.scheduler.replica == "a-2"
+    world.look_at("a-1")
+    assert world.scheduler.replica == "a-1"
+    world.look_at("nobody")
+    assert world.scheduler.replica == "a-2"
+
+
+def test_what_a_stopped_scheduler_assumed_and_was_about_to_do_is_lost() -> None:
+    story = two_schedulers()
+    story.say(changed("a-2", "stopped", "killed"))
+    world = World.fold(story.entries)
+    assert world.scheduler.replica == "a-1"
+    assert [(cycle.number, cycle.outcome) for cycle in world.cycles] == [(1, ""), (2, "abandoned")]
+    story.say(changed("a-1", "stopped", "killed"))
+    world = World.fold(story.entries)
+    assert (world.schedulers, world.queue, world.cycle, world.order) == ({}, {}, None, ())
+    assert world.pods["default/p-1"].state == "pending"
+    assert not world.used("n")["pods"]
+
+
+def test_a_restarted_scheduler_knows_nothing_of_before() -> None:
+    story = two_schedulers()
+    story.say(changed("a-2", "stopped", "killed"), changed("a-2", why="restarted"))
+    world = World.fold(story.entries)
+    world.look_at("a-2")
+    assert (world.scheduler.replica, world.queue, world.cycle) == ("a-2", {}, None)
+
+
+def test_other_replicas_replace_all_schedulers_before() -> None:
+    story = two_schedulers()
+    story.say(ev.ReplicasConfigured(("b-1",), False, "", "", 0, 0, 0, False), changed("b-1"))
+    world = World.fold(story.entries)
+    assert list(world.schedulers) == ["b-1"]
+    assert [cycle.outcome for cycle in world.cycles] == ["abandoned", "abandoned"]
+
+
+def test_a_scheduler_that_learns_late_of_a_nodes_end_does_not_end_its_successor() -> None:
+    story = two_schedulers()
+    story.say(ev.ObjectDeleted("Node", "n"), ev.ObjectAdded("Node", "n", traces.node("n")))
+    story.recorder.replica = "a-1"
+    story.say(ev.CacheNodeChanged("n", "removed", 9))
+    world = World.fold(story.entries)
+    assert not world.nodes["n"].ghost
+
+
+def test_a_fault_belongs_to_one_scheduler_and_a_configuration_ends_it() -> None:
+    story = two_schedulers()
+    story.recorder.replica = "a-1"
+    story.say(ev.FaultSet(3, "default-scheduler", "DefaultBinder", "bind", "error", 0))
+    world = World.fold(story.entries)
+    assert world.faults == {}
+    world.look_at("a-1")
+    assert list(world.faults) == [3]
+    story.say(ev.Configured({}, ()))
+    world = World.fold(story.entries)
+    world.look_at("a-1")
+    assert world.faults == {}
+
+
+def test_the_moment_of_a_cycle_is_told_by_its_own_scheduler_alone() -> None:
+    entries = two_schedulers()
+    for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 1):
+        entries.recorder.replica = name
+        entries.say(ev.SnapshotTaken(number, 9, (node,), "", (), ((node, 9),), (node,)))
+    moments = [moment_of(entries.entries, number, name) for number, name in ((1, "a-1"), (2, "a-2"))]
+    assert [list(moment.nodes) for moment in moments if moment] == [["n"], ["m"]]
+    assert [list(moment.pods_on) for moment in moments if moment] == [["n"], ["m"]]

@@ -15,9 +15,10 @@ pytestmark = pytest.mark.django_db
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
     "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
-    "configure/",
+    "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "usage/", "kubelet/",
+    "replicas/", "replica/",
 ]  # fmt: skip
-GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/"]
+GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/", "replicas-form/"]
 
 
 def routes(resolver: URLResolver) -> list[str]:

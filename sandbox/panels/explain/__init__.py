@@ -154,7 +154,7 @@ def moment_seen(world: World, cycle: Cycle) -> Moment | None:
     """The cluster as the cycle saw it; folded once more when it has come to scoring, and kept with the cycle."""
     stages = len(cycle.stages)
     if cycle.moment is None or (cycle.moment.stages != stages and not cycle.moment.complete):
-        cycle.moment = moment_of(world.entries, cycle.number)
+        cycle.moment = moment_of(world.entries, cycle.number, cycle.replica)
         if cycle.moment is not None:
             cycle.moment.stages = stages
     return cycle.moment

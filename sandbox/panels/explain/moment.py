@@ -56,12 +56,13 @@ class Moment:
     complete: bool = False
 
 
-def moment_of(entries: Iterable[ev.Entry], cycle: int) -> Moment | None:
-    """The moment of scheduling cycle number ``cycle``; None when no pod was popped in it."""
-    fold = _Fold(cycle)
+def moment_of(entries: Iterable[ev.Entry], cycle: int, replica: str = "") -> Moment | None:
+    """The moment of scheduling cycle number ``cycle`` of ``replica``; None when no pod was popped in it."""
+    fold = _Fold(cycle, replica)
     for entry in entries:
-        handler = HANDLERS.get(type(entry.event))
-        if handler is not None:
+        kind = type(entry.event)
+        handler = HANDLERS.get(kind)
+        if handler is not None and (entry.replica == replica or kind not in OWN):
             handler(fold, entry.event)
             if fold.done:
                 break
@@ -73,12 +74,17 @@ def moment_of(entries: Iterable[ev.Entry], cycle: int) -> Moment | None:
 class _Fold:
     """``placed``: pod → (node, what the cache assumed it to be; None = as the API server has it)."""
 
-    def __init__(self, cycle: int) -> None:
+    def __init__(self, cycle: int, replica: str) -> None:
         self.cycle = cycle
+        self.replica = replica
         self.done = False
         self.moment: Moment | None = None
         self.objects: Manifests = {}
         self.configuration: Mapping[str, Any] = {}
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """A scheduler that starts anew knows nothing of what it assumed before."""
         self.popped: dict[str, dict[str, Any]] = {}
         self.nodes: dict[str, Node] = {}
         self.placed: dict[str, tuple[str, Pod | None]] = {}
@@ -94,6 +100,10 @@ class _Fold:
 
     def deleted(self, event: ev.ObjectDeleted) -> None:
         self.objects.get(event.kind, {}).pop(event.key, None)
+
+    def replica_changed(self, event: ev.ReplicaChanged) -> None:
+        if event.replica == self.replica and not event.schedules:
+            self._start_over()
 
     def cache_pod(self, event: ev.CachePodChanged) -> None:
         if event.what == "assumed":
@@ -186,11 +196,14 @@ class _Fold:
         self.done = event.cycle == self.cycle
 
 
+OWN = frozenset((ev.CachePodChanged, ev.CacheNodeChanged, ev.CycleStarted, ev.SnapshotTaken))
+"""Every scheduler has its own of these."""
 HANDLERS: dict[type[ev.Event], Callable[[_Fold, Any], None]] = {
     ev.Configured: _Fold.configured,
     ev.ObjectAdded: _Fold.stored,
     ev.ObjectModified: _Fold.stored,
     ev.ObjectDeleted: _Fold.deleted,
+    ev.ReplicaChanged: _Fold.replica_changed,
     ev.CachePodChanged: _Fold.cache_pod,
     ev.CacheNodeChanged: _Fold.cache_node,
     ev.CycleStarted: _Fold.started,

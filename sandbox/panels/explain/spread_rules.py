@@ -61,9 +61,9 @@ def constraints_of(case: Case, action: str, objects: Objects) -> tuple[tuple[Con
     pod = case.pod
     if pod.topology_spread_constraints:
         own = (item for item in pod.topology_spread_constraints if item.get("whenUnsatisfiable") == action)
-        return tuple(_constraint(item, pod) for item in own), ""
+        return tuple(constraint_of(item, pod) for item in own), ""
     defaults = SYSTEM_DEFAULTS if system_defaulted(case) else case.args.get("defaultConstraints") or ()
-    found = [_constraint(item, pod) for item in defaults if item.get("whenUnsatisfiable") == action]
+    found = [constraint_of(item, pod) for item in defaults if item.get("whenUnsatisfiable") == action]
     selector = default_selector(pod, objects) if found else Selector()
     if selector.empty:
         return (), ""
@@ -75,7 +75,8 @@ def system_defaulted(case: Case) -> bool:
     return str(case.args.get("defaultingType", "System")) == "System"
 
 
-def _constraint(manifest: Mapping[str, Any], pod: Pod) -> Constraint:
+def constraint_of(manifest: Mapping[str, Any], pod: Pod) -> Constraint:
+    """One entry of ``topologySpreadConstraints`` as it counts for ``pod``, ``matchLabelKeys`` included."""
     selector = selector_from(manifest.get("labelSelector"))
     keys = sorted(manifest.get("matchLabelKeys") or ())
     added = tuple(Requirement(key, "In", (pod.labels[key],)) for key in keys if key in pod.labels)

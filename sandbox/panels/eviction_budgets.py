@@ -1,0 +1,117 @@
+"""PodDisruptionBudgets as an eviction meets them: whom they select, what they allow, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scheduler_engine.api.labels import Selector, selector_from
+
+from .amounts import short_name
+from .state import PodState
+from .words import listed, plural
+from .world import World
+
+KIND = "PodDisruptionBudget"
+
+
+@dataclass
+class Budget:
+    """``needed``, ``healthy`` and ``expected`` are numbers of pods; ``allowed``: how many may go now."""
+
+    world: World
+    key: str
+    spec: dict[str, Any]
+    needed: int
+    healthy: int
+    allowed: int
+    expected: int
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition("/")[2]
+
+    @property
+    def text(self) -> str:
+        """``2 healthy, 2 needed, none may go``"""
+        return f"{self.healthy} healthy, {self.needed} needed, {self.allowed or 'none'} may go"
+
+    @cached_property
+    def selector(self) -> Selector:
+        return selector_from(self.spec.get("selector"))
+
+    def selects(self, pod: PodState) -> bool:
+        return self.key.startswith(f"{pod.pod.namespace}/") and self.selector.matches(pod.pod.labels)
+
+    @cached_property
+    def pods(self) -> list[PodState]:
+        return [pod for pod in self.world.pods.values() if not pod.pod.finished and self.selects(pod)]
+
+    @cached_property
+    def leaving(self) -> list[PodState]:
+        """Pods on their way out that their controllers replace: then more may go."""
+        return [pod for pod in self.pods if pod.state == "terminating" and pod.pod.controller_ref is not None]
+
+    @cached_property
+    def staying(self) -> list[PodState]:
+        return [pod for pod in self.pods if pod.state != "terminating"]
+
+    @cached_property
+    def unready(self) -> list[str]:
+        """Names of pods that stay and do not count as healthy."""
+        return [short_name(pod.key) for pod in self.staying if not is_ready(pod)]
+
+
+class Budgets:
+    """The budgets of one moment; what is found out about one is kept, as a drain asks for hundreds of pods."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.seen: dict[str, Budget] = {}
+
+    def named(self, keys: Iterable[str]) -> list[Budget]:
+        """Those of ``keys`` that are still there."""
+        held = self.world.objects.get(KIND, {})
+        return [self._of(key, held[key]) for key in keys if key in held]
+
+    def of(self, pod: PodState) -> list[Budget]:
+        """Those that select a pod."""
+        return [item for item in self.named(self.world.objects.get(KIND, {})) if item.selects(pod)]
+
+    def _of(self, key: str, manifest: dict[str, Any]) -> Budget:
+        if key not in self.seen:
+            status = manifest.get("status") or {}
+            names = ("desiredHealthy", "currentHealthy", "disruptionsAllowed", "expectedPods")
+            numbers = (status.get(name) or 0 for name in names)
+            self.seen[key] = Budget(self.world, key, manifest.get("spec") or {}, *numbers)
+        return self.seen[key]
+
+
+def is_ready(pod: PodState) -> bool:
+    return any(given.get("type") == "Ready" and given.get("status") == "True" for given in pod.pod.conditions)
+
+
+def ways_out(pod: PodState, budget: Budget) -> list[str]:
+    """What would let a refused pod go, for its one budget: sentences, the likeliest first."""
+    leaving = [short_name(other.key) for other in budget.leaving]
+    ways = []
+    if budget.allowed > 0:
+        ways.append(f"Ask again: by now {budget.name} lets {plural(budget.allowed, 'pod')} go.")
+    if budget.unready:
+        waits = f"{listed(budget.unready)} {'is' if len(budget.unready) == 1 else 'are'} not ready"
+        ways.append(f"Look after the application: {waits}, and {budget.name} counts {budget.healthy} healthy.")
+    if leaving:
+        ways.append(f"Wait: {listed(leaving)} {'is' if len(leaving) == 1 else 'are'} still on the way out.")
+    if budget.staying and max(budget.expected, len(budget.staying)) <= budget.needed:
+        ways.append(
+            f"Fix the budget: {budget.name} needs {budget.needed} healthy of {plural(budget.expected, 'pod')}, which "
+            "never lets one go. Lower minAvailable, raise maxUnavailable, or add a replica."
+        )
+    if not is_ready(pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
+        ways.append(
+            f"{short_name(pod.key)} itself is not ready: unhealthyPodEvictionPolicy AlwaysAllow in {budget.name} "
+            "would let it go."
+        )
+    return ways

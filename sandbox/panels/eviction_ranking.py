@@ -1,0 +1,116 @@
+"""The order in which a kubelet evicts, row by row with why it stands there; and what kubelets have done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.kubelet.ranking import CRITICAL_PRIORITY
+from scheduler_engine.trace import events as ev
+
+from .amounts import short_clock, short_name
+from .node_gauges import amount
+from .node_health import Deed, NodeHealth
+from .words import listed, plural
+from .world import World
+
+MOST = 50
+Row = tuple[str, bool, int, int, int, int, str, str]
+WITHOUT_REQUESTS = ("inodes", "pids")
+
+
+def ranking(world: World, health: NodeHealth) -> dict[str, Any] | None:
+    """The last order that the kubelet made, None as long as it made none."""
+    if health.ranking is None:
+        return None
+    return _table(world, health.ranking, health.ranked_us, health.victim)
+
+
+def history(world: World, health: NodeHealth) -> dict[str, Any]:
+    """What the kubelet did, newest first; ``more`` older deeds are left out."""
+    return {
+        "deeds": [_deed(world, deed) for deed in health.deeds[: -MOST - 1 : -1]],
+        "more": max(0, len(health.deeds) - MOST),
+    }
+
+
+def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> dict[str, Any]:
+    rows = []
+    for place, row in enumerate(told.rows[:MOST], 1):
+        key, exceeds, priority, used, request, over, qos, _ = row
+        state = world.pods.get(key)
+        rows.append(
+            {
+                "place": place,
+                "pod": key,
+                "name": short_name(key),
+                "app": state.app if state else 0,
+                "exceeds": exceeds,
+                "priority": priority,
+                "usage": amount(told.signal, used),
+                "request": amount(told.signal, request) if request else "none",
+                "over": _signed(told.signal, over),
+                "qos": qos,
+                "victim": key == victim,
+                "why": why(told, place - 1),
+            }
+        )
+    return {
+        "at": short_clock(at_us),
+        "threshold": told.threshold,
+        "resource": told.resource,
+        "requests": told.resource not in WITHOUT_REQUESTS,
+        "rows": rows,
+        "more": max(0, len(told.rows) - MOST),
+        "spared": bool(rows) and not victim,
+    }
+
+
+def why(told: ev.EvictionRanked, index: int) -> str:
+    """What parts a row from the one above it, the first one from the one below: the first criterion that differs."""
+    row = told.rows[index]
+    if row[2] >= CRITICAL_PRIORITY:
+        return "critical: never evicted by a kubelet"
+    requests = told.resource not in WITHOUT_REQUESTS
+    start = ("exceeds its request" if row[1] else "stays within its request") if requests else ""
+    beside = told.rows[index - 1 if index else 1] if len(told.rows) > 1 else None
+    reason = _difference(told.signal, row, beside, requests) if beside else "nobody else is there"
+    return f"{start}; {reason}" if start and reason else start or reason
+
+
+def _difference(signal: str, row: Row, beside: Row, requests: bool) -> str:
+    """ "" when the group says it all: one exceeds its request, and the other does not."""
+    name = short_name(beside[0])
+    if requests and row[1] != beside[1]:
+        return ""
+    if row[2] != beside[2]:
+        return f"priority {row[2]}, {'lower' if row[2] < beside[2] else 'higher'} than that of {name}"
+    if row[5] != beside[5]:
+        what = "over its request" if requests else "in use"
+        return f"{_signed(signal, row[5])} {what}, {'more' if row[5] > beside[5] else 'less'} than {name}"
+    return f"equal to {name}: by name"
+
+
+def _signed(signal: str, number: int) -> str:
+    return f"−{amount(signal, -number)}" if number < 0 else amount(signal, number)
+
+
+def _deed(world: World, deed: Deed) -> dict[str, Any]:
+    event = deed.event
+    if isinstance(event, ev.NodeResourcesReclaimed):
+        names = listed([short_name(name) for name in event.names])
+        return {
+            "at": short_clock(deed.at_us),
+            "kind": "reclaimed",
+            "title": f"{plural(len(event.names), event.what.removesuffix('s'))} removed",
+            "text": f"{names}: {amount('nodefs.available', event.freed)} freed, before any pod is evicted",
+            "pod": "",
+        }
+    grace = f"{event.grace_seconds} s to end" if event.grace_seconds else "ended at once"
+    return {
+        "at": short_clock(deed.at_us),
+        "kind": "evicted",
+        "title": short_name(event.pod),
+        "note": f"{event.signal}, {grace}",
+        "text": event.message,
+        "pod": event.pod,
+    }

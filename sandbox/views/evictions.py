@@ -1,0 +1,26 @@
+"""Evictions that a person asks for, and drains."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from sandbox import store
+from sandbox.access import Access, edits, who
+
+
+@edits
+def evict(request: HttpRequest, access: Access) -> HttpResponse:
+    """Ask the API server; what it answers, a refusal too, is news for every browser and comes with the panels."""
+    store.execute(access.sandbox, {"kind": "evict", "pod": request.POST.get("pod", "")}, who(request))
+    return HttpResponse(status=204)
+
+
+@edits
+def drain(request: HttpRequest, access: Access) -> HttpResponse:
+    command = {"kind": "drain", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1"}
+    store.execute(access.sandbox, command, who(request))
+    return HttpResponse(status=204)
+
+
+urlpatterns = [path("evict/", evict, name="evict"), path("drain/", drain, name="drain")]

@@ -1,0 +1,76 @@
+"""Nodes in trouble: conditions, usage, and the configuration of their kubelets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+
+from sandbox import store
+from sandbox.access import Access, edits, who
+from sandbox.quotas import check_text
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.commands import AMOUNTS
+from scheduler_engine.errors import FieldError, Rejected
+
+ERRORS = "fragments/nodes_errors.html"
+
+
+@edits
+def condition(request: HttpRequest, access: Access) -> HttpResponse:
+    named = {name: request.POST.get(name, "") for name in ("node", "type", "status")}
+    store.execute(access.sandbox, {"kind": "node-condition", **named}, who(request))
+    return HttpResponse(status=204)
+
+
+@edits
+def usage(request: HttpRequest, access: Access) -> HttpResponse:
+    """One amount or several; an empty one stays as it is. ``slide`` is the slider's, of ``amount`` in ``unit``."""
+    given = {name: request.POST[name].strip() for name in AMOUNTS if request.POST.get(name, "").strip()}
+    if request.POST.get("amount") in AMOUNTS and request.POST.get("slide"):
+        given[request.POST["amount"]] = request.POST["slide"] + request.POST.get("unit", "")
+    if not given:
+        return _refused(request, [FieldError("", "Required", "an amount is needed: 0 for nothing")])
+    whose = {name: request.POST[name] for name in ("pod", "node") if request.POST.get(name)}
+    try:
+        store.execute(access.sandbox, {"kind": "usage", **whose, **given}, who(request))
+    except Rejected as error:
+        return _refused(request, error.errors)
+    return HttpResponse(status=204)
+
+
+@edits
+def kubelet(request: HttpRequest, access: Access) -> HttpResponse:
+    """Another KubeletConfiguration as YAML; an empty text is the default one."""
+    text = request.POST.get("configuration", "")
+    check_text(len(text.encode(errors="surrogatepass")))
+    node = request.POST.get("node", "")
+    try:
+        command = {"kind": "kubelet", "node": node, "configuration": _configuration(text)}
+        store.execute(access.sandbox, command, who(request))
+    except Rejected as error:
+        return _refused(request, error.errors)
+    return HttpResponse(status=204)
+
+
+def _configuration(text: str) -> dict[str, Any] | None:
+    """Raises ``Rejected``."""
+    given = [document.data for document in read_documents(text) if document.data is not None]
+    if len(given) > 1:
+        raise Rejected("one KubeletConfiguration is needed, not several")
+    if given and not isinstance(given[0], dict):
+        raise Rejected("a KubeletConfiguration is needed: field: value")
+    return given[0] if given else None
+
+
+def _refused(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
+    return render(request, ERRORS, {"errors": errors}, status=422)
+
+
+urlpatterns = [
+    path("node-condition/", condition, name="node-condition"),
+    path("usage/", usage, name="usage"),
+    path("kubelet/", kubelet, name="kubelet"),
+]

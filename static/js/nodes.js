@@ -1,0 +1,47 @@
+// The tab "Nodes": the slider tells its amount while it moves, configurations to start from, and what somebody is about
+// to say outlives an update: the slider in a hand, the text in a field.
+
+const app = document.getElementById('app');
+const panel = () => document.getElementById('panel-nodes');
+const typed = () => [...panel().querySelectorAll('input:not([type="range"]), textarea')];
+let kept = [];
+let waiting = null; // messages that came while a slider is held, which an update would tear out of the hand
+
+document.addEventListener('htmx:wsBeforeMessage', (event) => {
+  if (waiting) {
+    event.preventDefault();
+    event.stopPropagation();
+    waiting.push(event.detail);
+    return;
+  }
+  kept = typed().filter((field) => field.value !== field.defaultValue).map(({ id, value, defaultValue }) => ({ id, value, defaultValue }));
+}, true);
+document.addEventListener('htmx:wsAfterMessage', () => {
+  for (const { id, value, defaultValue } of kept) {
+    const field = document.getElementById(id);
+    if (field && field.defaultValue === defaultValue) field.value = value;
+  }
+  kept = [];
+});
+
+document.addEventListener('pointerdown', (event) => {
+  if (event.target.matches('#panel-nodes .u-slide')) waiting ??= [];
+});
+for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(release)); // after the slider's change
+function release() {
+  const messages = waiting ?? [];
+  waiting = null;
+  for (const detail of messages) window.htmx.trigger(app, 'htmx:wsBeforeMessage', detail);
+}
+
+document.addEventListener('input', (event) => {
+  const field = document.getElementById(event.target.dataset?.text ?? '');
+  if (field) field.value = event.target.value + event.target.dataset.unit;
+});
+document.addEventListener('click', (event) => {
+  const text = event.target.closest('[data-kubelet-text]')?.dataset.kubeletText;
+  if (text === undefined) return;
+  const area = document.getElementById('nd-kubelet-text');
+  area.value = text;
+  area.focus();
+});

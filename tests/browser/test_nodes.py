@@ -1,0 +1,121 @@
+"""Nodes under pressure in Chromium: a pod's memory is turned up, and its kubelet does what it must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.browser.test_queue_and_bindings import click, head, open_scenario, text
+
+Eventually = Callable[..., Any]
+PANEL = "#panel-nodes"
+
+
+def use(page: Page, eventually: Eventually, pod: str, amount: str) -> None:
+    before = head(page)
+    field = page.locator(f'[id="use:memory:pod:default/{pod}"]')
+    field.fill(amount)
+    field.press("Enter")
+    eventually(lambda: head(page) == before + 1)
+
+
+def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "memory-pressure")
+    page.locator("#tab-nodes").click()
+    eventually(lambda: "node1" in text(page, f"{PANEL} .nd-h"))
+    assert "No threshold was met so far" in text(page, PANEL)
+    use(page, eventually, "greedy-low", "4168Mi")
+    assert "its kubelet has not seen this yet" in text(page, f"{PANEL} .nd-h")
+    assert "below it" in text(page, f"{PANEL} .ga.is-below")
+    click(page, eventually, "#do-10")
+    assert text(page, f"{PANEL} .rk tr.is-victim th b") == "greedy-low"
+    assert "evicted exceeds its request; priority 0, lower than that of greedy-high" in text(
+        page, f"{PANEL} .nd-rank .rk"
+    )
+    assert "available: 200Mi" in text(page, f"{PANEL} .deeds")
+    pressure = page.locator(f"{PANEL} .nd-cond.is-bad")
+    assert "memory-pressure NoSchedule" in " ".join(pressure.inner_text().split())
+    assert page.locator('[id="cond:MemoryPressure:True"]').get_attribute("aria-pressed") == "true"
+    assert "MemoryPressure" in text(page, f"{PANEL} .nd-list")
+    assert page.locator('#panel-cluster .node .taint:has-text("memory-pressure")').count() == 1
+    assert page.locator(f'{PANEL} .u[data-pod="default/greedy-low"]').count() == 0
+
+
+def test_the_slider_turns_memory_down_as_the_field_does(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "memory-pressure")
+    page.locator("#tab-nodes").click()
+    slider = page.locator('[id="slide:pod:default/modest"]')
+    before = head(page)
+    slider.press("Home")
+    eventually(lambda: head(page) == before + 1)
+    assert page.locator('[id="use:memory:pod:default/modest"]').input_value() == "0Mi"
+    assert "7Gi of 10Gi" in text(page, f"{PANEL} .ga.is-focus")
+    assert page.evaluate("document.activeElement.id") == "slide:pod:default/modest"
+
+
+ADVANCE = """fetch(`${document.getElementById('app').dataset.base}do/advance/`,
+    {method: 'POST', body: new URLSearchParams({seconds: 10})})"""
+
+
+def test_a_slider_that_is_held_is_not_torn_out_of_the_hand_when_time_passes(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "memory-pressure")
+    page.locator("#tab-nodes").click()
+    box = page.locator('[id="slide:pod:default/modest"]').bounding_box()
+    assert box is not None
+    at, middle = head(page), box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.28, middle)
+    page.mouse.down()
+    page.evaluate(ADVANCE)
+    page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=4)
+    assert head(page) == at
+    page.mouse.up()
+    eventually(lambda: head(page) == at + 2)
+    value = page.locator('[id="use:memory:pod:default/modest"]').input_value()
+    assert 4500 < int(value.removesuffix("Mi")) < 5700
+
+
+def test_a_grace_period_counts_down_and_what_is_typed_meanwhile_stays(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "soft-threshold")
+    page.locator("#tab-nodes").click()
+    eventually(lambda: page.locator(f"{PANEL} .nd-h").is_visible())
+    use(page, eventually, "busy", "9Gi")
+    click(page, eventually, "#do-10")
+    waits = f"{PANEL} .ga-l .is-waits"
+    assert "in its grace period: 90 s left" in text(page, waits)
+    page.locator("#nd-kubelet").click()
+    page.locator("#nd-kubelet-text").fill("evictionSoft: {memory.available: 1Gi}")
+    for left in (80, 70):
+        click(page, eventually, "#do-10")
+        assert f"{left} s left" in text(page, waits)
+    assert page.locator("#nd-kubelet-text").input_value() == "evictionSoft: {memory.available: 1Gi}"
+    assert "No threshold was met so far" in text(page, PANEL)
+
+
+def test_a_wrong_configuration_is_said_at_the_form_and_a_right_one_holds(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    open_scenario(page, "node-not-ready")
+    page.locator("#tab-nodes").click()
+    page.locator("#nd-kubelet").click()
+    page.locator("#nd-kubelet-text").fill("evictionSoft: {memory.available: 1Gi}")
+    page.locator("#nd-kubelet-go").click()
+    eventually(lambda: "grace period must be specified" in text(page, "#nd-kubelet-errors"))
+    page.locator("#nd-preset-soft").click()
+    click(page, eventually, "#nd-kubelet-go")
+    assert "memory.available<1.5Gi for 1m30s" in text(page, f"{PANEL} .nd-gauges")
+    click(page, eventually, "#nd-kubelet-reset")
+    assert "memory.available<100Mi" in text(page, f"{PANEL} .nd-gauges")
+
+
+def test_a_node_is_broken_and_chosen_with_one_press_each(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "node-not-ready")
+    page.locator("#tab-nodes").click()
+    page.locator('[id="nd:node2"]').click()
+    eventually(lambda: text(page, f"{PANEL} .nd-h h3") == "node2")
+    click(page, eventually, '[id="cond:Ready:False"]')
+
+    assert "not-ready NoSchedule, NoExecute" in text(page, f"{PANEL} .nd-cond.is-bad")
+    assert "NotReady" in text(page, '[id="nd:node2"]')

@@ -1,0 +1,99 @@
+"""Workloads in Chromium: scale, update, and a skew that nobody repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.browser.test_queue_and_bindings import click, head, open_scenario, text
+
+Eventually = Callable[..., Any]
+ROW = "#panel-workloads .w-top"
+LINE = "#panel-workloads .w-line"
+FIELD = '[id="w-n:Deployment:default/shop"]'
+
+
+def numbers(page: Page) -> list[str]:
+    """Current, updated, ready and available of the first workload."""
+    return [cell.strip() for cell in page.locator(f"{ROW}:first-child .w-n").all_inner_texts()]
+
+
+def test_a_rolling_update_keeps_the_spread_and_a_scale_down_does_not(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "rolling-update-then-scale-down")
+    page.locator("#tab-workloads").click()
+    assert numbers(page) == ["6"] * 4
+    for _ in range(3):
+        click(page, eventually, '[id="w-more:Deployment:default/shop"]')
+    click(page, eventually, "#do-settle")
+    eventually(lambda: numbers(page) == ["9"] * 4)
+    assert "a 3 b 3 c 3 skew 0 ≤ maxSkew 1" in text(page, LINE)
+
+    click(page, eventually, '[id="w-restart:Deployment:default/shop"]')
+    eventually(lambda: "rolling update: " in text(page, f"{ROW} .w-words"))
+    assert page.locator("#panel-workloads .pod.is-pending").count() > 0
+    pending = page.locator("#panel-workloads .pod.is-pending").first
+    key = pending.get_attribute("data-pod") or ""
+    pending.click()
+    eventually(lambda: key.endswith(text(page, "#panel-inspector h3")))
+    assert "of Deployment shop" in text(page, "#insp-tab-workloads")
+    for _ in range(6):
+        click(page, eventually, "#do-10")
+    eventually(lambda: numbers(page) == ["9"] * 4)
+    assert "revision 2, new" in text(page, "#panel-workloads .w-set >> nth=0")
+    assert "skew 0 ≤ maxSkew 1" in text(page, LINE)
+
+    before = head(page)
+    page.locator(FIELD).fill("4")
+    page.locator(FIELD).press("Enter")
+    eventually(lambda: head(page) == before + 1)
+    red = f"{LINE}.is-over"
+    eventually(lambda: page.locator(red).count() == 1)
+    shown = text(page, red)
+    assert shown.endswith("maxSkew 1; nobody moves pods once they run")
+    for _ in range(6):
+        click(page, eventually, "#do-10")
+    assert text(page, red) == shown
+    eventually(lambda: numbers(page) == ["4"] * 4)
+
+
+def test_a_number_that_is_none_is_refused_at_the_field_and_what_is_typed_stays(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    open_scenario(page, "rolling-update-then-scale-down")
+    page.locator("#tab-workloads").click()
+    page.locator(FIELD).fill("many")
+    page.locator(FIELD).press("Enter")
+    refusal = "#panel-workloads .w-err .err"
+    eventually(lambda: page.locator(refusal).count() == 1)
+    assert text(page, refusal) == "replicas: a whole number is needed"
+    assert page.locator("#notice .toast").count() == 0
+    page.locator(FIELD).fill("12")
+    page.evaluate(
+        "fetch(document.getElementById('app').dataset.base + 'scale/', {method: 'POST', body: new "
+        "URLSearchParams({kind: 'Deployment', key: 'default/shop', by: '1'})})"
+    )
+    eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
+    assert page.locator(FIELD).input_value() == "12"
+    page.locator(FIELD).press("Enter")
+    eventually(lambda: page.locator(FIELD).get_attribute("value") == "12")
+
+
+def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    page.locator("#tab-workloads").click()
+    assert "No workload yet." in text(page, "#panel-workloads")
+    page.locator("#w-add-deployment").click()
+    assert page.locator("#drawer").get_attribute("data-kind") == "paste"
+    before = head(page)
+    page.locator("#form-paste").get_by_role("button", name="Apply").click()
+    eventually(lambda: head(page) == before + 1)
+    assert page.locator("#panel-workloads .pod.is-pending").count() == 6
+    page.locator("#add").click()
+    page.locator("[data-manifest='budget']").click()
+    before = head(page)
+    page.locator("#form-paste").get_by_role("button", name="Apply").click()
+    eventually(lambda: head(page) == before + 1)
+    assert "maxUnavailable 1" in text(page, "#panel-workloads .w-budgets")

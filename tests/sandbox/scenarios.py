@@ -1,0 +1,45 @@
+"""Worlds of the scenarios, so many commands further."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels import World
+from scheduler_engine.scenario import FOLDER, load_scenario, play
+
+
+def world_after(slug: str, *steps: dict[str, Any]) -> World:
+    """The scenario ``slug`` as it is opened, and after ``steps`` (commands in JSON form)."""
+    simulation = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml"))).open()
+    play(simulation, steps)
+    world = World.fold(simulation.recorder.entries)
+    world.clock_us = simulation.now_us
+    return world
+
+
+def advance(seconds: float) -> dict[str, Any]:
+    return {"kind": "advance", "seconds": seconds}
+
+
+def evict(pod: str) -> dict[str, Any]:
+    return {"kind": "evict", "pod": f"default/{pod}"}
+
+
+def drain(node: str, on: bool = True) -> dict[str, Any]:
+    return {"kind": "drain", "node": node, "on": on}
+
+
+def delete(kind: str, name: str) -> dict[str, Any]:
+    return {"kind": "delete", "object_kind": kind, "key": f"default/{name}"}
+
+
+def taint(*effects: str) -> dict[str, Any]:
+    """node1 gets the taint key1=value1 with these effects; without any it has none."""
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "node1", "labels": {"kubernetes.io/hostname": "node1"}},
+        "spec": {"taints": [{"key": "key1", "value": "value1", "effect": effect} for effect in effects]},
+        "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+    }
+    return {"kind": "apply", "manifests": [node]}

@@ -1,0 +1,80 @@
+"""What the inspector says about leaving: buttons, budgets, the last answer, planned evictions, drains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox.panels import View, World
+from sandbox.panels.inspector import stats
+from tests.sandbox.scenarios import advance, delete, drain, evict, taint, world_after
+
+
+def markup(world: World, can_edit: bool = True, **view: Any) -> str:
+    html = render_to_string("panels/inspector.html", {**stats(world, View(**view)), "can_edit": can_edit})
+    return " ".join(html.split())
+
+
+def test_a_pod_shows_its_budget_and_the_last_answer() -> None:
+    world = world_after("eviction-answers", evict("db-0"), evict("db-1"))
+    found = stats(world, View(pod="default/db-1"))
+    assert found["budgets"] == [{"name": "db", "text": "2 healthy, 2 needed, none may go"}]
+    assert (found["answer"]["code"], found["answer"]["cause"]) == (
+        429,
+        "The disruption budget db needs 2 healthy pods and has 2 currently",
+    )
+    assert "Cannot evict pod as it would violate the pod&#x27;s disruption budget." in markup(world, pod="default/db-1")
+
+
+def test_an_answer_to_a_drain_names_the_node() -> None:
+    world = world_after("drain", drain("node1"), advance(6))
+    answer = stats(world, View(pod="default/db-1"))["answer"]
+    assert (answer["by"], answer["times"]) == ("drain of node1", 2)
+
+
+def test_the_pod_that_comes_back_begins_without_answers() -> None:
+    world = world_after("eviction-answers", evict("db-0"), advance(31))
+    assert stats(world, View(pod="default/db-0"))["answer"] is None
+
+
+def test_a_pod_counts_down_to_its_planned_eviction() -> None:
+    world = world_after("taint-removed-in-time", advance(900))
+    plan = stats(world, View(pod="default/stays-an-hour"))["plan"]
+    assert plan == {"taint": "key1=value1:NoExecute", "at": "60:00.0", "left": "45 min", "ring": 75}
+    gone = world_after("taint-removed-in-time", advance(900), taint())
+    assert stats(gone, View(pod="default/stays-an-hour"))["plan"] is None
+
+
+@pytest.mark.parametrize(
+    ("steps", "offered"),
+    [
+        pytest.param([], True, id="a running pod"),
+        pytest.param([delete("Pod", "db-0")], False, id="a pod on its way out"),
+    ],
+)
+def test_evict_is_offered_for_a_pod_that_runs(steps: list[dict[str, Any]], offered: bool) -> None:
+    world = world_after("eviction-answers", *steps)
+    assert ('id="insp-evict"' in markup(world, pod="default/db-0")) is offered
+    assert "hx-post" not in markup(world, can_edit=False, pod="default/db-0")
+
+
+def test_a_node_offers_to_drain_or_to_stop() -> None:
+    assert '"on": "1"' in markup(world_after("drain"), node="node1").partition('id="insp-drain"')[2]
+    draining = markup(world_after("drain", drain("node1")), node="node1")
+    button = draining.partition('id="insp-drain"')[2].partition("</button>")[0]
+    assert '"on": "0"' in button
+    assert button.endswith("Stop drain")
+    assert "It is being drained." in draining
+
+
+def test_a_node_tells_its_conditions_and_how_many_pods_must_leave() -> None:
+    not_ready = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
+    world = world_after("node-not-ready", not_ready, advance(60))
+    found = stats(world, View(node="node1"))
+    assert {"type": "Ready", "status": "False", "good": False} in found["conditions"]
+    assert (found["planned"], found["planned_left"]) == (2, "4 min")
+    html = markup(world, node="node1")
+    assert 'data-goto-tab="nodes"' in html
+    assert 'data-goto-tab="evictions"' in html

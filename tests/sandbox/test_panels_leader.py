@@ -1,0 +1,352 @@
+"""The panel leader: replicas, what each believes, the lock, and the leases over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox.panels import PANELS, View, World
+from sandbox.panels.leader import alarm, stats
+from sandbox.panels.leases import overlaps
+from scheduler_engine.scenario import FOLDER, Scenario, load_scenario, play
+from scheduler_engine.trace import events as ev
+from tests.sandbox import traces
+from tests.sandbox.traces import SECOND
+
+ONE, TWO = "kube-scheduler-1", "kube-scheduler-2"
+
+
+class Election(traces.Story):
+    """A story of two replicas, the first of which leads at 00:00."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.command("replicas", "2 replicas")
+        durations = (15 * SECOND, 10 * SECOND, 2 * SECOND)
+        self.say(ev.ReplicasConfigured((ONE, TWO), True, "leases", "kube-system/kube-scheduler", *durations, True))
+        for name in (ONE, TWO):
+            self.change(name, "acquiring", "started")
+        self.take(ONE, "created", 0)
+
+    def change(self, name: str, state: str, why: str, **more: Any) -> None:
+        about = {"schedules": state == "leading", "paused": False, "reachable": True, "rate": "1"}
+        about |= {"own_us": self.recorder.now_us, **more}
+        self.say(ev.ReplicaChanged(name, state, why, **about))
+
+    def take(self, name: str, outcome: str, transitions: int, since: float | None = None) -> None:
+        """A try after which ``name`` holds the lock; with another outcome than renewed it begins to lead."""
+        now = self.recorder.now_us
+        acquired = now if since is None else round(since * SECOND)
+        self.say(ev.LockChanged(name, name, 15, acquired, now, transitions))
+        self.say(ev.ElectorTried(name, outcome, "", name, now + 15 * SECOND))
+        if outcome != "renewed":
+            self.change(name, "leading", "became leader")
+
+    def find_held(self, name: str, holder: str, until: float) -> None:
+        message = f"lock is held by {holder} and has not yet expired"
+        self.say(ev.ElectorTried(name, "held", message, holder, round(until * SECOND)))
+
+    def world(self) -> World:
+        world = World.fold(self.entries)
+        world.clock_us = self.recorder.now_us
+        return world
+
+    def stats(self) -> dict[str, Any]:
+        return stats(self.world(), View())
+
+    def row(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(row for row in self.stats()["rows"] if row["name"] == name)
+        return found
+
+
+def takeover() -> Election:
+    """The first one is killed at 00:05; the second takes over at 00:21."""
+    story = Election()
+    story.at(2).take(ONE, "renewed", 0, since=0)
+    story.at(3).find_held(TWO, ONE, 18)
+    story.at(5).change(ONE, "stopped", "killed")
+    story.at(21).take(TWO, "acquired", 1)
+    return story
+
+
+def two_leaders() -> Election:
+    """The first one stands still from 00:05 to 00:30 and goes on; the second took over at 00:21."""
+    story = Election()
+    story.at(5).change(ONE, "leading", "stands still", paused=True)
+    story.at(21).take(TWO, "acquired", 1)
+    story.at(30).change(ONE, "leading", "goes on")
+    return story
+
+
+def html(story: traces.Story, can_edit: bool = True) -> str:
+    return render_to_string("panels/leader.html", {**stats(World.fold(story.entries), View()), "can_edit": can_edit})
+
+
+@pytest.mark.parametrize("can_edit", [True, False])
+def test_without_replicas_the_panel_offers_three(can_edit: bool) -> None:
+    story = traces.Story()
+    assert stats(World.fold(story.entries), View())["empty"]
+    assert ("Run 3 replicas with leader election" in html(story, can_edit)) == can_edit
+
+
+def test_one_plain_scheduler_is_no_election_either() -> None:
+    story = traces.Story()
+    story.say(ev.ReplicasConfigured((ONE,), False, "", "", 0, 0, 0, False))
+    story.say(ev.ReplicaChanged(ONE, "leading", "started", True, False, True, 0, "1"))
+    assert stats(World.fold(story.entries), View())["empty"]
+
+
+@pytest.mark.parametrize(
+    ("story", "name", "says", "holder", "believes"),
+    [
+        pytest.param(Election(), ONE, "leads", True, "leads itself, lease for 15 s more", id="the leader"),
+        pytest.param(Election(), TWO, "waits for the lock", False, "nobody leads", id="who has not tried"),
+        pytest.param(takeover(), ONE, "stopped", False, "", id="who was killed believes nothing"),
+        pytest.param(takeover(), TWO, "leads", True, "leads itself, lease for 15 s more", id="the successor leads"),
+        pytest.param(two_leaders(), ONE, "believes it leads", False, "its own lease has ended", id="who was overtaken"),
+    ],
+)
+def test_a_replica_says_what_it_is_and_what_it_believes(
+    story: Election, name: str, says: str, holder: bool, believes: str
+) -> None:
+    row = story.row(name)
+    assert (row["says"], row["holder"], row["believes"]) == (says, holder, believes)
+
+
+def test_a_candidate_tells_whose_lease_it_waits_for() -> None:
+    story = Election()
+    story.at(3).find_held(TWO, ONE, 18)
+    story.at(8)
+    row = story.row(TWO)
+    assert row["believes"] == f"{ONE} leads, lease for 10 s more"
+    assert row["tried"] == {
+        "text": "found it held",
+        "at": "00:03.0",
+        "message": f"lock is held by {ONE} and has not yet expired",
+        "outcome": "held",
+    }
+
+
+def test_why_a_replica_stopped_stays_to_be_read_whatever_happens_to_its_host() -> None:
+    story = takeover()
+    story.at(25).change(ONE, "stopped", "its clock was set forward by 600 s", own_us=625 * SECOND)
+    assert story.row(ONE)["ended"] == "killed"
+
+
+@pytest.mark.parametrize(
+    ("own", "rate", "shows", "off", "runs"),
+    [
+        pytest.param(10, "1", "00:20.0", "", "", id="a right clock says nothing more"),
+        pytest.param(610, "1", "10:20.0", "10 min fast", "", id="ten minutes ahead"),
+        pytest.param(-590, "1", "−09:40.0", "10 min slow", "", id="ten minutes behind, before the beginning"),
+        pytest.param(10, "11/10", "00:21.0", "1 s fast", "runs ×1.1", id="a clock that gains"),
+        pytest.param(105, "1/2", "01:50.0", "01:30 min fast", "runs ×0.5", id="a clock that loses"),
+    ],
+)
+def test_a_replicas_own_clock_is_told_beside_the_true_one(own: int, rate: str, shows: str, off: str, runs: str) -> None:
+    story = Election()
+    story.at(10).change(TWO, "acquiring", "its clock was set", own_us=own * SECOND, rate=rate)
+    story.at(20)
+    row = story.row(TWO)
+    assert (row["clock"], row["off"], row["rate"]) == (shows, off, runs)
+
+
+def test_the_record_in_the_lock_is_told_field_by_field() -> None:
+    story = takeover()
+    story.at(25).take(TWO, "renewed", 1, since=21)
+    lock = story.stats()["lock"]
+    assert (lock["kind"], lock["key"]) == ("Lease", "kube-system/kube-scheduler")
+    assert {row["name"]: row["value"] for row in lock["rows"]} == {
+        "holderIdentity": TWO,
+        "leaseDurationSeconds": "15",
+        "acquireTime": "00:21.0",
+        "renewTime": "00:25.0",
+        "leaderTransitions": "1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("story", "sentence"),
+    [
+        pytest.param(
+            Election(), f"{ONE} finds no lock, creates it and leads; leaderTransitions is 0.", id="the first leader"
+        ),
+        pytest.param(
+            takeover(),
+            f"{TWO} has seen no renewal by {ONE} for 15 s on its own clock and takes over; leaderTransitions is 1.",
+            id="a takeover after the lease has ended",
+        ),
+        pytest.param(
+            two_leaders(),
+            f"{ONE} goes on where it stood, and knows nothing of the time between.",
+            id="a leader that goes on",
+        ),
+    ],
+)
+def test_what_just_happened_is_a_sentence_here_and_above(story: Election, sentence: str) -> None:
+    world = story.world()
+    assert stats(world, View())["told"][0]["text"] == sentence
+    assert PANELS["sentence"].stats(world, View())["text"] == sentence
+
+
+def test_a_released_lock_is_taken_without_waiting() -> None:
+    story = Election()
+    story.at(4).say(ev.LockChanged(ONE, "", 1, 4 * SECOND, 4 * SECOND, 0))
+    story.say(ev.ElectorTried(ONE, "released", "", "", None))
+    story.change(ONE, "stopped", "asked to end")
+    story.at(5).take(TWO, "acquired", 1)
+    told = [item["text"] for item in story.stats()["told"]]
+    assert told[0] == f"{TWO} finds the lock free and leads; leaderTransitions is 1."
+    assert told[2].startswith(f"{ONE} releases the lock: whoever tries next leads")
+    lease = story.world().election.replicas[ONE].leases[-1]
+    assert (lease.start_us, lease.end_us) == (0, 4 * SECOND)
+
+
+def test_nobody_schedules_between_two_leaders_and_the_queue_says_so() -> None:
+    story = Election()
+    story.add_node(traces.node("n"))
+    story.at(5).change(ONE, "stopped", "killed")
+    queues = PANELS["queues"].stats(story.world(), View())
+    assert queues["nobody"].startswith(f"No replica leads: the lock still names {ONE}.")
+    assert queues["pending"] == 0
+    story.change(TWO, "stopped", "killed")
+    assert PANELS["queues"].stats(story.world(), View())["nobody"].startswith("Every replica has stopped")
+
+
+@pytest.mark.parametrize(
+    ("at", "sentence"),
+    [
+        pytest.param(20, "", id="one leader is no alarm"),
+        pytest.param(
+            25,
+            f"{ONE} stands still and does not know that {TWO} leads: when it goes on, it schedules until its renew "
+            "deadline.",
+            id="a leader that stands still is told before it does harm",
+        ),
+        pytest.param(
+            30,
+            f"{ONE} and {TWO} both schedule: leases do not fence. "
+            "The second bind of a pod is refused by the API server.",
+            id="two leaders that work",
+        ),
+    ],
+)
+def test_two_leaders_are_an_alarm(at: int, sentence: str) -> None:
+    entries = [entry for entry in two_leaders().entries if entry.at_us <= at * SECOND]
+    assert alarm(World.fold(entries).election, at * SECOND) == sentence
+
+
+def test_the_time_of_two_leaders_is_one_stretch_though_one_of_them_changed_meanwhile() -> None:
+    story = two_leaders()
+    story.at(40).change(ONE, "stopped", "lost master")
+    story.at(50)
+    assert overlaps(story.world().election, 50 * SECOND) == [(21 * SECOND, 40 * SECOND)]
+
+
+def test_without_an_election_all_schedule_and_there_is_no_lock() -> None:
+    story = traces.Story()
+    story.say(ev.ReplicasConfigured((ONE, TWO), False, "", "", 0, 0, 0, False))
+    for name in (ONE, TWO):
+        story.say(ev.ReplicaChanged(name, "leading", "started", True, False, True, 0, "1"))
+    found = stats(World.fold(story.entries), View())
+    assert [row["says"] for row in found["rows"]] == ["schedules", "schedules"]
+    assert found["lock"] is None
+    assert found["alarm"].startswith(f"{ONE} and {TWO} all schedule, as nobody elects a leader")
+    assert not found["line"]["doubled"]
+
+
+# --- the time line ---------------------------------------------------------------------------------------------------
+
+
+def test_a_lane_tells_in_words_what_it_draws() -> None:
+    story = two_leaders()
+    story.at(35)
+    lanes = story.stats()["line"]["lanes"]
+    assert lanes[0]["says"].endswith(
+        "00:00.0 to 00:05.0 leads; 00:05.0 to 00:30.0 leads, standing still; 00:30.0 to now leads"
+    )
+    assert lanes[1]["says"] == "00:00.0 to 00:21.0 waits for the lock; 00:21.0 to now leads"
+
+
+@pytest.mark.parametrize(
+    ("lane", "sign", "count"),
+    [
+        pytest.param(0, 'class="ls-still"', 1, id="the time in which it stood still is hatched"),
+        pytest.param(0, 'class="ls-both"', 1, id="two leaders are marked in the lane of the first"),
+        pytest.param(1, 'class="ls-both"', 1, id="and in that of the second"),
+        pytest.param(1, 'class="ls-f"', 1, id="a takeover has its flag"),
+        pytest.param(1, 'class="ls-ahead"', 1, id="a lease reaches into the future"),
+        pytest.param(0, 'class="ls-ahead"', 0, id="one that has ended does not"),
+    ],
+)
+def test_a_lane_draws_what_happened(lane: int, sign: str, count: int) -> None:
+    story = two_leaders()
+    story.at(31)
+    assert story.stats()["line"]["lanes"][lane]["svg"].count(sign) == count
+
+
+def test_only_the_last_two_minutes_are_drawn_and_many_tries_become_few_marks() -> None:
+    story = Election()
+    for tenth in range(1, 4000):
+        story.at(tenth / 10).take(ONE, "renewed", 0, since=0)
+    line = story.stats()["line"]
+    assert line["marks"] == ["05:00", "05:30", "06:00", "06:30"]
+    ticks = line["lanes"][0]["svg"].count('class="ls-t')
+    assert 20 < ticks <= 200
+    assert "more</title>" in line["lanes"][0]["svg"]
+
+
+def test_a_failed_try_is_not_hidden_by_those_beside_it() -> None:
+    story = Election()
+    for tenth in range(1, 1200):
+        story.at(tenth / 10)
+        if tenth == 600:
+            story.say(ev.ElectorTried(ONE, "failed", "connection refused", ONE, 61 * SECOND))
+        else:
+            story.take(ONE, "renewed", 0, since=0)
+    assert 'class="ls-t is-failed"' in story.stats()["line"]["lanes"][0]["svg"]
+
+
+# --- with the engine -------------------------------------------------------------------------------------------------
+
+
+def scenario(number: int) -> Scenario:
+    (path,) = FOLDER.glob(f"{number}-*.yaml")
+    return load_scenario(path)
+
+
+@pytest.mark.parametrize("number", [93, 94, 95, 96, 97])
+def test_every_panel_of_every_scheduler_can_be_shown_at_every_step(number: int) -> None:
+    story = scenario(number)
+    simulation, world, folded = story.open(), World(), 0
+    for step in story.then:
+        play(simulation, [step])
+        for entry in simulation.recorder.entries[folded:]:
+            world.apply(entry)
+        folded, world.clock_us = len(simulation.recorder.entries), simulation.now_us
+        for replica in [*world.schedulers, ""]:
+            world.look_at(replica)
+            for panel in PANELS.values():
+                given = panel.stats(world, View(replica=replica))
+                assert f'id="panel-{panel.id}"' in render_to_string(f"panels/{panel.id}.html", given)
+    whole = World.fold(simulation.recorder.entries)
+    for replica in world.schedulers:
+        world.look_at(replica)
+        whole.look_at(replica)
+        assert (world.queue, world.pods_on, world.cycle) == (whole.queue, whole.pods_on, whole.cycle)
+
+
+def test_the_loser_of_two_binds_says_who_was_faster() -> None:
+    story = scenario(96)
+    simulation, said = story.open(), []
+    play(simulation, story.then[:-2])
+    for _ in range(30):
+        play(simulation, [{"kind": "stage"}])
+        told = PANELS["sentence"].stats(World.fold(simulation.recorder.entries), View())
+        said.append((told["replica"], told["text"]))
+    (by, text), *_ = [pair for pair in said if "already assigned" in pair[1]]
+    assert by == TWO
+    assert 'Operation cannot be fulfilled on pods/binding "web-1": pod web-1 is already assigned to node' in text
+    assert text.endswith(f"{ONE} was faster.")

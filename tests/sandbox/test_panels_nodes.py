@@ -1,0 +1,409 @@
+"""Nodes in trouble: their conditions, gauges, pods, and what their kubelets do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from django.template.loader import render_to_string
+
+from sandbox.panels import View, World
+from sandbox.panels.nodes import stats
+from scheduler_engine import commands
+from scheduler_engine.scenario import play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.scenarios import advance, world_after
+
+Step = dict[str, Any]
+
+
+def use(pod: str, memory: str) -> Step:
+    return {"kind": "usage", "pod": f"default/{pod}", "memory": memory}
+
+
+def disk(pod: str, amount: str) -> Step:
+    return {"kind": "usage", "pod": f"default/{pod}", "ephemeral_storage": amount}
+
+
+def condition(kind: str, status: str, node: str = "node1") -> Step:
+    return {"kind": "node-condition", "node": node, "type": kind, "status": status}
+
+
+def detail(slug: str, *steps: Step, view: View | None = None) -> dict[str, Any]:
+    return dict(stats(world_after(slug, *steps), view or View())["node"])
+
+
+def html(world: World, view: View | None = None, can_edit: bool = True) -> str:
+    found = stats(world, view or View())
+    return " ".join(render_to_string("panels/nodes.html", {**found, "can_edit": can_edit}).split())
+
+
+def gauge(found: dict[str, Any], signal: str) -> dict[str, Any]:
+    return next(row for row in found["gauges"]["rows"] if row["signal"] == signal)
+
+
+def words(found: dict[str, Any], signal: str = "memory.available") -> list[str]:
+    return [limit["words"] for limit in gauge(found, signal)["limits"]]
+
+
+def state_of(found: dict[str, Any], kind: str) -> dict[str, Any]:
+    return next(item for item in found["conditions"] if item["type"] == kind)
+
+
+def world_of(simulation: Simulation) -> World:
+    world = World.fold(simulation.recorder.entries)
+    world.clock_us = simulation.now_us
+    return world
+
+
+def nodes(*names: str, **more: Any) -> Simulation:
+    simulation = Simulation()
+    simulation.execute(commands.Apply(tuple(make_node(name).obj() for name in names)))
+    play(simulation, more.get("steps", ()))
+    return simulation
+
+
+# --- the list ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_nodes_the_panel_says_what_to_do() -> None:
+    assert stats(World(), View()) == {"empty": True}
+    assert "Add one" in html(World())
+
+
+@pytest.mark.parametrize(
+    ("steps", "order", "troubles"),
+    [
+        pytest.param((), ["a", "b", "c"], [[], [], []], id="all nodes are well: in the order in which they came"),
+        pytest.param(
+            (condition("DiskPressure", "True", "b"), condition("Ready", "Unknown", "c")),
+            ["c", "b", "a"],
+            [["Unreachable"], ["DiskPressure"], []],
+            id="a node that nobody hears stands before one under pressure",
+        ),
+        pytest.param(
+            (
+                condition("MemoryPressure", "True", "b"),
+                condition("MemoryPressure", "True", "c"),
+                condition("PIDPressure", "True", "c"),
+            ),
+            ["c", "b", "a"],
+            [["MemoryPressure", "PIDPressure"], ["MemoryPressure"], []],
+            id="of two alike the one with more troubles comes first",
+        ),
+        pytest.param(
+            ({"kind": "cordon", "node": "c", "on": True}, condition("Ready", "True", "a")),
+            ["c", "a", "b"],
+            [[], [], []],
+            id="a cordoned node comes before those that take pods, and Ready is no trouble",
+        ),
+    ],
+)
+def test_nodes_in_trouble_come_first(steps: tuple[Step, ...], order: list[str], troubles: list[list[str]]) -> None:
+    found = stats(world_of(nodes("a", "b", "c", steps=steps)), View())
+    assert [row["name"] for row in found["rows"]] == order
+    assert [row["troubles"] for row in found["rows"]] == troubles
+    assert found["node"]["name"] == order[0]
+    assert found["troubled"] == sum(1 for items in troubles if items)
+
+
+def test_a_long_list_has_pages_and_the_chosen_node_is_shown_from_any_of_them() -> None:
+    world = world_of(nodes(*(f"n{number:03}" for number in range(120))))
+    found = stats(world, View(page=3, node="n004"))
+    assert (found["pages"], found["previous"], found["following"]) == (3, 2, 0)
+    assert [row["name"] for row in found["rows"]] == [f"n{number:03}" for number in range(100, 120)]
+    assert found["node"]["name"] == "n004"
+
+
+def test_the_node_of_a_chosen_pod_is_shown() -> None:
+    simulation = nodes("a", "b")
+    simulation.execute(commands.Apply((make_pod("web").node("b").obj(),)))
+    world = world_of(simulation)
+    assert stats(world, View())["node"]["name"] == "a"
+    assert stats(world, View(pod="default/web"))["node"]["name"] == "b"
+    assert stats(world, View(pod="default/web", node="a"))["node"]["name"] == "a"
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "taint", "effects"),
+    [
+        ("Ready", "False", "not-ready", "NoSchedule, NoExecute"),
+        ("Ready", "Unknown", "unreachable", "NoSchedule, NoExecute"),
+        ("MemoryPressure", "True", "memory-pressure", "NoSchedule"),
+        ("DiskPressure", "True", "disk-pressure", "NoSchedule"),
+        ("PIDPressure", "True", "pid-pressure", "NoSchedule"),
+        ("NetworkUnavailable", "True", "network-unavailable", "NoSchedule"),
+    ],
+)
+def test_a_bad_condition_stands_with_its_taint_and_its_time(kind: str, status: str, taint: str, effects: str) -> None:
+    found = detail("node-not-ready", advance(20), condition(kind, status), advance(5))
+    item = state_of(found, kind)
+    assert (item["bad"], item["since"]) == (True, "00:20")
+    assert [(mark["text"], mark["effects"]) for mark in item["taints"]] == [(taint, effects)]
+    assert [choice for choice, on, _ in item["choices"] if on] == [status]
+
+
+def test_a_good_condition_has_no_taint_and_an_unreported_one_no_status() -> None:
+    found = detail("node-not-ready", condition("Ready", "False"), condition("Ready", "True"))
+    ready, network = state_of(found, "Ready"), state_of(found, "NetworkUnavailable")
+    assert (ready["bad"], ready["taints"], ready["status"]) == (False, [], "True")
+    assert (network["bad"], network["status"], network["since"]) == (False, "", "")
+
+
+def test_taints_that_no_condition_means_stand_beside_the_name() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("a").taint("gpu", "yes", "NoSchedule").obj(),)))
+    simulation.execute(commands.Cordon("a"))
+    found = stats(world_of(simulation), View())["node"]
+    assert [mark["text"] for mark in found["taints"]] == ["gpu"]
+    assert found["cordoned"]
+
+
+def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
+    steps = (use("busy", "9Gi"), advance(20), use("busy", "4Gi"), advance(20))
+    assert state_of(detail("soft-threshold", *steps[:2]), "MemoryPressure")["stays"] == "a threshold is met"
+    assert state_of(detail("soft-threshold", *steps), "MemoryPressure")["stays"] == "over, but stays 280 s more"
+    over = state_of(detail("soft-threshold", *steps, advance(280)), "MemoryPressure")
+    assert (over["status"], over["bad"], over["stays"], over["taints"]) == ("False", False, "", [])
+
+
+# --- gauges -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_used_shows_before_the_kubelet_has_seen_it() -> None:
+    found = detail("memory-pressure", use("greedy-low", "4168Mi"))
+    assert gauge(found, "memory.available")["left"] == "200Mi"
+    assert words(found) == ["below it: the kubelet will see at its next look"]
+    assert found["gauges"]["news"]
+    assert found["gauges"]["looks"] == "it looks every 10 s, next at 00:10"
+
+
+def test_a_hard_threshold_is_met_and_quiet_again_when_the_victim_is_gone() -> None:
+    met = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(10))
+    assert words(met) == ["met: evicts"]
+    assert met["gauges"]["looks"] == "it looks again when its victim is gone"
+    after = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(12))
+    assert (words(after), gauge(after, "memory.available")["left"]) == (["quiet"], "4.3Gi")
+    assert not after["gauges"]["news"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (10, "in its grace period: 90 s left"),
+        (88, "in its grace period: 12 s left"),
+        (100, "met: evicts"),
+    ],
+)
+def test_a_soft_threshold_counts_its_grace_period_down(seconds: int, said: str) -> None:
+    found = detail("soft-threshold", use("busy", "9Gi"), advance(seconds))
+    assert words(found) == ["quiet", said]
+    assert [limit["text"] for limit in gauge(found, "memory.available")["limits"]] == [
+        "memory.available<500Mi",
+        "memory.available<1.5Gi for 1m30s",
+    ]
+
+
+def test_minimum_reclaim_goes_on_until_its_goal() -> None:
+    found = detail("minimum-reclaim", use("small-3", "400Mi"), advance(11))
+    limit = gauge(found, "memory.available")["limits"][0]
+    assert (limit["reclaim"], limit["words"]) == ("then 500Mi more", "reclaiming until 1000Mi")
+    assert words(detail("minimum-reclaim", use("small-3", "400Mi"), advance(60))) == ["quiet"]
+
+
+def test_images_on_the_same_disk_have_no_gauge_of_their_own_but_their_thresholds_count() -> None:
+    found = stats(world_of(nodes("a")), View())["node"]
+    assert [row["signal"] for row in found["gauges"]["rows"] if row["signal"].startswith("imagefs")] == []
+    assert [limit["text"] for limit in gauge(found, "nodefs.available")["limits"]] == [
+        "nodefs.available<10%",
+        "imagefs.available<15%",
+    ]
+
+
+def test_a_disk_of_their_own_for_images_has_its_gauges() -> None:
+    simulation = Simulation()
+    node = make_node("a").obj()
+    node["metadata"]["annotations"] = {"sandbox/imagefs": "50Gi"}
+    simulation.execute(commands.Apply((node,)))
+    found = stats(world_of(simulation), View())["node"]
+    assert [limit["text"] for limit in gauge(found, "imagefs.available")["limits"]] == ["imagefs.available<15%"]
+    assert gauge(found, "imagefs.available")["capacity"] == "50Gi"
+
+
+def test_a_silent_kubelet_is_said_to_do_nothing() -> None:
+    assert "it measures and evicts nothing" in html(world_after("node-unreachable", condition("Ready", "Unknown")))
+
+
+# --- pods -------------------------------------------------------------------------------------------------------------
+
+
+def test_pods_stand_in_the_order_in_which_they_would_be_evicted() -> None:
+    users = detail("memory-pressure", use("greedy-low", "4168Mi"))["users"]
+    assert [(pod["place"], pod["name"], pod["exceeds"]) for pod in users["pods"]] == [
+        (1, "greedy-low", True),
+        (2, "greedy-high", True),
+        (3, "modest", False),
+    ]
+    first = users["pods"][0]
+    assert (first["used"], first["request"], first["value"]) == ("4.1Gi", "1Gi", "4168Mi")
+
+
+def test_the_oom_score_is_the_share_of_the_memory_and_the_adjustment_by_qos() -> None:
+    pods = {pod["name"]: pod for pod in detail("minimum-reclaim")["users"]["pods"]}
+    assert (pods["small-1"]["oom"], pods["small-1"]["oom_sum"]) == ("1039", "39 + 1000")
+    assert (pods["guaranteed"]["oom"], pods["guaranteed"]["oom_sum"]) == ("−155", "842 − 997")
+    greedy = detail("memory-pressure")["users"]["pods"][0]
+    assert greedy["oom_says"] == "main: 300 for its share of the memory, 900 for Burstable"
+
+
+def test_where_the_disk_has_the_thresholds_the_pods_are_compared_by_their_disk_usage() -> None:
+    users = detail("images-before-pods", disk("writer", "13Gi"))["users"]
+    assert (users["main"], users["place"]) == ("ephemeral_storage", "disk")
+    assert [(pod["name"], pod["used"]) for pod in users["pods"]] == [("writer", "13Gi"), ("reader", "0")]
+
+
+def test_of_many_pods_the_first_and_the_chosen_one_are_there() -> None:
+    simulation = nodes("a")
+    pods = [make_pod(f"p{number:03}").node("a").obj() for number in range(60)]
+    simulation.execute(commands.Apply(tuple(pods)))
+    world = world_of(simulation)
+    users = stats(world, View(pod="default/p055"))["node"]["users"]
+    assert [pod["name"] for pod in users["pods"]] == [*(f"p{number:03}" for number in range(40)), "p055"]
+    assert users["more"] == 19
+
+
+def test_the_system_daemons_use_something_too() -> None:
+    steps = ({"kind": "usage", "node": "node1", "memory": "1Gi"},)
+    found = detail("memory-pressure", *steps)
+    assert found["users"]["system"]["value"] == "1Gi"
+    assert gauge(found, "memory.available")["left"] == "3.3Gi"
+
+
+# --- ranking and history ----------------------------------------------------------------------------------------------
+
+
+def test_the_ranking_marks_the_victim_and_says_why_each_pod_stands_where_it_does() -> None:
+    table = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(15))["ranking"]
+    assert (table["at"], table["threshold"], table["spared"]) == ("00:10", "memory.available<500Mi", False)
+    assert [(row["name"], row["victim"], row["over"], row["why"]) for row in table["rows"]] == [
+        ("greedy-low", True, "3.1Gi", "exceeds its request; priority 0, lower than that of greedy-high"),
+        ("greedy-high", False, "2Gi", "exceeds its request; priority 1000, higher than that of greedy-low"),
+        ("modest", False, "−272Mi", "stays within its request"),
+    ]
+
+
+def test_equal_pods_stand_in_the_order_of_their_names_and_more_usage_goes_first() -> None:
+    equal = detail("minimum-reclaim", use("small-3", "400Mi"), advance(10))["ranking"]["rows"]
+    assert [row["why"] for row in equal[:2]] == [
+        "exceeds its request; equal to small-2: by name",
+        "exceeds its request; equal to small-1: by name",
+    ]
+    more = detail("minimum-reclaim", use("small-3", "420Mi"), advance(10))["ranking"]["rows"]
+    assert (more[0]["name"], more[0]["why"]) == (
+        "small-3",
+        "exceeds its request; 420Mi over its request, more than small-1",
+    )
+    assert more[1]["why"] == "exceeds its request; 400Mi over its request, less than small-3"
+
+
+def test_critical_pods_are_never_evicted_and_the_panel_says_so() -> None:
+    simulation = Simulation()
+    node = make_node("a").capacity({"memory": "10Gi", "cpu": "4", "pods": "110"}).obj()
+    pod = make_pod("vital").node("a").obj()
+    pod["spec"] |= {"priority": 2_000_001_000, "priorityClassName": "system-node-critical"}
+    pod["metadata"]["namespace"] = "kube-system"
+    simulation.execute(commands.Apply((node, pod)))
+    simulation.execute(commands.Usage(pod="kube-system/vital", memory="10Gi"))
+    simulation.execute(commands.Advance(10))
+    found = stats(world_of(simulation), View())["node"]
+    assert [(row["why"], row["victim"]) for row in found["ranking"]["rows"]] == [
+        ("critical: never evicted by a kubelet", False)
+    ]
+    assert found["ranking"]["spared"]
+    assert found["users"]["pods"][0]["place"] == "never"
+
+
+def test_history_tells_what_was_reclaimed_before_anyone_was_evicted() -> None:
+    steps = (disk("writer", "13Gi"), advance(20), disk("writer", "19Gi"), advance(20))
+    first = detail("images-before-pods", *steps[:2])
+    assert first["ranking"] is None
+    found = detail("images-before-pods", *steps)
+    assert [(deed["kind"], deed["at"], deed["title"]) for deed in found["history"]["deeds"]] == [
+        ("evicted", "00:30", "writer"),
+        ("reclaimed", "00:10", "1 unused image removed"),
+    ]
+    assert "6Gi freed" in found["history"]["deeds"][1]["text"]
+    assert "low on resource: ephemeral-storage" in found["history"]["deeds"][0]["text"]
+
+
+def test_a_soft_eviction_says_how_long_the_pod_has() -> None:
+    found = detail("soft-threshold", use("busy", "9Gi"), advance(101))
+    assert found["history"]["deeds"][0]["note"] == "memory.available, 20 s to end"
+
+
+def test_a_node_that_was_made_anew_begins_anew() -> None:
+    steps = (
+        use("greedy-low", "4168Mi"),
+        advance(15),
+        {"kind": "delete", "object_kind": "Node", "key": "node1"},
+        advance(60),
+        {"kind": "apply", "manifests": [make_node("node1").obj()]},
+    )
+    found = detail("memory-pressure", *steps)
+    assert (found["ranking"], found["history"]["deeds"]) == (None, [])
+
+
+# --- what can be done --------------------------------------------------------------------------------------------
+
+
+def test_the_form_holds_the_configuration_in_force() -> None:
+    found = detail("soft-threshold")["kubelet"]
+    assert found["given"]
+    assert "evictionMaxPodGracePeriod: 20" in found["yaml"]
+    plain = stats(world_of(nodes("a")), View())["node"]["kubelet"]
+    assert not plain["given"]
+    assert "memory.available: 100Mi" in plain["yaml"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["no json", "[]", '{"evictionSoft": {"memory.available": "1Gi"}}'],
+    ids=["it is no JSON", "it is no mapping", "a grace period is missing"],
+)
+def test_where_the_written_configuration_is_none_the_default_holds(written: str) -> None:
+    simulation = Simulation()
+    node = make_node("a").obj()
+    node["metadata"]["annotations"] = {"sandbox/kubelet-configuration": written}
+    simulation.execute(commands.Apply((node,)))
+    found = stats(world_of(simulation), View())["node"]["kubelet"]
+    assert not found["given"]
+    assert "memory.available<100Mi" in found["thresholds"]
+
+
+def test_every_configuration_to_start_from_is_one_that_the_kubelet_takes() -> None:
+
+    simulation = nodes("a")
+    for _, _, text in stats(world_of(simulation), View())["node"]["kubelet"]["presets"]:
+        simulation.execute(commands.KubeletConfigure("a", yaml.safe_load(text)))
+
+
+def test_who_only_watches_sees_everything_and_can_change_nothing() -> None:
+    world = world_after("memory-pressure", use("greedy-low", "4168Mi"), advance(15))
+    for view in (View(), View(node="node1")):
+        watching = html(world, view, can_edit=False)
+        assert "hx-post" not in watching
+        assert "<input" not in watching
+        assert "The node was low on resource: memory" in watching
+    assert "hx-post" in html(world)
+
+
+def test_pods_and_nodes_are_linked_to_all_other_panels() -> None:
+    text = html(world_after("memory-pressure", use("greedy-low", "4168Mi"), advance(15)))
+    assert text.count('data-pod="default/greedy-high"') >= 3
+    assert 'data-pod="default/greedy-low"' in text
+    assert 'data-node="node1"' in text

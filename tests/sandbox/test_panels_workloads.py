@@ -1,0 +1,472 @@
+"""The panel workloads: how far each one is, where its pods stand, and what the budgets allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox.panels import View, World
+from sandbox.panels.inspector import stats as inspector
+from sandbox.panels.rollout import conditions, numbers, rollout
+from sandbox.panels.workloads import MOST_PODS, PAGE, same_while, stats
+from scheduler_engine import commands
+from scheduler_engine.scenario import load_scenarios
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_budget, make_node
+from scheduler_engine.trace.events import ObjectAdded
+from tests.sandbox.test_panels_bindings import world_of
+from tests.sandbox.traces import Story, node, pod
+
+ZONE = "topology.kubernetes.io/zone"
+SHOP = "default/shop"
+
+
+def workload(kind: str, name: str, made: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    labels = {"app": name}
+    container = {"name": "main", "image": "registry.example/x:1", "resources": {"requests": {"cpu": "100m"}}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], **(made or {})}}
+    selector = {} if kind == "Job" else {"selector": {"matchLabels": labels}}
+    group = "batch/v1" if kind == "Job" else "apps/v1"
+    return {
+        "apiVersion": group,
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {**selector, "template": template, **spec},
+    }
+
+
+def spread(when: str = "DoNotSchedule", key: str = ZONE, app: str = "shop", **more: Any) -> dict[str, Any]:
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": when,
+        "labelSelector": {"matchLabels": {"app": app}},
+        **more,
+    }
+
+
+def cluster(*objects: dict[str, Any], zones: str = "abc") -> Simulation:
+    simulation = Simulation()
+    nodes = [make_node(f"node-{zone}").zone(zone).obj() for zone in zones]
+    simulation.execute(commands.Apply((*nodes, *objects)))
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Advance(5))
+    return simulation
+
+
+def rows(simulation: Simulation, page: int = 1) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in stats(world_of(simulation), View(page=page))["workloads"]}
+
+
+def html(world: World, can_edit: bool = True) -> str:
+    return render_to_string("panels/workloads.html", {**stats(world, View()), "can_edit": can_edit})
+
+
+@pytest.fixture(scope="module")
+def show() -> tuple[Simulation, list[dict[str, Any]]]:
+    """The scenario of a rolling update and a scale-down, and the row of its Deployment after each of its steps."""
+    scenario = next(item for item in load_scenarios() if item.slug == "rolling-update-then-scale-down")
+    simulation, seen = Simulation(seed=scenario.seed), []
+    for step in (*scenario.setup, *scenario.then):
+        simulation.execute(commands.from_json(dict(step)))
+        seen += rows(simulation).values()
+    return simulation, seen
+
+
+def line_of(row: dict[str, Any]) -> tuple[dict[str, int], str, str]:
+    (line,) = row["where"]
+    return {item["name"]: item["count"] for item in line["domains"]}, line["said"], line["text"]
+
+
+def test_a_scale_down_turns_the_skew_red_and_time_repairs_nothing(show: tuple[Simulation, list[Any]]) -> None:
+    simulation, seen = show
+    assert line_of(seen[2]) == ({"a": 2, "b": 2, "c": 2}, "yes", "skew 0 ≤ maxSkew 1")
+    red = ({"a": 2, "b": 2, "c": 0}, "no", "skew 2 > maxSkew 1; nobody moves pods once they run")
+    assert line_of(seen[-1]) == red
+    assert line_of(seen[-2]) == red
+    text = html(world_of(simulation))
+    assert 'class="w-line is-over" data-said="no"' in text
+    assert "skew 2 &gt; maxSkew 1; nobody moves pods once they run" in text
+
+
+def test_a_rolling_update_is_told_set_by_set(show: tuple[Simulation, list[Any]]) -> None:
+    applied, done = show[1][3], show[1][4]
+    assert applied["rollout"]["text"] == "rolling update: 3 of 6 updated"
+    assert applied["rollout"]["waits"].startswith("waits for 3 pods, first shop-")
+    assert applied["rollout"]["waits"].endswith(": Pending")
+    assert applied["unplaced"] == 3
+    assert [(item["revision"], item["newest"], item["desired"], item["image"]) for item in applied["sets"]] == [
+        (2, True, 3, "pause:3.10"),
+        (1, False, 5, "pause:3.9"),
+    ]
+    assert applied["sets"][0]["pods"].count("is-pending") == 3
+    assert applied["sets"][1]["pods"].count("is-terminating") == 1
+    assert done["rollout"] == {"said": "yes", "text": "all 6 pods are ready", "waits": ""}
+    assert [(item["type"], item["reason"], item["said"]) for item in done["conditions"]] == [
+        ("Progressing", "NewReplicaSetAvailable", "yes"),
+        ("Available", "MinimumReplicasAvailable", "yes"),
+    ]
+
+
+def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": "x"}, "spec": spec, "status": fields}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said", "text"),
+    [
+        pytest.param(
+            status("Deployment", {"replicas": 6, "paused": True}),
+            "wait",
+            "paused: a changed template waits until spec.paused is false",
+            id="a paused Deployment waits for somebody",
+        ),
+        pytest.param(
+            status("Deployment", {"replicas": 6}, replicas=8, updatedReplicas=2),
+            "wait",
+            "rolling update: 2 of 6 updated",
+            id="a rolling update counts the updated pods",
+        ),
+        pytest.param(
+            status("Deployment", {"replicas": 6}, replicas=7, updatedReplicas=6),
+            "wait",
+            "rolling update: all 6 updated, the last old pod has yet to go",
+            id="the last old pod has to go before a rolling update is over",
+        ),
+        pytest.param(
+            status("Deployment", {"replicas": 3, "strategy": {"type": "Recreate"}}, replicas=0, updatedReplicas=0),
+            "wait",
+            "recreate: 0 of 3 updated",
+            id="Recreate has no pods between the old and the new ones",
+        ),
+        pytest.param(
+            status("Deployment", {"replicas": 3}, replicas=1, updatedReplicas=1),
+            "wait",
+            "1 of 3 pods made",
+            id="a Deployment whose pods are refused has fewer than it wants",
+        ),
+        pytest.param(
+            status("Deployment", {"replicas": 3}, replicas=3, updatedReplicas=3, availableReplicas=1),
+            "wait",
+            "1 of 3 available",
+            id="a Deployment waits for its pods to be available",
+        ),
+        pytest.param(status("Deployment", {"replicas": 0}), "", "scaled to 0", id="nothing is wanted"),
+        pytest.param(
+            status(
+                "StatefulSet",
+                {"replicas": 4, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}},
+                currentRevision="a",
+                updateRevision="b",
+                updatedReplicas=1,
+            ),
+            "wait",
+            "rolling update, from the highest number down: 1 of 3 updated",
+            id="a partition keeps the low numbers of a StatefulSet out of the update",
+        ),
+        pytest.param(
+            status(
+                "StatefulSet",
+                {"replicas": 2, "updateStrategy": {"type": "OnDelete"}},
+                currentRevision="a",
+                updateRevision="b",
+            ),
+            "wait",
+            "OnDelete: 0 of 2 updated; the others when somebody deletes them",
+            id="OnDelete waits for a person",
+        ),
+        pytest.param(
+            status("StatefulSet", {"replicas": 3}, replicas=2, readyReplicas=1),
+            "wait",
+            "1 of 3 ready, one after the other",
+            id="a StatefulSet makes one pod after the other",
+        ),
+        pytest.param(
+            status("DaemonSet", {}), "", "no node is meant for it", id="a DaemonSet without a node wants nothing"
+        ),
+        pytest.param(
+            status("DaemonSet", {}, desiredNumberScheduled=3, updatedNumberScheduled=1),
+            "wait",
+            "rolling update: 1 of 3 nodes updated",
+            id="a DaemonSet is updated node by node",
+        ),
+        pytest.param(
+            status(
+                "DaemonSet",
+                {},
+                desiredNumberScheduled=2,
+                updatedNumberScheduled=2,
+                numberReady=2,
+                numberMisscheduled=1,
+            ),
+            "yes",
+            "one on each of 2 nodes; 1 pod where none should run",
+            id="a pod on a node that is no longer meant for it is told",
+        ),
+        pytest.param(
+            status("ReplicaSet", {"replicas": 3}, replicas=3, readyReplicas=2),
+            "wait",
+            "2 of 3 ready",
+            id="a ReplicaSet waits for its pods to be ready",
+        ),
+        pytest.param(
+            status("Job", {"completions": 4, "parallelism": 2}, active=2, succeeded=1, failed=1),
+            "wait",
+            "1 of 4 succeeded, 1 failed; at most 2 at a time",
+            id="a Job counts its endings",
+        ),
+        pytest.param(
+            status("Job", {"parallelism": 1}, succeeded=1, conditions=[{"type": "Complete", "status": "True"}]),
+            "yes",
+            "1 succeeded, 0 failed: complete",
+            id="a Job without completions is complete when its pods say so",
+        ),
+        pytest.param(
+            status("Job", {"completions": 1}, failed=7, conditions=[{"type": "Failed", "status": "True"}]),
+            "",
+            "0 of 1 succeeded, 7 failed: given up",
+            id="a Job that failed too often is given up",
+        ),
+    ],
+)
+def test_how_far_a_workload_is_in_words(manifest: dict[str, Any], said: str, text: str) -> None:
+    assert rollout(manifest, ()) == {"said": said, "text": text, "waits": ""}
+
+
+def test_a_number_below_what_is_wanted_is_marked_and_missing_fields_are_dashes() -> None:
+    short = numbers(status("ReplicaSet", {"replicas": 3}, replicas=3, readyReplicas=1))
+    assert [(item["text"], item["short"]) for item in short] == [
+        ("3", False),
+        ("–", False),
+        ("1", True),
+        ("0", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "said"),
+    [
+        pytest.param("Available", "True", "yes", id="what should be is good"),
+        pytest.param("Progressing", "False", "no", id="what should be and is not is bad"),
+        pytest.param("ReplicaFailure", "True", "no", id="what should not be is bad"),
+        pytest.param("Suspended", "True", "", id="suspended is neither"),
+    ],
+)
+def test_a_condition_is_good_or_bad(kind: str, state: str, said: str) -> None:
+    (item,) = conditions(status("Deployment", {}, conditions=[{"type": kind, "status": state, "reason": "R"}]))
+    assert (item["type"], item["status"], item["said"]) == (kind, "" if state == "True" else state, said)
+
+
+def test_every_kind_has_its_row_with_pods_and_the_buttons_that_it_can_have() -> None:
+    simulation = cluster(
+        workload("Deployment", "shop", replicas=1),
+        workload("StatefulSet", "db", replicas=2, serviceName="db"),
+        workload("DaemonSet", "agent"),
+        workload("ReplicaSet", "bare", replicas=1),
+        workload("Job", "pi", {"restartPolicy": "Never"}, completions=2),
+    )
+    found = rows(simulation)
+    assert [(row["kind"], row["desired"], row["scalable"], row["restartable"]) for row in found.values()] == [
+        ("Deployment", 1, True, True),
+        ("StatefulSet", 2, True, True),
+        ("DaemonSet", 3, False, True),
+        ("ReplicaSet", 1, True, False),
+        ("Job", 2, False, False),
+    ]
+    assert found["db"]["pods"].index('data-pod="default/db-0"') < found["db"]["pods"].index('data-pod="default/db-1"')
+    assert found["agent"]["pods"].count("<button") == 3
+    assert 'data-pod="default/pi-' in found["pi"]["pods"]
+    text = html(world_of(simulation))
+    assert (text.count('id="w-less:'), text.count('id="w-restart:')) == (3, 3)
+
+
+def test_pods_that_wait_come_first_and_say_why() -> None:
+    simulation = cluster(workload("ReplicaSet", "shop", replicas=2), zones="a")
+    big = workload("ReplicaSet", "big", replicas=4)
+    big["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1500m"
+    simulation.execute(commands.Apply((big,)))
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Advance(5))
+    row = rows(simulation)["big"]
+    blocks = row["pods"].split("<button")[1:]
+    assert ["is-pending" in block and ">Pending<" in block for block in blocks] == [True, True, False, False]
+    assert row["unplaced"] == 2
+    assert row["rollout"]["text"] == "2 of 4 ready"
+    assert row["rollout"]["waits"].startswith("waits for 2 pods, first big-")
+
+
+def test_a_large_set_draws_some_pods_and_counts_the_rest() -> None:
+    row = rows(cluster(workload("ReplicaSet", "shop", replicas=MOST_PODS + 3)))["shop"]
+    assert (row["pods"].count("<button"), row["more_pods"]) == (MOST_PODS, 3)
+
+
+def test_without_constraints_the_zones_are_counted_and_nothing_is_judged() -> None:
+    (line,) = rows(cluster(workload("ReplicaSet", "shop", replicas=3)))["shop"]["where"]
+    assert (line["key"], [item["count"] for item in line["domains"]], line["said"]) == ("zone", [1, 1, 1], "")
+
+
+def test_without_zones_there_is_no_line() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), workload("ReplicaSet", "shop", replicas=1))))
+    assert rows(simulation)["shop"]["where"] == []
+
+
+OVER = "skew 3 > maxSkew 1; nobody moves pods once they run"
+TIED = {"nodeSelector": {ZONE: "a"}}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "given", "said", "text"),
+    [
+        pytest.param(spread(), {}, "no", OVER, id="too many pods in one zone is a fault"),
+        pytest.param(
+            spread("ScheduleAnyway"),
+            {},
+            "soft",
+            "skew 3 > maxSkew 1; ScheduleAnyway only prefers less",
+            id="a soft constraint is no fault",
+        ),
+        pytest.param(spread(maxSkew=5), {}, "yes", "skew 3 ≤ maxSkew 5", id="a large maxSkew is kept"),
+        pytest.param(spread(), TIED, "yes", "skew 0 ≤ maxSkew 1", id="zones that the pods cannot go to do not count"),
+        pytest.param(
+            spread(nodeAffinityPolicy="Ignore"), TIED, "no", OVER, id="they count when the policy ignores affinity"
+        ),
+        pytest.param(
+            spread(minDomains=2), TIED, "no", OVER, id="with fewer domains than minDomains the fewest counts as 0"
+        ),
+    ],
+)
+def test_the_skew_counts_as_the_scheduler_counts(
+    constraint: dict[str, Any], given: dict[str, Any], said: str, text: str
+) -> None:
+    (row,) = stats(standing_in_zone_a(topologySpreadConstraints=[constraint], **given), View())["workloads"]
+    (line,) = row["where"]
+    assert (line["said"], line["text"]) == (said, text)
+
+
+def standing_in_zone_a(**spec: Any) -> World:
+    """Three pods of a ReplicaSet on the one node of zone a; b and c have a node each."""
+    story = Story()
+    for zone in "abc":
+        story.add_node(node(f"node-{zone}", zone))
+    owner = {**workload("ReplicaSet", "shop", spec, replicas=3), "metadata": {"name": "shop", "uid": "7"}}
+    story.say(ObjectAdded("ReplicaSet", SHOP, owner))
+    for number in range(3):
+        made = pod(f"shop-{number}", on="node-a", **spec)
+        made["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "shop", "uid": "7", "controller": True}]
+        story.add_pod(made)
+    return World.fold(story.entries)
+
+
+def test_match_label_keys_count_each_revision_for_itself() -> None:
+    both = {"topologySpreadConstraints": [spread(matchLabelKeys=["pod-template-hash"])]}
+    simulation = cluster(workload("Deployment", "shop", both, replicas=3))
+    again = workload("Deployment", "shop", {**both, "terminationGracePeriodSeconds": 5}, replicas=3)
+    simulation.execute(commands.Apply((again,)))
+    lines = rows(simulation)["shop"]["where"]
+    assert len(lines) == 2
+    assert len({line["selector"] for line in lines}) == 2
+    assert all("pod-template-hash" in line["selector"] for line in lines)
+
+
+def test_many_domains_are_one_sentence() -> None:
+    per_node = {"topologySpreadConstraints": [spread(key="kubernetes.io/hostname")]}
+    (line,) = rows(cluster(workload("ReplicaSet", "shop", per_node, replicas=2), zones="abcdefghij"))["shop"]["where"]
+    assert line["domains"] == []
+    assert line["many"].startswith("10 nodes: 0 in node-")
+    assert line["many"].endswith(" and 1 more")
+    assert line["text"] == "skew 1 ≤ maxSkew 1"
+
+
+def test_a_budget_shows_what_it_allows_now_and_whom_it_selects() -> None:
+    simulation = cluster(
+        workload("ReplicaSet", "shop", replicas=3), make_budget("shop", {"app": "shop"}, minAvailable=2)
+    )
+    (budget,) = stats(world_of(simulation), View())["budgets"]
+    shown = {name: budget[name] for name in ("rule", "selector", "allowed", "healthy", "needed", "expected", "said")}
+    assert shown == {
+        "rule": "minAvailable 2",
+        "selector": "app=shop",
+        "allowed": 1,
+        "healthy": 3,
+        "needed": 2,
+        "expected": 3,
+        "said": "yes",
+    }
+    assert budget["pods"].count("<button") == 3
+    simulation.execute(commands.Scale("ReplicaSet", SHOP, 2))
+    (budget,) = stats(world_of(simulation), View())["budgets"]
+    assert (budget["allowed"], budget["said"], budget["reason"]) == (0, "no", "InsufficientPods")
+
+
+def test_many_workloads_come_in_pages() -> None:
+    simulation = Simulation()
+    many = [workload("ReplicaSet", f"r{number}", replicas=0) for number in range(PAGE + 2)]
+    simulation.execute(commands.Apply(tuple(many)))
+    first, second = (stats(world_of(simulation), View(page=page)) for page in (1, 9))
+    assert (len(first["workloads"]), first["following"], first["previous"]) == (PAGE, 2, 0)
+    assert ([row["name"] for row in second["workloads"]], second["page"]) == ([f"r{PAGE}", f"r{PAGE + 1}"], 2)
+
+
+def test_revisions_that_stand_at_0_are_kept_short() -> None:
+    simulation = cluster(workload("Deployment", "shop", replicas=1))
+    for seconds in range(1, 6):
+        simulation.execute(
+            commands.Apply((workload("Deployment", "shop", {"terminationGracePeriodSeconds": seconds}, replicas=1),))
+        )
+        simulation.execute(commands.Run())
+        simulation.execute(commands.Advance(40))
+    row = rows(simulation)["shop"]
+    assert [item["revision"] for item in row["sets"]] == [6, 5, 4]
+    assert row["older"] == "revision 3, revision 2 and revision 1"
+
+
+def test_the_panel_is_drawn_anew_only_when_an_object_changes() -> None:
+    simulation = cluster(workload("ReplicaSet", "shop", replicas=1))
+    before = same_while(world_of(simulation), View())
+    simulation.execute(commands.Advance(60))
+    assert same_while(world_of(simulation), View()) == before
+    simulation.execute(commands.Scale("ReplicaSet", SHOP, 2))
+    assert same_while(world_of(simulation), View()) != before
+
+
+def test_who_only_watches_sees_numbers_and_no_buttons() -> None:
+    world = world_of(cluster(workload("Deployment", "shop", replicas=2), make_budget("shop", {"app": "shop"})))
+    assert "hx-post" in html(world)
+    assert "hx-post" not in html(world, can_edit=False)
+    assert "data-preset" not in html(World(), can_edit=False)
+
+
+def test_an_empty_panel_says_what_to_do() -> None:
+    text = html(World())
+    assert "No workload yet." in text
+    assert 'data-preset="deployment"' in text
+
+
+def test_names_are_escaped() -> None:
+    story = Story()
+    bold = workload("Deployment", "<b>bold")
+    bold["metadata"]["uid"] = "1"
+    bold["status"] = {"conditions": [{"type": "Available", "status": "False", "message": "<b>bold"}]}
+    owner = [{"kind": "Deployment", "name": "<b>bold", "uid": "1", "controller": True}]
+    owned = {"metadata": {"name": "<b>bold-1", "namespace": "default", "ownerReferences": owner}, "spec": {}}
+    story.say(ObjectAdded("Deployment", "default/<b>bold", bold), ObjectAdded("Pod", "default/<b>bold-1", owned))
+    text = html(World.fold(story.entries))
+    assert text.count("&lt;b&gt;bold") > 5
+    assert "<b>bold" not in text.replace('<b title="&lt;b&gt;bold">', "")
+
+
+def test_the_inspector_says_who_controls_a_pod_and_leads_there() -> None:
+    world = world_of(cluster(workload("Deployment", "shop", replicas=1)))
+    (key,) = world.pods
+    (name,) = (key.rpartition("/")[2] for key in world.objects["ReplicaSet"])
+    found = inspector(world, View(pod=key))
+    assert found["facts"][0] == {
+        "term": "Controlled by",
+        "text": f"ReplicaSet {name} of Deployment shop",
+        "tab": "workloads",
+    }
+    text = render_to_string("panels/inspector.html", {**found, "can_edit": True})
+    assert 'data-goto-tab="workloads"' in text

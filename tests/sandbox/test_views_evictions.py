@@ -1,0 +1,68 @@
+"""Evict and Drain as buttons: each is one command; the API server's refusal is an answer, not an error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox import rendering
+from sandbox.panels.view import View
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(name="ready")
+def one_pod_on_one_node(visitor: Any, node: Any, pod: Any) -> Any:
+    manifests = node("n1")["manifests"] + [
+        item | {"spec": item["spec"] | {"nodeName": "n1"}} for item in pod("web")["manifests"]
+    ]
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "all"},
+        "spec": {"minAvailable": 1, "selector": {}},
+    }
+    visitor.post("apply/", manifests=json.dumps({"apiVersion": "v1", "kind": "List", "items": [*manifests, budget]}))
+    return visitor
+
+
+def panel(visitor: Any) -> str:
+    return str(rendering.fragments(visitor.row(), View(), ["evictions"], True)["evictions"].html)
+
+
+def test_a_refused_eviction_is_an_answer_that_everybody_sees(ready: Any) -> None:
+    answer = ready.post("evict/", who="Ada", pod="default/web")
+    assert answer.status_code == 204
+    assert json.loads(ready.log()[-1]) == {"kind": "evict", "pod": "default/web"}
+    html = panel(ready)
+    assert "429 Too Many Requests" in html
+    assert "asked by Ada" in " ".join(html.split())
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_drain_is_begun_and_stopped(ready: Any, on: bool) -> None:
+    assert ready.post("drain/", node="n1", on="1" if on else "0").status_code == 204
+    assert json.loads(ready.log()[-1]) == {"kind": "drain", "node": "n1", "on": on}
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        pytest.param("evict/", {"pod": "default/nobody"}, id="a pod that is not there"),
+        pytest.param("evict/", {}, id="no pod"),
+        pytest.param("drain/", {"node": "nowhere", "on": "1"}, id="a node that is not there"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_a_notice(ready: Any, path: str, fields: dict[str, str]) -> None:
+    before = ready.log()
+    answer = ready.post(path, **fields)
+    assert answer.status_code == 422
+    assert "data-notice" in answer.content.decode()
+    assert ready.log() == before
+
+
+@pytest.mark.parametrize("path", ["evict/", "drain/"])
+def test_who_watches_may_not_ask(ready: Any, path: str) -> None:
+    assert ready.watching().post(path, pod="default/web", node="n1", on="1").status_code == 403

@@ -1,0 +1,140 @@
+"""The controls of the tab Nodes: conditions, usage, kubelet configurations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox import rendering, store
+from sandbox.panels.view import View
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cluster(visitor: Any, node: Any, pod: Any) -> Any:
+    """The visitor of a sandbox with the node n1 and the pod default/web."""
+    store.execute(visitor.sandbox, node("n1"))
+    store.execute(visitor.sandbox, pod("web"))
+    return visitor
+
+
+def panel(visitor: Any) -> str:
+    return str(rendering.fragments(visitor.row(), View(), ["nodes"], True)["nodes"].html)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "command"),
+    [
+        pytest.param(
+            "node-condition/",
+            {"node": "n1", "type": "Ready", "status": "Unknown"},
+            {"kind": "node-condition", "node": "n1", "type": "Ready", "status": "Unknown"},
+            id="a condition button",
+        ),
+        pytest.param(
+            "usage/",
+            {"pod": "default/web", "memory": " 500Mi ", "pids": ""},
+            {"kind": "usage", "pod": "default/web", "node": "", "memory": "500Mi", "pids": None, "cpu": None},
+            id="the field of a pod; what is empty stays as it is",
+        ),
+        pytest.param(
+            "usage/",
+            {"pod": "default/web", "slide": "512", "amount": "ephemeral_storage", "unit": "Mi"},
+            {"kind": "usage", "pod": "default/web", "ephemeral_storage": "512Mi", "memory": None},
+            id="the slider of a pod",
+        ),
+        pytest.param(
+            "usage/",
+            {"node": "n1", "memory": "0"},
+            {"kind": "usage", "node": "n1", "pod": "", "memory": "0"},
+            id="the system daemons of a node use nothing any more",
+        ),
+        pytest.param(
+            "kubelet/",
+            {"node": "n1", "configuration": "evictionHard: {memory.available: 500Mi}"},
+            {"kind": "kubelet", "node": "n1", "configuration": {"evictionHard": {"memory.available": "500Mi"}}},
+            id="a kubelet configuration",
+        ),
+        pytest.param(
+            "kubelet/",
+            {"node": "n1"},
+            {"kind": "kubelet", "node": "n1", "configuration": None},
+            id="back to the default configuration",
+        ),
+    ],
+)
+def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, str], command: dict[str, Any]) -> None:
+    assert cluster.post(path, who="Ada", **fields).status_code == 204
+    assert command.items() <= json.loads(cluster.log()[-1]).items()
+    assert len(cluster.log()) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "words"),
+    [
+        pytest.param(
+            "usage/", {"pod": "default/web", "memory": "much"}, "quantities must match", id="an amount that is none"
+        ),
+        pytest.param(
+            "usage/", {"pod": "default/web", "memory": "-1"}, "greater than or equal to 0", id="less than none"
+        ),
+        pytest.param("usage/", {"pod": "default/web", "memory": ""}, "an amount is needed", id="an empty field"),
+        pytest.param(
+            "usage/", {"pod": "default/gone", "memory": "1Mi"}, "&quot;gone&quot; not found", id="no such pod"
+        ),
+        pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="nobody is named"),
+        pytest.param(
+            "kubelet/",
+            {"node": "n1", "configuration": "evictionSoft: {memory.available: 1Gi}"},
+            "grace period must be specified for the soft eviction threshold memory.available",
+            id="a soft threshold without a grace period",
+        ),
+        pytest.param(
+            "kubelet/",
+            {"node": "n1", "configuration": "evictionHard: {memory.free: 1Gi}\nevictionSoft: {cpu: '1'}"},
+            "unsupported eviction signal cpu",
+            id="everything that is wrong is said",
+        ),
+        pytest.param("kubelet/", {"node": "n1", "configuration": "evictionHard: {"}, "line", id="no YAML"),
+        pytest.param("kubelet/", {"node": "n1", "configuration": "- 1"}, "field: value", id="a list"),
+        pytest.param("kubelet/", {"node": "n1", "configuration": "{}\n---\n{}"}, "not several", id="two of them"),
+        pytest.param("kubelet/", {"node": "n9"}, "&quot;n9&quot; not found", id="no such node"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_control_and_changes_nothing(
+    cluster: Any, path: str, fields: dict[str, str], words: str
+) -> None:
+    answer = cluster.post(path, **fields)
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert words in text
+    assert 'class="err" role="alert"' in text
+    assert "data-notice" not in text
+    assert len(cluster.log()) == 2
+
+
+def test_a_condition_that_there_is_not_is_a_notice(cluster: Any) -> None:
+    answer = cluster.post("node-condition/", node="n1", type="Hungry", status="True")
+    assert (answer.status_code, "data-notice" in answer.content.decode()) == (422, True)
+    assert len(cluster.log()) == 2
+
+
+@pytest.mark.parametrize("path", ["node-condition/", "usage/", "kubelet/"])
+def test_who_only_watches_is_refused(cluster: Any, path: str) -> None:
+    assert cluster.watching().post(path, node="n1", memory="1Gi", type="Ready", status="False").status_code == 403
+    assert cluster.get(path).status_code == 405
+    assert len(cluster.log()) == 2
+
+
+def test_the_panel_shows_what_was_set(cluster: Any) -> None:
+    cluster.post("kubelet/", node="n1", configuration="evictionHard: {memory.available: 1Gi}")
+    cluster.post("do/settle/")
+    cluster.post("usage/", pod="default/web", memory="7500Mi")
+    assert "below it: the kubelet will see at its next look" in panel(cluster)
+    cluster.post("do/advance/", seconds="10")
+    html = panel(cluster)
+    assert "met: evicts" in html
+    assert "The node was low on resource: memory. Threshold quantity: 1Gi" in html

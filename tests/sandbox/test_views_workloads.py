@@ -1,0 +1,128 @@
+"""Scaling and restarting workloads over HTTP, and the manifests that the Add drawer offers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox import rendering, store
+from sandbox.panels.view import View
+from sandbox.presets import MANIFESTS, Preset
+
+pytestmark = pytest.mark.django_db
+
+SHOP = {"kind": "Deployment", "key": "default/shop"}
+DEPLOYMENT = next(preset for preset in MANIFESTS if preset.slug == "deployment")
+
+
+@pytest.fixture
+def shop(visitor: Any, node: Any) -> Any:
+    """A visitor whose sandbox has a Deployment of six replicas."""
+    store.execute(visitor.sandbox, node("n1"))
+    assert visitor.post("apply/", manifests=DEPLOYMENT.text).status_code == 204
+    return visitor
+
+
+def deployment(visitor: Any) -> dict[str, Any]:
+    with rendering.present(visitor.row()) as world:
+        return dict(world.objects["Deployment"]["default/shop"])
+
+
+@pytest.mark.parametrize("preset", MANIFESTS, ids=lambda preset: preset.slug)
+def test_every_manifest_to_start_from_is_accepted(visitor: Any, preset: Preset) -> None:
+    answer = visitor.post("apply/", manifests=preset.text)
+    assert (answer.status_code, answer.content) == (204, b"")
+    page = visitor.get().content.decode()
+    assert f'data-manifest="{preset.slug}"' in page
+    assert f'<template data-manifest-of="{preset.slug}">' in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "replicas"),
+    [
+        pytest.param({"replicas": "4"}, 4, id="to a number"),
+        pytest.param({"replicas": " 0 "}, 0, id="to nothing"),
+        pytest.param({"by": "1", "replicas": "99"}, 7, id="by one more, whatever stands in the field"),
+        pytest.param({"by": "-1"}, 5, id="by one less"),
+    ],
+)
+def test_a_workload_is_scaled(shop: Any, fields: dict[str, str], replicas: int) -> None:
+    answer = shop.post("scale/", who="Ada", **SHOP, **fields)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert json.loads(shop.log()[-1]) == {
+        "kind": "scale",
+        "object_kind": "Deployment",
+        "key": "default/shop",
+        "replicas": replicas,
+    }
+    assert deployment(shop)["spec"]["replicas"] == replicas
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        pytest.param(SHOP | {"replicas": "many"}, "replicas: a whole number is needed", id="no number"),
+        pytest.param(SHOP | {"replicas": ""}, "replicas: a whole number is needed", id="nothing"),
+        pytest.param(SHOP | {"by": "x"}, "replicas: a whole number is needed", id="a step that is no number"),
+        pytest.param(SHOP | {"replicas": "-1"}, "replicas: must be from 0 to 1000", id="less than nothing"),
+        pytest.param(SHOP | {"replicas": "1001"}, "replicas: must be from 0 to 1000", id="too many"),
+        pytest.param(SHOP | {"key": "default/gone", "by": "1"}, "There is no Deployment default/gone.", id="unknown"),
+        pytest.param({"replicas": "1"}, "There is no workload", id="nothing is named"),
+        pytest.param(
+            {"kind": "Node", "key": "n1", "replicas": "2"}, "a Node has no scale", id="a kind without a scale"
+        ),
+    ],
+)
+def test_a_scale_that_is_refused_is_said_at_the_field(shop: Any, fields: dict[str, str], words: str) -> None:
+    before = shop.log()
+    answer = shop.post("scale/", **fields)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert "data-notice" not in answer.content.decode()
+    assert shop.log() == before
+
+
+def test_a_restart_makes_a_new_revision_with_the_time_in_its_template(shop: Any) -> None:
+    shop.post("do/advance/", seconds="30")
+    before = deployment(shop)
+    assert shop.post("rollout/", **SHOP).status_code == 204
+    after = deployment(shop)
+    annotations = after["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:30Z"}
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2"
+    html = rendering.fragments(shop.row(), View(), ["workloads"], True)["workloads"].html
+    assert "revision 2, new" in html
+
+
+def test_a_second_restart_needs_time_to_pass(shop: Any) -> None:
+    assert shop.post("rollout/", **SHOP).status_code == 204
+    answer = shop.post("rollout/", **SHOP)
+    assert answer.status_code == 422
+    assert "restarted within this very second" in answer.content.decode()
+    shop.post("do/advance/", seconds="1")
+    assert shop.post("rollout/", **SHOP).status_code == 204
+
+
+def test_what_is_paused_or_unknown_or_has_no_rollout_is_not_restarted(shop: Any) -> None:
+    paused = deployment(shop)
+    paused["spec"] = {**paused["spec"], "paused": True}
+    store.execute(shop.sandbox, {"kind": "apply", "manifests": [paused]})
+    for fields, words in (
+        (SHOP, "restart paused deployment"),
+        (SHOP | {"key": "default/gone"}, "deployments.apps &quot;gone&quot; not found"),
+        ({"kind": "Node", "key": "n1"}, "restarting is not supported for a Node"),
+        ({}, "restarting is not supported"),
+    ):
+        answer = shop.post("rollout/", **fields)
+        assert answer.status_code == 422
+        assert words in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["scale/", "rollout/"])
+def test_who_only_watches_may_not(shop: Any, path: str) -> None:
+    before = shop.log()
+    assert shop.watching().post(path, **SHOP, replicas="1").status_code == 403
+    assert shop.log() == before

@@ -41,7 +41,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     attempts = world.attempts.get(pod.key, [])
     asked_for = world.by_number.get(view.cycle)
-    cycle = asked_for if asked_for in attempts else (attempts[-1] if attempts else None)
+    cycle = asked_for if asked_for in attempts else _telling(pod, attempts)
     return {
         "kind": "pod",
         "key": pod.key,
@@ -74,6 +74,12 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         ],
         "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
     }
+
+
+def _telling(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
+    """The attempt that put the pod where it is, though another scheduler may have tried later; else the last one."""
+    bound = (cycle for cycle in reversed(attempts) if cycle.outcome == "bound" and cycle.node == pod.node)
+    return next(bound, attempts[-1] if attempts else None)
 
 
 def _move(world: World, queued: Queued) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector import stats
+from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.scenarios import world_after
 
 
 @pytest.fixture(name="world")
@@ -112,3 +114,11 @@ def test_with_nothing_to_show_it_says_how_to_begin() -> None:
 
 def test_an_unknown_choice_falls_back_to_the_pod_in_question(world: World) -> None:
     assert stats(world, View(node="nowhere"))["name"] == "web-4"
+
+
+def test_a_pod_whose_second_bind_was_refused_tells_why_it_is_where_the_first_one_put_it() -> None:
+    scenario = next(item for item in load_scenarios() if item.slug == "two-leaders")
+    world = world_after("two-leaders", *(dict(step) for step in scenario.then))
+    assert [cycle.outcome for cycle in world.attempts["default/web-3"]] == ["bound", "error"]
+    told = stats(world, View(pod="default/web-3"))
+    assert told["here"]["node"] == world.pods["default/web-3"].pod.node_name

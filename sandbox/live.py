@@ -17,6 +17,7 @@ from uuid import UUID
 from django.conf import settings
 
 from sandbox import engine, memory
+from sandbox.guide import guide
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.panels.world import World
 from scheduler_engine.errors import Rejected
@@ -69,6 +70,7 @@ class Live:
         self.seed = sandbox.seed
         self.configuration = sandbox.configuration
         self.queue_rules = sandbox.queue_rules
+        self.guide = guide(sandbox.scenario)
         self.lock = RLock()
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
@@ -97,6 +99,7 @@ class Live:
         self.world, self.folded = World(), 0
         self.world.seed = self.seed
         self.world.people = self.people
+        self.world.guide = self.guide
         self._fold()
 
     def _fold(self) -> None:

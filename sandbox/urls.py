@@ -14,6 +14,7 @@ from sandbox.views import (
     nodes,
     pages,
     reading,
+    steps,
     workloads,
 )
 
@@ -38,6 +39,7 @@ workbench_patterns = [
     *nodes.urlpatterns,
     *evictions.urlpatterns,
     *leader.urlpatterns,
+    *steps.urlpatterns,
 ]
 urlpatterns = [
     path("", pages.landing, name="landing"),

@@ -1,8 +1,9 @@
 """Scenarios: a cluster to open with one click, what should come out of it in words, and a check that it does.
 
 A scenario is a YAML file: ``title``, ``group`` (row of the feature list), ``about``, ``outcome``, ``source``, ``seed``,
-``configuration``, ``queue_rules`` (``v1.34`` or ``design-doc``), ``setup`` and ``then`` (lists of commands, one key
-each: ``apply: […]``, ``run: {}`` …; in ``then`` also ``refused: text``), ``expect`` (assertions, see ``ASSERTIONS``).
+``configuration``, ``queue_rules`` (``v1.34`` or ``design-doc``), ``tab`` (what a workbench shows first), ``setup`` and
+``then`` (lists of commands, one key each: ``apply: […]``, ``run: {}`` …; in ``then`` also ``refused: text`` and
+``say: text``), ``expect`` (assertions, see ``ASSERTIONS``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,22 @@ from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import LockChanged
 from scheduler_engine.trace.text import line
 
+TABS = (
+    "filter",
+    "scores",
+    "preemption",
+    "cache",
+    "workloads",
+    "nodes",
+    "evictions",
+    "leader",
+    "metrics",
+    "events",
+    "configuration",
+)
+"""What a workbench can show beside the cluster."""
+BESIDE = ("refused", "say")
+"""Keys that may stand beside the command of a step in ``then``."""
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "scenarios"
 
 Data = dict[str, Any]
@@ -31,7 +48,10 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """``setup`` are the commands (JSON form) executed when it is opened, ``then`` those that a visitor would press."""
+    """``setup`` are the commands (JSON form) executed when it is opened, ``then`` those that a visitor would press.
+
+    ``tab``: one of ``TABS``, "" = the one of the stage at hand.
+    """
 
     slug: str
     title: str
@@ -42,6 +62,7 @@ class Scenario:
     seed: int = 42
     configuration: Data | None = None
     queue_rules: str = "v1.34"
+    tab: str = ""
     setup: tuple[Data, ...] = ()
     then: tuple[Data, ...] = ({"kind": "run"},)
     expect: tuple[Data, ...] = field(default=())
@@ -60,13 +81,18 @@ def play(simulation: Simulation, steps: Sequence[Data]) -> None:
     for step in steps:
         wanted = step.get("refused")
         try:
-            simulation.execute(commands.from_json({name: value for name, value in step.items() if name != "refused"}))
+            simulation.execute(commands.from_json(command_of(step)))
         except Rejected as refusal:
             if wanted is None or wanted not in str(refusal):
                 raise
         else:
             if wanted is not None:
                 raise Rejected(f"{step['kind']} should have been refused: {wanted}")
+
+
+def command_of(step: Data) -> Data:
+    """The command of a step, without what stands beside it."""
+    return {name: value for name, value in step.items() if name not in BESIDE}
 
 
 def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
@@ -87,19 +113,21 @@ def load_scenario(path: Path) -> Scenario:
         raise Rejected(f"{path.name}: unknown keys {unknown}, missing keys {missing}")
     if data.get("queue_rules", "v1.34") not in QUEUES:
         raise Rejected(f"{path.name}: queue_rules must be {' or '.join(QUEUES)}")
+    if data.get("tab", "") not in ("", *TABS):
+        raise Rejected(f"{path.name}: tab must be one of {', '.join(TABS)}")
     for name in ("setup", "then"):
         if name in data:
-            data[name] = tuple(_command(step, path, refusable=name == "then") for step in data[name])
+            data[name] = tuple(_command(step, path, BESIDE if name == "then" else ()) for step in data[name])
     data["expect"] = tuple(data.get("expect") or ())
     slug = path.stem.split("-", 1)[1] if path.stem[:2].isdigit() else path.stem
     return Scenario(slug=slug, **data)
 
 
-def _command(step: Any, path: Path, refusable: bool) -> Data:
-    """``apply: […]`` or ``run: {…}`` as a command in its JSON form; ``refused: text`` may stand beside it."""
-    refused = step.get("refused") if isinstance(step, dict) and refusable else None
-    named = [name for name in step if name != "refused" or refused is None] if isinstance(step, dict) else []
-    if len(named) != 1 or not isinstance(refused, (str, type(None))):
+def _command(step: Any, path: Path, beside: tuple[str, ...]) -> Data:
+    """``apply: […]`` or ``run: {…}`` as a command in its JSON form, and the texts that may stand ``beside`` it."""
+    texts = {name: step[name] for name in beside if name in step} if isinstance(step, dict) else {}
+    named = [name for name in step if name not in texts] if isinstance(step, dict) else []
+    if len(named) != 1 or not all(isinstance(text, str) for text in texts.values()):
         raise Rejected(f"{path.name}: a step has one key, the command")
     kind, fields = named[0], step[named[0]]
     if kind == "cordon" and isinstance(fields, dict):
@@ -107,7 +135,7 @@ def _command(step: Any, path: Path, refusable: bool) -> Data:
         fields = {"on" if name == "true" else name: value for name, value in fields.items()}
     command = {"kind": kind, "manifests": fields} if kind == "apply" else {"kind": kind, **(fields or {})}
     commands.from_json(command)
-    return command if refused is None else {**command, "refused": refused}
+    return command | texts
 
 
 def check(simulation: Simulation, scenario: Scenario) -> list[str]:

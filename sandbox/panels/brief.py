@@ -37,8 +37,9 @@ class Briefs:
         return plain
 
     def _skew(self, place: NodeState) -> str:
-        text = str(self.skews.get(place.zone, {}).get("text", ""))
-        return text if ">" in text else ""
+        zone = self.skews.get(place.zone, {})
+        text = str(zone.get("text", ""))
+        return text if ">" in text and not zone["standing"] else ""
 
 
 def _label(pod: PodState, place: NodeState) -> str:

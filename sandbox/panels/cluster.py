@@ -11,7 +11,7 @@ from . import markup
 from .amounts import cores, memory, ratio, seconds, short_name
 from .cluster_card import card_html
 from .markup import Markup
-from .skew import skews
+from .skew import is_history, skews
 from .state import NodeState, PodState
 from .verdicts import NOTHING, Word, words_for
 from .view import View
@@ -19,6 +19,8 @@ from .world import World
 
 CARDS = 40
 """Up to so many nodes are cards; more are tiles."""
+FEW_NODES, FEW_PODS = 2, 4
+"""So many nodes in a zone, and pods on a node, keep their names when the cards fold."""
 
 
 ELSEWHERE = frozenset(
@@ -53,7 +55,8 @@ def same_while(world: World, view: View) -> object:
     present = cycle is world.cycle
     number, replica = cycle.number if cycle else 0, world.scheduler.replica
     objects = max(world.changed.get(kind, 0) for kind in SHOWN)
-    return number, present, replica, objects, world.latest_but(ELSEWHERE), world.clock_us if leaving else 0
+    history = cycle is not None and is_history(world, cycle)
+    return number, present, history, replica, objects, world.latest_but(ELSEWHERE), world.clock_us if leaving else 0
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -84,6 +87,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "columns": min(max(len(zones), 1), 4),
         "rows": 1 + max((zone["count"] for zone in zones), default=0),
         "many": many,
+        "few": _few(world, zones),
         "nodes": len(world.nodes),
         "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
         "pods": sum(len(pods) for pods in world.pods_on.values()),
@@ -92,6 +96,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "past": cycle.number if cycle and cycle is not world.cycle else 0,
         "can_switch": len(world.nodes) > 12,
     }
+
+
+def _few(world: World, zones: list[dict[str, Any]]) -> bool:
+    """There is room for the names of pods beside a tall decision pane."""
+    tallest = max((zone["count"] for zone in zones), default=0)
+    return tallest <= FEW_NODES and all(len(pods) <= FEW_PODS for pods in world.pods_on.values())
 
 
 def _start(world: World) -> str:

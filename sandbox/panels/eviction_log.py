@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .world import World
 
 BY_TAINT = "TaintManagerEviction"
-OF_PEOPLE = ("evict", "drain", "node-condition", "usage", "scale")
+OF_PEOPLE = ("evict", "drain", "node-condition", "usage", "scale", "delete")
 """Commands whose outcome is worth a sentence of its own."""
 
 

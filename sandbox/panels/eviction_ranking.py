@@ -110,7 +110,7 @@ def _deed(world: World, deed: Deed) -> dict[str, Any]:
         "at": short_clock(deed.at_us),
         "kind": "evicted",
         "title": short_name(event.pod),
-        "note": f"{event.signal}, {grace}",
+        "note": f"{event.signal}, {grace}{', to reclaim the minimum' if deed.above else ''}",
         "text": event.message,
         "pod": event.pod,
     }

@@ -13,6 +13,8 @@ from scheduler_engine.trace import events as ev
 
 from .amounts import clock, short_name
 from .eviction_log import Drain, Happening, Plan, Request, left, taint_text
+from .node_gauges import amount
+from .node_health import Deed, Pressure
 from .words import listed, plural
 from .world import World
 
@@ -35,9 +37,16 @@ def told(world: World, last: Happening) -> dict[str, Any]:
         "name": short_name(key),
         "text": after,
         "next": following,
-        "precise": last.item.cause if isinstance(last.item, Request) else "",
+        "precise": _precise(last.item),
         "n": last.n,
     }
+
+
+def _precise(item: Any) -> str:
+    """The same in Kubernetes' words, where it has any."""
+    if isinstance(item, Request):
+        return item.cause
+    return item.event.message if isinstance(item, Deed) and isinstance(item.event, ev.PodEvicted) else ""
 
 
 def _request(world: World, request: Request) -> Told:
@@ -75,13 +84,20 @@ def _plan(world: World, plan: Plan) -> Told:
     if plan.state == "planned":
         also = f"and {plural(others, 'more pod')} must" if others else "must"
         why = f"{plan.taint}, tolerationSeconds {plan.seconds}"
-        return "", "pod", plan.pod, f" {also} leave {plan.node} at {clock(plan.at_us)}: {why}.", ""
+        after = f" {also} leave {plan.node} at {clock(plan.at_us)}: {why}."
+        return "", "pod", plan.pod, after, f"{left(plan.at_us - world.clock_us)} to go"
     if plan.state == "cancelled":
         also = f"and {plural(others, 'more pod')} may" if others else "may"
         return "", "pod", plan.pod, f" {also} stay on {plan.node} after all: {plan.why}.", ""
     also = f"and {plural(others, 'more pod')} are" if others else "is"
     why = f"{plan.taint} is not tolerated" if plan.seconds is None else f"tolerationSeconds {plan.seconds} are over"
-    return "", "pod", plan.pod, f" {also} evicted from {plan.node}: {why}.", ""
+    return "", "pod", plan.pod, f" {also} evicted from {plan.node}: {why}.", _soonest(world)
+
+
+def _soonest(world: World) -> str:
+    """The pod that a taint drives away next."""
+    plan = min(world.evictions.planned.values(), key=lambda item: item.at_us, default=None)
+    return f"{short_name(plan.pod)} must leave in {left(plan.at_us - world.clock_us)}" if plan else ""
 
 
 def _others(world: World, plan: Plan) -> int:
@@ -97,6 +113,8 @@ def _others(world: World, plan: Plan) -> int:
 def _command(world: World, given: ev.CommandGiven) -> Told:
     if given.kind == "scale":
         return _scaled(world, given)
+    if given.kind == "delete":
+        return _deleted(world, given)
     if given.kind == "usage":
         who, _, what = given.summary.partition(" uses ")
         system = who.startswith(SYSTEM)
@@ -117,6 +135,43 @@ def _scaled(world: World, given: ev.CommandGiven) -> Told:
     return "", "", "", after, ""
 
 
+def _deleted(world: World, given: ev.CommandGiven) -> Told:
+    """``delete Pod default/web (Foreground)``: no budget has a say, but a pod may take its time."""
+    _, kind, key, *how = given.summary.split(" ")
+    pod = world.pods.get(key) if kind == "Pod" else None
+    if kind == "Pod" and pod is None:
+        return "", "pod", key, " was deleted: no budget is asked for that.", ""
+    if pod is not None:
+        rest = (pod.gone_at_us or world.clock_us) - world.clock_us
+        return "", "pod", key, f" is deleted: no budget is asked for that. It has {left(rest)} to end.", ""
+    there = kind != "Node" and key in world.objects.get(kind, {})
+    after = "is being deleted: what it owns goes first" if there else "was deleted"
+    stays = "; what it owned stays" if how == ["(Orphan)"] else ""
+    return "", "", "", f"{kind} {short_name(key)} {after}{stays}.", ""
+
+
+def _deed(world: World, deed: Deed) -> Told:
+    event = deed.event
+    if isinstance(event, ev.NodeResourcesReclaimed):
+        freed = amount("nodefs.available", event.freed)
+        names = listed([short_name(name) for name in event.names])
+        after = f" removes {event.what} before it evicts anyone: {names}, {freed} freed."
+        return "The kubelet of ", "node", event.node, after, ""
+    low = event.message.partition(" Container ")[0].removesuffix(".")
+    grace = " The minimum is not reclaimed yet." if deed.above else ""
+    grace += f" It has {event.grace_seconds} s to end." if event.grace_seconds else ""
+    return "", "pod", event.pod, f" is evicted by the kubelet of {event.node}: {low[:1].lower()}{low[1:]}.{grace}", ""
+
+
+def _pressure(world: World, told: Pressure) -> Told:
+    reports = [f"reports {listed(list(told.began))}"] if told.began else []
+    reports += [f"reports no {listed(list(told.ended))} any more"] if told.ended else []
+    sees = [f"{text} must last until {clock(until)} before it evicts" for text, until in told.waits]
+    sees += [f"{text} holds no more, so its grace period would start anew" for text in told.calmed]
+    said = f" {listed(reports)}" if reports else ""
+    return "The kubelet of ", "node", told.node, f"{': '.join([said, '; '.join(sees)] if sees else [said])}.", ""
+
+
 def _election(world: World, text: str) -> Told:
     return "", "", "", text, ""
 
@@ -126,5 +181,7 @@ TELLERS: dict[str, Callable[[World, Any], Told]] = {
     "drain": _drain,
     "plan": _plan,
     "command": _command,
+    "deed": _deed,
+    "pressure": _pressure,
     "election": _election,
 }

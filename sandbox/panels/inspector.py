@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from . import markup
-from .amounts import clock, memory, ratio, seconds, short_name
+from .amounts import clock, cores, memory, seconds, short_name, shown
 from .departures import of_node, of_pod
 from .explain import explain_filter
 from .origin import origin
 from .pod_facts import facts
 from .state import Cycle, NodeState, PodState, Queued
+from .steps import untouched
 from .verdicts import words_for
 from .view import View
 from .why import why_here, why_not
@@ -24,7 +26,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if view.node and view.node in world.nodes:
         return _node(world, world.nodes[view.node], world.cycle_in_view(view.cycle))
     cycle = world.cycle_in_view(view.cycle)
-    key = view.pod or (cycle.pod if cycle else "")
+    key = view.pod or (cycle.pod if cycle and not untouched(world) else "")
     if key in world.pods:
         return _pod(world, world.pods[key], view)
     if view.pod and view.pod in world.attempts:
@@ -163,7 +165,8 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "resources": [
             {
                 "name": name.rpartition("/")[2],
-                "text": ratio(name, used.get(name, 0), node.allocatable[name]),
+                "text": _exact(name, used.get(name, 0), node.allocatable[name]),
+                "percent": f"{100 * used.get(name, 0) / (node.allocatable[name] or 1):.0f} %",
                 "used": used.get(name, 0),
                 "total": node.allocatable[name],
             }
@@ -187,3 +190,9 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "place": (world.order.index(node.name) + 1) if node.name in world.order else 0,
         "last_change": world.scheduler.changes.get(node.name, ""),
     }
+
+
+def _exact(resource: str, used: int, total: int) -> str:
+    """``2.25/4`` or ``320Mi/32Gi``: as much as there is room for here, unlike on the node's card."""
+    text = cores if resource == "cpu" else partial(shown, resource)
+    return f"{text(used)}/{text(total)}"

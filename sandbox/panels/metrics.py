@@ -41,7 +41,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
     ]
     end = {"end": world.clock_us / SECOND}
     data = {chart["id"]: chart.pop("drawn") | end for chart in charts}
-    return {"has": True, "clock": short_clock(world.clock_us), "charts": charts, "data": data}
+    return {
+        "has": True,
+        "clock": short_clock(world.clock_us),
+        "replicas": len(world.election.replicas) if world.election.several else 0,
+        "charts": charts,
+        "data": data,
+    }
 
 
 # --- the charts -------------------------------------------------------------------------------------------------------

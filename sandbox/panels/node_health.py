@@ -8,17 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_engine.trace import events as ev
 
+from .eviction_log import tell
+
 if TYPE_CHECKING:
     from .world import World
 
 
 @dataclass(slots=True)
 class Deed:
-    """What a kubelet did to get something back; ``ranking`` is the order that led to an eviction."""
+    """What a kubelet did to get something back; ``ranking`` is the order that led to an eviction.
+
+    ``above``: it evicts although the signal is above its threshold again, to reclaim the minimum.
+    """
 
     at_us: int
     event: ev.PodEvicted | ev.NodeResourcesReclaimed
     ranking: ev.EvictionRanked | None = None
+    above: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """Node conditions that a kubelet ``began`` and ceased (``ended``) to report, soft thresholds whose grace period
+    began (with its end) or was cut short (``calmed``).
+    """
+
+    node: str
+    began: tuple[str, ...]
+    ended: tuple[str, ...]
+    waits: tuple[tuple[str, int], ...]
+    calmed: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -62,7 +81,23 @@ def _health(world: World, name: str) -> NodeHealth:
 
 def observed(world: World, entry: ev.Entry, event: ev.PressureObserved) -> None:
     health = _health(world, event.node)
+    pressure = _changed(health.seen, event)
+    if pressure.began or pressure.ended or pressure.waits or pressure.calmed:
+        tell(world, entry, "pressure", pressure)
     health.seen, health.seen_us = event, entry.at_us
+
+
+def _changed(before: ev.PressureObserved | None, now: ev.PressureObserved) -> Pressure:
+    held, holds = dict(before.conditions if before else ()), dict(now.conditions)
+    waited, waits = dict(before.until if before else ()), dict(now.until)
+    quiet = {text for text, _, _, _, state in now.thresholds if state == "quiet"}
+    return Pressure(
+        now.node,
+        tuple(name for name in holds if name not in held),
+        tuple(name for name in held if name not in holds),
+        tuple((text, until) for text, until in waits.items() if text not in waited),
+        tuple(text for text in waited if text in quiet),
+    )
 
 
 def ranked(world: World, entry: ev.Entry, event: ev.EvictionRanked) -> None:
@@ -72,12 +107,18 @@ def ranked(world: World, entry: ev.Entry, event: ev.EvictionRanked) -> None:
 
 def evicted(world: World, entry: ev.Entry, event: ev.PodEvicted) -> None:
     health = _health(world, event.node)
-    health.deeds.append(Deed(entry.at_us, event, health.ranking))
+    seen = health.seen.thresholds if health.seen is not None else ()
+    states = {state for _, signal, _, _, state in seen if signal == event.signal}
+    deed = Deed(entry.at_us, event, health.ranking, "reclaiming" in states and "met" not in states)
+    health.deeds.append(deed)
+    tell(world, entry, "deed", deed)
 
 
 def reclaimed(world: World, entry: ev.Entry, event: ev.NodeResourcesReclaimed) -> None:
     health = _health(world, event.node)
-    health.deeds.append(Deed(entry.at_us, event))
+    deed = Deed(entry.at_us, event)
+    health.deeds.append(deed)
+    tell(world, entry, "deed", deed)
     if event.what == "dead containers":
         known = (world.pods.get(key) for key in event.names)
         health.collected.update({pod.key: pod.pod.uid for pod in known if pod is not None})

@@ -14,6 +14,7 @@ from .happenings import happening, told
 from .ribbon import tab_for
 from .sentences import sentence
 from .state import Cycle
+from .steps import offered
 from .view import View
 from .words import LEAVES, plural
 from .world import World
@@ -27,6 +28,12 @@ NEXT = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
+    """``steps``: what the scenario offers to do next."""
+    said = _said(world, view)
+    return {**said, "steps": None if said["past"] else offered(world)}
+
+
+def _said(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     past = bool(view.cycle and cycle is not None and cycle is not world.cycle)
     last = None if past else happening(world)

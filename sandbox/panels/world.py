@@ -17,6 +17,7 @@ from scheduler_engine.trace import events as ev
 from . import cycles, election, eviction_log, node_health, queueing
 from .schedulers import InFocus, SchedulerState
 from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
+from .steps import Guide
 
 LANES = ("inFlight", "activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods", "gated")
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
@@ -26,7 +27,7 @@ FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 class World:
     """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
-    the last command and ``people`` (command → who gave it) may be set by the caller after folding.
+    the last command, ``people`` (command → who gave it) and ``guide`` (steps of the scenario) may be set by the caller.
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
@@ -71,6 +72,7 @@ class World:
         self.attempts: dict[str, list[Cycle]] = {}
         self.configured: ev.Configured | None = None
         self.people: dict[int, str] = {}
+        self.guide = Guide()
         self.commands: list[Command] = []
         self.kube_events: list[KubeEvent] = []
         self.health = node_health.Health()

@@ -10,7 +10,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from sandbox.access import limited, problem, readable_body
-from sandbox.views.pages import open_scenario, scenarios
+from sandbox.guide import scenarios
+from sandbox.views.pages import open_scenario
 
 SIDES = ("left", "right")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,17 +12,12 @@ from sandbox import rendering, store, tokens
 from sandbox.access import Access, limited, problem, readable_body, reads
 from sandbox.engine import QUEUE_RULES
 from sandbox.forms import FORMS
+from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.presets import MANIFESTS, PRESETS
-from scheduler_engine.scenario import Scenario, load_scenarios
-
-
-@cache
-def scenarios() -> dict[str, Scenario]:
-    """Slug → scenario; the files are read once, as they belong to the installed version."""
-    return {scenario.slug: scenario for scenario in load_scenarios()}
+from scheduler_engine.scenario import Scenario
 
 
 @require_safe
@@ -62,8 +55,9 @@ def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
 
 @reads
 def workbench(request: HttpRequest, access: Access) -> HttpResponse:
-    view = View.from_mapping(request.GET.dict())
     sandbox = access.sandbox
+    scenario = scenarios().get(sandbox.scenario)
+    view = View.from_mapping(({"tab": scenario.tab} if scenario else {}) | request.GET.dict())
     found = rendering.fragments(sandbox, view, PANELS, access.can_edit)
     base = reverse("workbench", args=[sandbox.pk, access.token])
     watching = tokens.view_token(access.token) if access.can_edit else access.token
@@ -77,7 +71,8 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         },
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "view": view,
-        "scenario": scenarios().get(sandbox.scenario),
+        "scenario": scenario,
+        "steps": guide(sandbox.scenario).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},
         "presets": PRESETS,
         "manifests": MANIFESTS,

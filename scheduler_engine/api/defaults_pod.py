@@ -109,8 +109,6 @@ def _volume(volume: Data) -> None:
     if set(volume) <= {"name"}:
         volume["emptyDir"] = {}
     volume_source(volume)
-    if "image" in volume:
-        fill(volume["image"], pullPolicy=_image_pull_policy(volume["image"].get("reference", "")))
     if "ephemeral" in volume:
         fill((volume["ephemeral"].get("volumeClaimTemplate") or {}).get("spec", {}), volumeMode="Filesystem")
     for item in (volume.get("downwardAPI") or {}).get("items") or ():

@@ -31,6 +31,11 @@ class Requirement:
             return not present
         return present and self._compares(labels[self.key])
 
+    @property
+    def broken(self) -> bool:
+        """Gt or Lt of something that is no integer: it passes validation, but can never be carried out."""
+        return self.operator in ("Gt", "Lt") and not (len(self.values) == 1 and is_int64(self.values[0]))
+
     def _compares(self, text: str) -> bool:
         """Gt and Lt: both sides must be 64-bit integers, else nothing matches."""
         if len(self.values) != 1:
@@ -65,6 +70,14 @@ def parse_int64(text: str) -> int:
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"out of range: {text}")
     return number
+
+
+def is_int64(text: str) -> bool:
+    try:
+        parse_int64(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

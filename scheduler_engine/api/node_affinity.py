@@ -17,6 +17,11 @@ class NodeSelectorTerm:
     expressions: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
 
+    @property
+    def broken(self) -> bool:
+        """No node can be compared with it, see ``Requirement.broken``."""
+        return any(item.broken for item in self.expressions)
+
     def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
         if not self.expressions and not self.fields:
             return False
@@ -44,6 +49,15 @@ class RequiredNodeAffinity:
         if not self.label_selector.matches(labels):
             return False
         return self.node_selector is None or self.node_selector.matches(node_name, labels)
+
+    def broken_for(self, labels: Mapping[str, str]) -> bool:
+        """Whether the answer for a node that does not match is an error, some term being one that nobody can carry out.
+
+        Filter takes such an error for a no, queueing hints do not.
+        """
+        if self.node_selector is None or not self.label_selector.matches(labels):
+            return False
+        return any(term.broken for term in self.node_selector.terms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.api.labels import Requirement, Selector, parse_int64
+from scheduler_engine.api.labels import Requirement, Selector, is_int64
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import invalid, not_supported
 from scheduler_engine.errors import FieldError
@@ -159,7 +159,7 @@ def requirement_problems(key: str, operator: str, values: Sequence[str] | None, 
         if len(values or ()) != 1:
             errors.append(invalid(place, values, "for 'Gt', 'Lt' operators, exactly one value is required"))
         for index, value in enumerate(values or ()):
-            if not _is_integer(value):
+            if not is_int64(value):
                 text = "for 'Gt', 'Lt' operators, the value must be an integer"
                 errors.append(invalid(f"{place}[{index}]", value, text))
     for index, value in enumerate(values or ()):
@@ -167,14 +167,6 @@ def requirement_problems(key: str, operator: str, values: Sequence[str] | None, 
         if problems:
             errors.append(invalid(f"{place}[{index}][{key}]", value, "; ".join(problems)))
     return errors
-
-
-def _is_integer(text: str) -> bool:
-    try:
-        parse_int64(text)
-    except ValueError:
-        return False
-    return True
 
 
 def label_selector_problem(selector: Data) -> str:
@@ -199,6 +191,17 @@ def node_selector_problems(selector: Data) -> list[list[str]]:
         _term_problems(term, f"nodeSelectorTerms[{index}]")
         for index, term in enumerate(selector.get("nodeSelectorTerms") or ())
     ]
+
+
+def preferred_terms_problem(terms: Sequence[Data]) -> str:
+    """Why preferred node affinity cannot be carried out, "" when it can; terms of weight 0 are not looked at."""
+    problems = [
+        text
+        for index, item in enumerate(terms)
+        if item.get("weight")
+        for text in _term_problems(item.get("preference") or {}, f"[{index}]")
+    ]
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]" if problems else ""
 
 
 def _term_problems(term: Data, path: str) -> list[str]:

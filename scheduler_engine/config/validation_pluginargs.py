@@ -186,7 +186,13 @@ def node_resources_fit(path: str, args: Args) -> list[FieldError]:
         if "/" in group:
             errors.append(invalid(place, group, "resource group name can't contain '/'"))
         errors += [invalid(place, group, problem) for problem in qualified_name(group)]
-    return errors + _scoring_strategy(f"{prefix}scoringStrategy", args["scoringStrategy"])
+    strategy, place = args["scoringStrategy"], f"{prefix}scoringStrategy"
+    errors += _scoring_strategy(place, strategy)
+    shapeless = strategy.get("type") == "RequestedToCapacityRatio" and strategy.get("requestedToCapacityRatio") is None
+    if shapeless and not errors:
+        detail = "the strategy RequestedToCapacityRatio needs a shape; the real scheduler crashes without one"
+        errors.append(required(f"{place}.requestedToCapacityRatio", detail))
+    return errors
 
 
 def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
@@ -201,9 +207,6 @@ def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
     ratio = strategy.get("requestedToCapacityRatio")
     if ratio is not None:
         errors += _shape(f"{path}.shape", ratio.get("shape", []))
-    elif kind == "RequestedToCapacityRatio":
-        detail = "the strategy RequestedToCapacityRatio needs a shape; the real scheduler crashes without one"
-        errors.append(required(f"{path}.requestedToCapacityRatio", detail))
     return errors
 
 

@@ -93,9 +93,7 @@ def _run(
     diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
     if attempt.pre_filter is None:
         names = None if attempt.narrowed is None else attempt.narrowed.node_names
-        attempt.search = search_nodes(
-            framework, snapshot, state, pod, diagnosis, names, narrowing, start_index, global_percentage
-        )
+        attempt.search = search_nodes(framework, snapshot, state, pod, diagnosis, names, start_index, global_percentage)
         if attempt.search.failure:
             raise PluginError(attempt.search.failure)
         if every_filter:

@@ -239,8 +239,8 @@ class WorkloadController:
         given = template.get("metadata") or {}
         metadata = {field: given[field] for field in ("labels", "annotations") if given.get(field)}
         if not name:
-            metadata["generateName"] = (base or owner.name)[: LONGEST_BASE - 1] + "-"
-            name = self._free_name(owner, metadata["generateName"])
+            metadata["generateName"] = f"{base or owner.name}-"
+            name = self._free_name(owner, metadata["generateName"][:LONGEST_BASE])
         metadata |= {"name": name, "namespace": owner.namespace, "ownerReferences": [owner_reference(owner)]}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
         return merge(pod, changes)

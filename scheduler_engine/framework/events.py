@@ -147,7 +147,8 @@ def _labels_changed(new: Node | Pod, old: Node | Pod) -> bool:
     return new.labels != old.labels
 
 
-def _taints_changed(new: Node, old: Node) -> bool:
+def taints_changed(new: Node, old: Node) -> bool:
+    """Whether any taint differs, be it only in the time when it was added."""
     return new.taints != old.taints or _taint_times(new) != _taint_times(old)
 
 
@@ -203,7 +204,7 @@ NODE_CHANGES: tuple[tuple[ActionType, Callable[[Node, Node], bool]], ...] = (
     (ActionType.UPDATE_NODE_TAINT, _uncordoned),
     (ActionType.UPDATE_NODE_ALLOCATABLE, _allocatable_changed),
     (ActionType.UPDATE_NODE_LABEL, _labels_changed),
-    (ActionType.UPDATE_NODE_TAINT, _taints_changed),
+    (ActionType.UPDATE_NODE_TAINT, taints_changed),
     (ActionType.UPDATE_NODE_CONDITION, _conditions_changed),
     (ActionType.UPDATE_NODE_ANNOTATION, _annotations_changed),
 )

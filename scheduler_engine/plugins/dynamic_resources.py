@@ -67,17 +67,18 @@ class DynamicResources(Plugin):
         return None, NOT_SIMULATED if has_claims else SKIP
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        _require_pre_filter(state)
         return NOT_SIMULATED if pod.spec.get("resourceClaims") else None
 
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeToStatus
     ) -> tuple[PostFilterResult | None, Status]:
         """Fails where PreFilter ended before this plugin's turn: Kubernetes v1.34.1 misses its state there, too."""
-        if state.read(STATE) is None:
-            raise PluginError("not found")
+        _require_pre_filter(state)
         return None, NOTHING_TO_DEALLOCATE
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        _require_pre_filter(state)
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
@@ -85,3 +86,9 @@ class DynamicResources(Plugin):
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return None
+
+
+def _require_pre_filter(state: CycleState) -> None:
+    """Without PreFilter the plugin has no state, and says so even to pods without claims."""
+    if state.read(STATE) is None:
+        raise PluginError("not found")

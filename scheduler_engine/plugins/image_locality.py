@@ -33,7 +33,9 @@ class ImageLocality(Plugin):
             if image is not None:
                 held += int(float(image.size) * (image.num_nodes / total_nodes))
         highest = MAX_CONTAINER_THRESHOLD * len(containers)
-        held = min(max(held, MIN_THRESHOLD), highest)
+        if held <= MIN_THRESHOLD:
+            return 0
+        held = min(held, highest)
         return MAX_NODE_SCORE * (held - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
 
 

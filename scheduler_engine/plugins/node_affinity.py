@@ -11,9 +11,10 @@ from typing import Any
 
 from scheduler_engine.api.node_affinity import NodeSelectorTerm, node_selector_from, preferred_terms
 from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.api.selector_text import preferred_terms_problem
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PreFilterResult
+from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
 from scheduler_engine.plugins.normalize_score import default_normalize_score
@@ -46,6 +47,8 @@ class NodeAffinity(Plugin):
         if self.added_selector is not None and not self.added_selector.matches(new.name, new.labels):
             return Hint.SKIP, "the node does not match the profile's addedAffinity"
         if not pod.required_node_affinity.matches(new.name, new.labels):
+            if pod.required_node_affinity.broken_for(new.labels):
+                raise PluginError("a term of the pod's node affinity compares with something that is no integer")
             return Hint.SKIP, "the node does not match the pod's node affinity"
         if old is not None and pod.required_node_affinity.matches(old.name, old.labels):
             return Hint.SKIP, "the node matched the pod's node affinity before"
@@ -74,7 +77,10 @@ class NodeAffinity(Plugin):
         return None
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        return SKIP if _node_affinity(pod).get(PREFERRED) is None and not self.prefers else None
+        preferred = _node_affinity(pod).get(PREFERRED)
+        if any(item.term.broken for item in pod.preferred_node_terms):
+            raise PluginError(preferred_terms_problem(preferred or ()))
+        return SKIP if preferred is None and not self.prefers else None
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """The sum of the weights of all matching terms."""

@@ -132,7 +132,7 @@ def broken_line(shape: Shape, utilization: int) -> int:
 
 def balanced_allocation(rows: Sequence[Row]) -> int:
     """100 when all resources would be used to the same fraction; less by their standard deviation."""
-    fractions = [min(requested / capacity, 1.0) for capacity, requested, _ in rows]
+    fractions = [min(float(requested) / float(capacity), 1.0) for capacity, requested, _ in rows]
     deviation = 0.0
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)

@@ -81,7 +81,9 @@ IN_TREE_SOURCES: dict[str, InTreeSource] = {
     "vsphereVolume": InTreeSource("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "volumePath"),
 }
 ALWAYS_MIGRATED = ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
-"""Those whose use a node's CSINode may announce; for the others v1.34 counts nothing."""
+"""Those whose volumes are the CSI driver's on every node that has a CSINode."""
+MIGRATED_WHERE_ANNOUNCED = ("kubernetes.io/portworx-volume",)
+"""Those for which a node's CSINode must say so; for the others v1.34 counts nothing."""
 
 
 def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str, Any]] | None:
@@ -93,7 +95,9 @@ def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str
 
 
 def migrated_on(plugin: str, csi_node: KubeObject | None) -> bool:
-    """Whether the node's CSINode says that ``plugin``'s volumes are the CSI driver's now."""
-    if csi_node is None or plugin not in ALWAYS_MIGRATED:
+    """Whether ``plugin``'s volumes are the CSI driver's now on the node that ``csi_node`` describes."""
+    if csi_node is None:
         return False
-    return plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
+    if plugin in MIGRATED_WHERE_ANNOUNCED:
+        return plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
+    return plugin in ALWAYS_MIGRATED

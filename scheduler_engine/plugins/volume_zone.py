@@ -106,16 +106,16 @@ class VolumeZone(Plugin):
         return () if mode == WAIT_FOR_FIRST_CONSUMER else "PersistentVolume had no name"
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        labels = node_info.node.labels if node_info.node is not None else {}
-        if not any(label in labels for label in TOPOLOGY_LABELS):
-            # A cluster in one zone may leave its nodes unlabelled.
-            return None
         topologies: Topologies | str | None = state.read(STATE)
         if topologies is None:
             # PreFilter is switched off for this plugin.
             topologies = self._topologies_of(pod)
         if isinstance(topologies, str):
             return unresolvable(topologies)
+        labels = node_info.node.labels if node_info.node is not None else {}
+        if not any(label in labels for label in TOPOLOGY_LABELS):
+            # A cluster in one zone may leave its nodes unlabelled.
+            return None
         for label, values in topologies:
             if labels.get(label, labels.get(TOPOLOGY_LABELS[label])) not in values:
                 return NO_ZONE

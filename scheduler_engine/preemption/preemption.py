@@ -133,7 +133,8 @@ class Evaluator:
     ) -> None:
         """Try node after node until there are ``enough``, one of them without PDB violation.
 
-        Only where not all nodes may be tried is it drawn with which one to begin.
+        Only where not all nodes may be tried is it drawn with which one to begin. With few nodes a percentage alone
+        can come to 0 candidates: then every node is tried in vain, as upstream.
         """
         framework = self.handle.framework
         if framework is None:
@@ -150,9 +151,9 @@ class Evaluator:
                 continue
             candidate = Candidate(run.node, tuple(run.victims), run.pdb_violations)
             (violating if candidate.pdb_violations else harmless).append(candidate)
-            if harmless and len(harmless) + len(violating) >= enough:
+            if enough and harmless and len(harmless) + len(violating) >= enough:
                 break
-        evaluation.candidates = harmless + violating[:enough]
+        evaluation.candidates = harmless[:enough] + violating[:enough]
 
     def _record(self, run: DryRun) -> None:
         recorder = self.handle.recorder

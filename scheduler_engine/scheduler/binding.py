@@ -86,26 +86,28 @@ def post_bind(scheduler: Scheduler, cycle: Cycle) -> str:
 
 def _rejected_on_permit(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     """The last chance to call a pod unschedulable: the plugin that rejected it decides what may help."""
-    _give_back(scheduler, cycle, status)
+    forgotten = _give_back(scheduler, cycle, status)
     fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
-    _its_going_helps_others(scheduler, cycle)
+    if forgotten:
+        _its_going_helps_others(scheduler, cycle)
     return ""
 
 
 def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     """Whatever goes wrong after Permit is an error, a rejection too: the pod is tried again after its backoff."""
-    _give_back(scheduler, cycle, status)
-    if not status.is_rejected:
+    forgotten = _give_back(scheduler, cycle, status)
+    if forgotten and not status.is_rejected:
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, cycle.placed, None)
-        return cycle_failed(scheduler, cycle, status, status.message)
     cycle_failed(scheduler, cycle, status, status.message)
-    _its_going_helps_others(scheduler, cycle)
+    if forgotten and status.is_rejected:
+        _its_going_helps_others(scheduler, cycle)
     return ""
 
 
-def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> None:
+def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> bool:
+    """Whether the pod's place in the cache is free again."""
     cycle.note = f"{status.plugin or 'binding'} failed"
-    unreserve_and_forget(scheduler, cycle)
+    return unreserve_and_forget(scheduler, cycle)
 
 
 def _its_going_helps_others(scheduler: Scheduler, cycle: Cycle) -> None:

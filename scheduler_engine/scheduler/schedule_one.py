@@ -61,7 +61,6 @@ def filter_nodes(scheduler: Scheduler, cycle: Cycle) -> str:
         cycle.pod,
         cycle.diagnosis,
         cycle.narrowed_to,
-        tuple(cycle.diagnosis.unschedulable_plugins),
         scheduler.next_start_node_index,
         cycle.percentage_of_nodes_to_score,
     )
@@ -221,11 +220,15 @@ def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
 
 
-def unreserve_and_forget(scheduler: Scheduler, cycle: Cycle) -> None:
-    """In reverse order; a pod that another scheduler has bound meanwhile is not assumed any more."""
+def unreserve_and_forget(scheduler: Scheduler, cycle: Cycle) -> bool:
+    """In reverse order. False when another scheduler has bound the pod meanwhile: then it is not assumed any more, and
+    its place is not free.
+    """
     cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
-    if scheduler.cache.is_assumed_pod(cycle.placed):
+    assumed = scheduler.cache.is_assumed_pod(cycle.placed)
+    if assumed:
         scheduler.cache.forget_pod(cycle.placed)
+    return assumed
 
 
 def rejection_on(host: str, status: Status) -> Diagnosis:

@@ -67,14 +67,14 @@ def search_nodes(
     pod: Pod,
     diagnosis: Diagnosis,
     narrowed_to: tuple[str, ...] | None,
-    narrowing_plugins: Sequence[str],
     start_index: int,
     global_percentage: int,
 ) -> Search:
     """Filter: the nominated node first, then from ``start_index`` on until enough nodes are found.
 
     A plugin that fails for a reason of its own ends the search with ``failure``; on the nominated node it only means
-    that the search goes on.
+    that the search goes on. ``diagnosis`` names the plugins that narrowed the search. One that rejects the nominated
+    node joins them before the nodes left out are told why: upstream keeps both in one set, and so names it there, too.
     """
     all_nodes = snapshot.list()
     search = Search(diagnosis, start_index, start_index)
@@ -84,7 +84,7 @@ def search_nodes(
     if narrowed_to is not None:
         found = (snapshot.get(name) for name in narrowed_to)
         search.nodes = [info for info in found if info is not None]
-        listed = " ".join(sorted(narrowing_plugins))
+        listed = " ".join(sorted(diagnosis.unschedulable_plugins))
         diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
     search.nodes_to_find = _enough(framework, global_percentage, len(search.nodes))
     _visit(framework, state, pod, search, search.nodes, start_index)

@@ -87,12 +87,12 @@ document.body.addEventListener('htmx:beforeSwap', (event) => {
 });
 // Whoever steps wants to see the present.
 document.body.addEventListener('htmx:afterRequest', (event) => {
-  if (view.cycle && event.target.closest?.('.steps, #goto')) choose({ cycle: 0, page: 1 });
+  if (view.cycle && event.target.closest?.('.steps, .step, #goto')) choose({ cycle: 0, page: 1 });
 });
 document.body.addEventListener('htmx:sendError', () => { byId('lost').hidden = false; });
 document.body.addEventListener('htmx:beforeRequest', (event) => {
   if (event.target.getAttribute('aria-disabled') === 'true') event.preventDefault();
-  else if (event.target.closest('.steps')) byId('notice').replaceChildren();
+  else if (event.target.closest('.steps, .step')) byId('notice').replaceChildren();
 });
 
 // --- after every update -------------------------------------------------------------------------------------------------
@@ -144,6 +144,7 @@ function openTab(tab) {
     const on = button.dataset.tab === tab;
     button.setAttribute('aria-selected', String(on));
     button.tabIndex = on ? 0 : -1;
+    if (on) button.parentElement.scrollLeft = button.offsetLeft - (button.parentElement.clientWidth - button.offsetWidth) / 2;
   }
   send();
   scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));

@@ -58,6 +58,18 @@ NODES = st.one_of(
     st.builds(moved, st.builds(some_node, NODE_NAMES), st.sampled_from(["a", "b", "c"])),
 )
 
+SCRATCH = {
+    "name": "scratch",
+    "ephemeral": {
+        "volumeClaimTemplate": {
+            "spec": {
+                "storageClassName": "cloud",
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            }
+        }
+    },
+}
 FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "spreads hard": lambda pod, app: pod.spread(ZONE, {"app": app}, minDomains=2),
     "spreads softly": lambda pod, app: pod.spread(HOSTNAME, {"app": app}, when="ScheduleAnyway"),
@@ -75,6 +87,7 @@ FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "mounts a late claim": lambda pod, app: pod.claim("late"),
     "mounts an early claim": lambda pod, app: pod.claim("early"),
     "mounts a claim nobody made": lambda pod, app: pod.claim("missing"),
+    "brings its own claim": lambda pod, app: pod.spec(volumes=[SCRATCH]),
     "is gated": lambda pod, app: pod.gate("example.com/quota"),
     "never preempts": lambda pod, app: pod.never_preempts(),
     "goes at once": lambda pod, app: pod.grace_period(0),
@@ -292,6 +305,25 @@ TROUBLE: st.SearchStrategy[Command] = st.one_of(
 )
 
 
+REPLICA_NAMES = st.sampled_from(["kube-scheduler-1", "kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"])
+REPLICAS: st.SearchStrategy[Command] = st.builds(
+    commands.Replicas,
+    st.integers(1, 3),
+    st.sampled_from([True, True, False]),
+    st.sampled_from(["leases", "endpoints", "configmaps"]),
+    st.sampled_from([None, "12s"]),
+    release_on_cancel=st.booleans(),
+)
+MISHAPS: st.SearchStrategy[Command] = st.builds(
+    commands.Replica,
+    REPLICA_NAMES,
+    st.sampled_from([*commands.REPLICA_ACTIONS, "partition", "partition", "pause"]),
+    st.sampled_from([600, -600, 3]),
+    st.sampled_from([1, "1/3", 10]),
+)
+"""What happens to replicas of the scheduler."""
+
+
 def workload(kind: str, replicas: int) -> Manifest:
     template = make_pod("x").label("app", "web").cpu("500m").obj()
     made = Builder("apps/v1", kind, "web", "default").spec(
@@ -308,6 +340,13 @@ AROUND: st.SearchStrategy[Command] = st.one_of(
         st.sampled_from(["Deployment", "ReplicaSet"]),
         st.just("default/web"),
         st.integers(0, 4),
+    ),
+    st.builds(commands.RolloutRestart, st.sampled_from(["Deployment", "DaemonSet"]), st.just("default/web")),
+    st.builds(
+        commands.Delete,
+        st.sampled_from(["Deployment", "ReplicaSet", "DaemonSet"]),
+        st.just("default/web"),
+        st.sampled_from(["Background", "Foreground", "Orphan"]),
     ),
     st.builds(commands.Evict, st.sampled_from(POD_NAMES[:6]).map(lambda name: f"default/{name}")),
     st.builds(commands.Drain, NODE_NAMES, st.booleans()),
@@ -334,6 +373,10 @@ MISTAKES: st.SearchStrategy[Command] = st.one_of(
     st.just(commands.Usage("", "", memory="1Gi")),
     st.just(commands.KubeletConfigure("n1", {"evictionHard": {"memory": "1Gi"}})),
     st.just(commands.Drain("n9")),
+    st.just(commands.Replicas(3, lease_duration="10s")),
+    st.just(commands.Replicas(3, lock="stone")),
+    st.just(commands.Replica("kube-scheduler-9", "kill")),
+    st.just(commands.Replica("kube-scheduler-1", "rate", rate=0)),
     st.just(commands.Run(0)),
 )
 STEPS: st.SearchStrategy[Command] = st.sampled_from([commands.Stage(), commands.Stage(), commands.PodCycle()])

@@ -230,6 +230,20 @@ REFUSED = {
             )
         ],
     ),
+    "a missing shape is not spoken of where the real scheduler stops before it crashes": (
+        with_args(
+            "NodeResourcesFit",
+            scoringStrategy={"type": "RequestedToCapacityRatio", "resources": [{"name": "cpu", "weight": 101}]},
+        ),
+        [
+            (
+                "",
+                "initializing profiles: creating profile for scheduler name default-scheduler: "
+                'initializing plugin "NodeResourcesFit": scoringStrategy.resources[0].weight: Invalid value: 101: '
+                "resource weight of cpu not in valid range (0, 100]",
+            )
+        ],
+    ),
     "a shape is needed where the real scheduler would crash": (
         with_args("NodeResourcesFit", scoringStrategy={"type": "RequestedToCapacityRatio"}),
         [

@@ -85,6 +85,19 @@ def test_generated_names_look_like_those_of_kubernetes_and_are_the_same_every_ti
 
 
 @pytest.mark.parametrize(
+    ("length", "base"),
+    [(57, "r" * 57 + "-"), (58, "r" * 58), (63, "r" * 58)],
+    ids=["a name that leaves room for the dash", "one that leaves none", "one that is itself too long"],
+)
+def test_a_generated_name_has_63_characters_at_most(length: int, base: str) -> None:
+    simulation = Simulation()
+    world.apply(simulation, world.replica_set("r" * length, 1))
+    (pod,) = world.pods(simulation)
+    assert pod.name[:-5] == base
+    assert pod.metadata["generateName"] == "r" * length + "-"
+
+
+@pytest.mark.parametrize(
     ("value", "up", "expected"),
     [(3, True, 3), ("25%", True, 3), ("25%", False, 2), ("0%", True, 0), ("100%", False, 10)],
     ids=["a number", "a percentage rounded up", "a percentage rounded down", "nothing", "everything"],

@@ -20,7 +20,15 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine import histories
-from tests.engine.soundness import CHECKS, described, under_way, world_agrees_on_placement, world_agrees_on_queue
+from tests.engine.soundness import (
+    CHECKS,
+    described,
+    everybody_has_seen_everything,
+    seen_by,
+    under_way,
+    world_agrees_on_placement,
+    world_agrees_on_queue,
+)
 
 RULES = st.sampled_from(["v1.34", "design-doc"])
 
@@ -36,7 +44,8 @@ def refused(simulation: Simulation, command: Command) -> Rejected | None:
 
 class Machine(RuleBasedStateMachine):
     """``twin``: a copy of the simulation made on the way, that is given the same commands since; ``excused``: nodes
-    that may be over their allocatable, as a person placed a pod there or gave them another size.
+    that may be over their allocatable, as a person placed a pod there or gave them another size; ``contested``: several
+    have scheduled at once, and so any node may be.
     """
 
     def __init__(self) -> None:
@@ -48,6 +57,7 @@ class Machine(RuleBasedStateMachine):
         self.world = World()
         self.excused: dict[str, None] = {}
         self.sizes: dict[str, Any] = {}
+        self.contested = False
 
     @initialize(
         seed=st.integers(0, 3),
@@ -55,11 +65,22 @@ class Machine(RuleBasedStateMachine):
         configuration=histories.CONFIGURATIONS,
         full=st.booleans(),
         first=histories.NEW_PODS,
+        replicas=st.one_of(st.none(), histories.REPLICAS),
     )
-    def begin(self, seed: int, rules: str, configuration: dict[str, Any] | None, full: bool, first: Command) -> None:
+    def begin(
+        self,
+        seed: int,
+        rules: str,
+        configuration: dict[str, Any] | None,
+        full: bool,
+        first: Command,
+        replicas: Command | None,
+    ) -> None:
         self.start = (seed, configuration, full, rules)
         self.simulation = Simulation(seed, configuration, full, rules)
         self.execute(histories.START)
+        if replicas is not None:
+            self.execute(replicas)
         self.execute(first)
         self.execute(commands.Run())
 
@@ -133,7 +154,7 @@ class Machine(RuleBasedStateMachine):
 
     def objects(self, kind: str) -> list[KubeObject]:
         """Those that a cycle is about first."""
-        first = under_way(self.simulation)
+        first = [uid for seen in seen_by(self.simulation) for uid in under_way(seen)]
         return sorted(self.simulation.api.list(kind), key=lambda item: item.uid not in first)
 
     @rule(command=histories.STEPS, times=st.integers(1, 6))
@@ -153,6 +174,25 @@ class Machine(RuleBasedStateMachine):
     @rule(command=histories.TROUBLE, seconds=st.sampled_from([0, 0, 1, 12, 35]))
     def make_trouble(self, command: Command, seconds: int) -> None:
         self.execute(command)
+        if seconds:
+            self.execute(commands.Advance(seconds))
+
+    @rule(command=histories.REPLICAS, first=histories.NEW_PODS, steps=st.integers(0, 40))
+    def replicate(self, command: Command, first: Command, steps: int) -> None:
+        self.execute(command)
+        self.execute(first)
+        self.step(commands.Stage(), steps)
+
+    @rule(
+        command=histories.MISHAPS,
+        then=histories.NEW_PODS,
+        steps=st.integers(0, 19),
+        seconds=st.sampled_from([0, 1, 5, 20]),
+    )
+    def hurt_a_replica(self, command: Command, then: Command, steps: int, seconds: int) -> None:
+        self.execute(command)
+        self.execute(then)
+        self.step(commands.Stage(), steps)
         if seconds:
             self.execute(commands.Advance(seconds))
 
@@ -194,11 +234,16 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def simulation_is_sound(self) -> None:
-        for check in CHECKS:
-            check(self.simulation)
+        everybody_has_seen_everything(self.simulation)
+        for seen in seen_by(self.simulation):
+            for check in CHECKS:
+                check(seen)
 
     @invariant()
     def no_node_is_over_its_allocatable(self) -> None:
+        self.contested = self.contested or len(seen_by(self.simulation)) > 1
+        if self.contested:
+            return
         for name, info in self.simulation.scheduler.cache.nodes.items():
             if info.node is None or name in self.excused:
                 continue
@@ -219,8 +264,11 @@ class Machine(RuleBasedStateMachine):
             json.dumps(entry_json(entry), allow_nan=False)
             self.world.apply(entry)
             last = entry
-        world_agrees_on_queue(self.simulation, self.world)
-        world_agrees_on_placement(self.simulation, self.world)
+        for seen in seen_by(self.simulation):
+            self.world.look_at(seen.replica)
+            world_agrees_on_queue(seen, self.world)
+            if not seen.late:
+                world_agrees_on_placement(seen, self.world)
 
 
 EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25

@@ -135,6 +135,28 @@ def test_a_victim_that_waits_on_permit_is_rejected_and_not_deleted() -> None:
     sound(simulation)
 
 
+@pytest.mark.parametrize(
+    ("plugin", "point"),
+    [
+        pytest.param("NodeName", "permit", id="a wait on Permit that runs out frees nothing"),
+        pytest.param("DefaultBinder", "bind", id="a second binding that is refused frees nothing"),
+    ],
+)
+def test_a_pod_bound_by_somebody_else_keeps_its_place(plugin: str, point: str) -> None:
+    simulation = cluster(make_pod("web-1").cpu("3").obj())
+    simulation.execute(commands.Fault(plugin, point, "wait", 5))
+    simulation.execute(commands.PodCycle())
+    simulation.execute(commands.Apply((make_pod("big-1").cpu("3").obj(),)))
+    simulation.execute(commands.PodCycle())
+    web = simulation.api.pod(KEY)
+    assert web is not None
+    simulation.api.bind(KEY, web.uid, "n1")
+    simulation.execute(commands.Advance(10))
+    assert lanes(simulation) == {"unschedulablePods": ["big-1"]}
+    assert [info.attempts for info in simulation.scheduler.queue.lanes()["unschedulablePods"]] == [1]
+    sound(simulation)
+
+
 def test_a_rejection_in_pre_bind_counts_as_an_error_and_the_pod_backs_off() -> None:
     simulation = cluster(WEB)
     simulation.execute(commands.Fault("VolumeBinding", "preBind", "deny"))
@@ -226,3 +248,26 @@ def test_a_log_says_by_which_rules_the_queue_went() -> None:
     assert trace_digest(replay({**log, "queue_rules": "v1.34"})) != trace_digest(simulation)
     with pytest.raises(Rejected, match="unknown queue rules"):
         replay({**log, "queue_rules": "mine"})
+
+
+# --- the nominated node -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("nominated", "plugins"),
+    [
+        pytest.param("", "[NodeAffinity]", id="without a nomination only the plugin that narrowed is named"),
+        pytest.param("n1", "[NodeAffinity NodeResourcesFit]", id="a plugin that rejects the nominated node is named"),
+        pytest.param("n2", "[NodeAffinity TaintToleration]", id="also when the nominated node is not among those left"),
+    ],
+)
+def test_why_nodes_were_left_out(nominated: str, plugins: str) -> None:
+    nodes = make_node("n2").taint("gpu").obj(), make_node("n3").obj()
+    pinned = make_pod("web-1").cpu("64").obj()
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    pinned["spec"]["affinity"] = {"nodeAffinity": required}
+    pinned["status"] = {"nominatedNodeName": nominated}
+    simulation = cluster(*nodes, pinned)
+    simulation.execute(commands.PodCycle())
+    assert f"node(s) didn't satisfy plugin(s) {plugins}" in last_outcome(simulation)[1]

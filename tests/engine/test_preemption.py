@@ -434,6 +434,14 @@ def test_the_search_stops_when_there_are_enough_candidates() -> None:
     assert unlimited.best_nodes == tuple(f"n{number:03}" for number in range(10))
 
 
+def test_a_percentage_that_comes_to_no_candidate_at_all_makes_preemption_vain() -> None:
+    cluster = Cluster(VIP, *many(5), args={"minCandidateNodesAbsolute": 0, "minCandidateNodesPercentage": 10})
+    result, status = cluster.preempt()
+    assert result == PostFilterResult("")
+    assert status.reasons == ("preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.",)
+    assert len(cluster.events(PreemptionNodeTried)) == 5
+
+
 def test_the_search_goes_on_until_one_candidate_violates_no_budget() -> None:
     infos = [*many(9), node_info(make_node("free").capacity(cpu="2"), running("free", "2", 50))]
     cluster = Cluster(VIP, *infos, args=FEW)

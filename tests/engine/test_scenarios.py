@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario import ASSERTIONS, Scenario, check, load_scenario, load_scenarios, play
+from scheduler_engine.scenario import ASSERTIONS, Scenario, check, command_of, load_scenario, load_scenarios, play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
 
@@ -145,6 +145,9 @@ BAD_FILES = {
     "a refusal without words": GOOD + "then: [{run: {}, refused: 1}]\n",
     "a refusal without a command": GOOD + "then: [{refused: x}]\n",
     "queue rules that do not exist": GOOD + "queue_rules: v1.0\n",
+    "a tab that does not exist": GOOD + "tab: pods\n",
+    "a text for a step in the setup": GOOD.replace("{run: {}}", "{run: {}, say: x}"),
+    "a text for a step that is none": GOOD + "then: [{run: {}, say: 1}]\n",
     "a command that does not exist": GOOD.replace("run", "jump"),
 }
 
@@ -162,6 +165,15 @@ def test_the_word_on_needs_no_quotes_in_a_cordon_step(key: str, tmp_path: Path) 
     path = tmp_path / "x.yaml"
     path.write_text(GOOD.replace("{run: {}}", f"{{cordon: {{node: n1, {key}: false}}}}"))
     assert load_scenario(path).setup == ({"kind": "cordon", "node": "n1", "on": False},)
+
+
+def test_a_step_keeps_the_words_that_stand_beside_its_command(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(GOOD + "tab: nodes\nthen: [{say: look, advance: {seconds: 2}, refused: x}]\n")
+    scenario = load_scenario(path)
+    assert scenario.tab == "nodes"
+    assert scenario.then == ({"kind": "advance", "seconds": 2, "refused": "x", "say": "look"},)
+    assert command_of(scenario.then[0]) == {"kind": "advance", "seconds": 2}
 
 
 def test_a_leading_number_in_the_file_name_only_orders(tmp_path: Path) -> None:

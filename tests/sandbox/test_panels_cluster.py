@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.cluster import stats, zone_title
+from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from tests.sandbox import traces
+from tests.sandbox.scenarios import world_after
 
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -118,3 +121,39 @@ def test_an_empty_cluster_has_no_zone() -> None:
 )
 def test_a_zone_key_is_shown_as_people_call_it(key: str, title: str) -> None:
     assert zone_title(key) == title
+
+
+def after_steps(number: int, *more: dict[str, Any]) -> World:
+    """The rolling update and scale-down, so many steps on, and some more."""
+    slug = "rolling-update-then-scale-down"
+    scenario = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml")))
+    return world_after(slug, *(command_of(step) for step in scenario.then[:number]), *more)
+
+
+def zone_skews(world: World) -> dict[str, tuple[int, str, bool]]:
+    zones = stats(world, View())["zones"]
+    return {zone["title"]: (zone["skew"]["count"], zone["skew"]["text"], zone["skew"]["standing"]) for zone in zones}
+
+
+def test_a_pod_that_is_placed_is_counted_and_the_skew_is_that_of_all() -> None:
+    assert zone_skews(after_steps(0)) == dict.fromkeys("abc", (2, "skew 0 ≤ 1", True))
+
+
+def test_the_skew_of_a_scale_down_is_red_in_the_zones_that_have_too_many() -> None:
+    world = after_steps(4)
+    red, green = (2, "skew 2 > 1", True), (0, "skew 0 ≤ 1", True)
+    assert zone_skews(world) == {"a": red, "b": red, "c": green}
+    html = render_to_string("panels/cluster.html", stats(world, View()))
+    assert "pip-would" not in html
+
+
+def test_while_the_pod_is_being_placed_one_more_is_counted() -> None:
+    world = after_steps(1, *[{"kind": "stage"}] * 5)
+    assert not any(standing for _, _, standing in zone_skews(world).values())
+
+
+def test_names_of_pods_stay_in_folded_cards_as_long_as_they_are_few() -> None:
+    world = after_steps(0)
+    assert stats(world, View())["few"]
+    world.pods_on["node-a1"] = dict.fromkeys(f"default/p-{number}" for number in range(5))
+    assert not stats(world, View())["few"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.sentence import stats
-from tests.sandbox.scenarios import advance, drain, evict, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
@@ -23,7 +24,7 @@ def text(world: World, **view: Any) -> str:
     inner = html[html.index('<p id="sentence-text">') : html.index("</p>")]
     while "<" in inner:
         inner = inner[: inner.index("<")] + inner[inner.index(">") + 1 :]
-    return " ".join(inner.replace("&#x27;", "'").split())
+    return " ".join(unescape(inner).split())
 
 
 @pytest.mark.parametrize(
@@ -133,3 +134,108 @@ def test_the_cause_of_a_refusal_is_the_precise_form_and_a_new_answer_is_news() -
     assert first["precise"] == "The disruption budget db needs 2 healthy pods and has 2 currently"
     again = stats(world_after("eviction-answers", evict("db-0"), evict("db-1"), evict("db-1")), View())
     assert first["n"] != again["n"]
+
+
+def uses(pod: str, memory: str) -> dict[str, Any]:
+    return {"kind": "usage", "pod": f"default/{pod}", "memory": memory}
+
+
+@pytest.mark.parametrize(
+    ("slug", "steps", "words"),
+    [
+        pytest.param(
+            "memory-pressure",
+            [uses("greedy-low", "4168Mi"), advance(15)],
+            "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
+            "500Mi, available: 200Mi.",
+            id="a kubelet evicts a pod",
+        ),
+        pytest.param(
+            "minimum-reclaim",
+            [uses("small-3", "400Mi"), advance(60)],
+            "small-2 is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
+            "500Mi, available: 809Mi. The minimum is not reclaimed yet.",
+            id="a kubelet evicts above its threshold, to reclaim the minimum",
+        ),
+        pytest.param(
+            "images-before-pods",
+            [{"kind": "usage", "pod": "default/writer", "ephemeral_storage": "13Gi"}, advance(20)],
+            "The kubelet of node1 removes unused images before it evicts anyone: registry.example/huge:1, 6Gi freed.",
+            id="a kubelet removes images",
+        ),
+        pytest.param(
+            "soft-threshold",
+            [uses("busy", "9Gi"), advance(60)],
+            "The kubelet of node1 reports MemoryPressure: memory.available<1.5Gi must last until 01:40.0 before it "
+            "evicts.",
+            id="a soft threshold is crossed",
+        ),
+        pytest.param(
+            "soft-threshold",
+            [uses("busy", "9Gi"), advance(60), uses("busy", "4Gi"), advance(60)],
+            "The kubelet of node1: memory.available<1.5Gi holds no more, so its grace period would start anew.",
+            id="a soft threshold is no longer crossed",
+        ),
+        pytest.param(
+            "soft-threshold",
+            [uses("busy", "9Gi"), advance(20), uses("busy", "4Gi"), advance(400)],
+            "The kubelet of node1 reports no MemoryPressure any more.",
+            id="the pressure is over",
+        ),
+        pytest.param(
+            "eviction-stuck",
+            [delete("Pod", "db-0")],
+            "db-0 is deleted: no budget is asked for that. It has 30 s to end.",
+            id="a pod is deleted past its budget",
+        ),
+        pytest.param(
+            "eviction-two-budgets",
+            [delete("PodDisruptionBudget", "forgotten")],
+            "PodDisruptionBudget forgotten was deleted.",
+            id="a budget is deleted",
+        ),
+        pytest.param(
+            "deleted-in-the-foreground",
+            [{**delete("Deployment", "last"), "propagation_policy": "Foreground"}],
+            "Deployment last is being deleted: what it owns goes first.",
+            id="an owner waits for what it owns",
+        ),
+        pytest.param(
+            "deleted-in-the-foreground",
+            [{**delete("Deployment", "spared"), "propagation_policy": "Orphan"}],
+            "Deployment spared was deleted; what it owned stays.",
+            id="an owner leaves orphans",
+        ),
+        pytest.param(
+            "deleted-in-the-foreground",
+            [{"kind": "delete", "object_kind": "Node", "key": "node-1"}],
+            "Node node-1 was deleted.",
+            id="a node is deleted, though its pods are still there",
+        ),
+    ],
+)
+def test_what_kubelets_do_and_what_is_deleted_is_told(slug: str, steps: list[dict[str, Any]], words: str) -> None:
+    assert text(world_after(slug, *steps)) == words
+
+
+def test_the_kubelets_own_words_are_the_precise_form_of_an_eviction() -> None:
+    found = stats(world_after("memory-pressure", uses("greedy-low", "4168Mi"), advance(15)), View())
+    assert found["precise"].endswith(
+        "Container main was using 4168Mi, request is 1Gi, has larger consumption of memory."
+    )
+
+
+@pytest.mark.parametrize(
+    ("slug", "steps", "following"),
+    [
+        pytest.param(
+            "toleration-seconds",
+            [taint("NoExecute"), advance(3599)],
+            "stays-an-hour must leave in 1 s",
+            id="who goes after the one that went",
+        ),
+        pytest.param("taint-removed-in-time", [advance(1800)], "30 min to go", id="how long the next one may stay"),
+    ],
+)
+def test_what_comes_next_by_the_clock_is_told(slug: str, steps: list[dict[str, Any]], following: str) -> None:
+    assert stats(world_after(slug, *steps), View())["next"] == following

@@ -94,11 +94,20 @@ def test_a_node_tells_its_room_pods_taints_and_why_not_for_the_pod_in_question(w
     assert (found["kind"], found["place"], found["zone"]) == ("node", 7, "eu-a")
     assert [(item["name"], item["text"]) for item in found["resources"]] == [
         ("cpu", "5.5/8"),
-        ("memory", "10/16Gi"),
+        ("memory", "10Gi/16Gi"),
         ("pods", "2/10"),
     ]
     assert found["taints"] == ["dedicated=gpu:NoSchedule"]
     assert (found["question"], found["word"].text) == ("web-4", "gpu taint")
+
+
+def test_a_node_tells_what_is_requested_with_overhead_exactly_and_as_a_share() -> None:
+    found = stats(world_after("pod-overhead-kata-fc", {"kind": "run"}), View(node="node-3"))
+    assert [(item["name"], item["text"], item["percent"]) for item in found["resources"]] == [
+        ("cpu", "2.25/4", "56 %"),
+        ("memory", "320Mi/32Gi", "1 %"),
+        ("pods", "1/110", "1 %"),
+    ]
 
 
 def test_a_pod_that_is_gone_keeps_its_attempts() -> None:

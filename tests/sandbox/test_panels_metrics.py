@@ -11,8 +11,10 @@ from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.metrics import MOST, stats
+from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.scenarios import world_after
 from tests.sandbox.traces import SECOND, Story, node, pod
 
 
@@ -38,6 +40,12 @@ def test_an_empty_sandbox_has_no_charts_but_a_sentence() -> None:
     text = html(World())
     assert "There is nothing to count yet." in text
     assert "<figure" not in text
+
+
+def test_with_several_replicas_it_says_whose_counts_they_are(world: World) -> None:
+    assert "replicas together" not in html(world)
+    scenario = next(item for item in load_scenarios() if item.slug == "no-leader-election")
+    assert "All 3 replicas together." in html(world_after("no-leader-election", *scenario.then))
 
 
 def test_each_chart_tells_what_it_shows(world: World) -> None:

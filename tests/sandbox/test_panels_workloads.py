@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sandbox.panels.inspector import stats as inspector
 from sandbox.panels.rollout import conditions, numbers, rollout
 from sandbox.panels.workloads import MOST_PODS, PAGE, same_while, stats
 from scheduler_engine import commands
-from scheduler_engine.scenario import load_scenarios
+from scheduler_engine.scenario import command_of, load_scenarios
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node
 from scheduler_engine.trace.events import ObjectAdded
@@ -70,7 +71,7 @@ def show() -> tuple[Simulation, list[dict[str, Any]]]:
     scenario = next(item for item in load_scenarios() if item.slug == "rolling-update-then-scale-down")
     simulation, seen = Simulation(seed=scenario.seed), []
     for step in (*scenario.setup, *scenario.then):
-        simulation.execute(commands.from_json(dict(step)))
+        simulation.execute(commands.from_json(command_of(step)))
         seen += rows(simulation).values()
     return simulation, seen
 
@@ -470,3 +471,15 @@ def test_the_inspector_says_who_controls_a_pod_and_leads_there() -> None:
     }
     text = render_to_string("panels/inspector.html", {**found, "can_edit": True})
     assert 'data-goto-tab="workloads"' in text
+
+
+def test_pods_of_a_workload_with_a_long_name_are_told_apart_by_the_end_of_theirs() -> None:
+    name = "a-name-of-sixty-letters-that-nobody-would-give-to-a-workload"
+    template = {"metadata": {"labels": {"app": "long"}}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "long"}}, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name}, "spec": spec}
+    simulation = Simulation()
+    simulation.execute(commands.from_json({"kind": "apply", "manifests": [manifest]}))
+    labels = re.findall(r'class="pn">([^<]+)<', str(rows(simulation)[name]["pods"]))
+    assert len(labels) == 2
+    assert all(re.fullmatch(r"[a-z0-9]{5}", label) for label in labels)

@@ -1,4 +1,7 @@
-"""Rules for containers: ports, environment, mounts, probes, security. Source: upstream ``apis/core/validation``."""
+"""Rules for containers: names, ports, probes, resizing, and which kind may have what.
+
+Source: upstream ``apis/core/validation``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.environment import environment
+from scheduler_engine.api.validation.mounts import volume_mounts
 from scheduler_engine.api.validation.problems import (
     Errors,
     between,
@@ -17,14 +21,13 @@ from scheduler_engine.api.validation.problems import (
     invalid,
     nonnegative,
     not_found,
-    not_supported,
     one_of,
-    present,
     required,
     supported,
     texts,
 )
 from scheduler_engine.api.validation.resources import requirements
+from scheduler_engine.api.validation.security import container_security
 
 Data = Mapping[str, Any]
 
@@ -33,7 +36,6 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 port_number = between(1, 65535)
 dns_label = texts(names.dns_label)
 _port_name = texts(names.port_name)
-_user_or_group = between(0, 2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,12 @@ def _any_container(container: Data, path: str, pod: PodFacts) -> Errors:
     yield from _message_policy(container.get("terminationMessagePolicy") or "", f"{path}.terminationMessagePolicy")
     yield from _ports(container.get("ports") or (), f"{path}.ports")
     yield from environment(container, path)
-    yield from _mounts(container, path, pod.volumes)
+    yield from volume_mounts(container, path, pod.volumes)
     yield from _pull_policy(container.get("imagePullPolicy") or "", f"{path}.imagePullPolicy")
     yield from requirements(container.get("resources") or {}, f"{path}.resources", pod.claim_names)
     yield from _resize_policy(container.get("resizePolicy") or (), f"{path}.resizePolicy", pod)
     if container.get("securityContext") is not None:
-        yield from _security_context(container["securityContext"], f"{path}.securityContext", pod)
+        yield from container_security(container["securityContext"], f"{path}.securityContext", pod.host_users)
 
 
 _message_policy = one_of(("File", "FallbackToLogsOnError"))
@@ -142,35 +144,6 @@ def _host_port_conflicts(items: Sequence[Data], path: str) -> Errors:
                 if key in seen:
                     yield duplicate(f"{path}[{index}].ports[{number}].hostPort", key)
                 seen.add(key)
-
-
-def _mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Errors:
-    mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
-    seen: set[str] = set()
-    for index, mount in enumerate(mounts):
-        place, name, where = f"{path}.volumeMounts[{index}]", mount["name"], mount["mountPath"]
-        if not name:
-            yield required(f"{place}.name")
-        if name not in volumes:
-            yield not_found(f"{place}.name", name)
-        if not where:
-            yield required(f"{place}.mountPath")
-        if where in seen:
-            yield invalid(f"{place}.mountPath", where, "must be unique")
-        seen.add(where)
-        if any(device["name"] == name for device in devices):
-            yield invalid(f"{place}.name", name, "must not already exist in volumeDevices")
-        if any(device["devicePath"] == where for device in devices):
-            yield invalid(f"{place}.mountPath", where, "must not already exist as a path in volumeDevices")
-    for index, device in enumerate(devices):
-        place, name = f"{path}.volumeDevices[{index}]", device["name"]
-        if name not in volumes:
-            yield not_found(f"{place}.name", name)
-        elif not volumes[name].keys() & {"persistentVolumeClaim", "ephemeral"}:
-            text = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-            yield invalid(f"{place}.name", name, text)
-        if not device["devicePath"]:
-            yield required(f"{place}.devicePath")
 
 
 def _resize_policy(policies: Sequence[Data], path: str, pod: PodFacts) -> Errors:
@@ -251,40 +224,42 @@ def _action(kind: str, action: Data, path: str, pod: PodFacts) -> Errors:
                 yield from texts(names.http_header)(header["name"], f"{path}.httpHeaders")
 
 
-# --- security ---------------------------------------------------------------------------------------------------------
+# --- ephemeral containers ---------------------------------------------------------------------------------------------
 
-_SECURITY_FIELDS = (
-    *("Capabilities", "Privileged", "SELinuxOptions", "WindowsOptions", "RunAsUser", "RunAsGroup", "RunAsNonRoot"),
-    *("ReadOnlyRootFilesystem", "AllowPrivilegeEscalation", "ProcMount", "SeccompProfile", "AppArmorProfile"),
+_NOT_EPHEMERAL = (
+    *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
 )
 
 
-def _security_context(context: Data, path: str, pod: PodFacts) -> Errors:
-    if context.get("privileged"):
-        yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
-    yield from present(context, path, (("runAsUser", _user_or_group), ("runAsGroup", _user_or_group)))
-    mount = context.get("procMount")
-    if mount is not None:
-        if mount not in ("Default", "Unmasked"):
-            yield not_supported(f"{path}.procMount", mount, ("Default", "Unmasked"))
-        if pod.host_users and mount == "Unmasked":
-            yield invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`")
-    if context.get("allowPrivilegeEscalation") is False:
-        given = {field: context.get(field[0].lower() + field[1:]) for field in _SECURITY_FIELDS}
-        if context.get("privileged"):
-            yield invalid(path, given, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
-        for capability in (context.get("capabilities") or {}).get("add") or ():
-            if capability == "CAP_SYS_ADMIN":
-                text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-                yield invalid(path, given, text)
+def ephemeral_containers(spec: Data, path: str, pod: PodFacts) -> Errors:
+    text = "cannot be set for an Ephemeral Container"
+    others = {item["name"] for field in ("containers", "initContainers") for item in spec.get(field) or ()}
+    seen = set(others)
+    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
+        place, target = f"{path}[{index}]", container.get("targetContainerName") or ""
+        yield from _any_container(container, place, pod)
+        yield from _image_without_blanks(container, place)
+        if container["name"] in seen:
+            yield duplicate(f"{place}.name", container["name"])
+        seen.add(container["name"])
+        if target and target not in others:
+            yield not_found(f"{place}.targetContainerName", target)
+        for field in _NOT_EPHEMERAL:
+            if container.get(field) is not None and (field, container[field]) != ("resources", {}):
+                yield forbidden(f"{place}.{field}", text)
+        for number, mount in enumerate(container.get("volumeMounts") or ()):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    yield forbidden(f"{place}.volumeMounts[{number}].{field}", text)
 
 
 def image_without_blanks(items: Sequence[Data], path: str) -> Errors:
     """In a pod (not in a template) an image has no blanks at its ends."""
+    yield from each(_image_without_blanks)(items, path)
 
-    def rule(container: Data, place: str) -> Errors:
-        image = container.get("image") or ""
-        if image != image.strip():
-            yield invalid(f"{place}.image", image, "must not have leading or trailing whitespace")
 
-    yield from each(rule)(items, path)
+def _image_without_blanks(container: Data, path: str) -> Errors:
+    image = container.get("image") or ""
+    if image != image.strip():
+        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")

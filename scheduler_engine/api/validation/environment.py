@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import Errors, Rule, invalid, not_supported, present, required, texts
 
@@ -15,6 +16,7 @@ POD_FIELDS = (
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
 )
 VOLUME_FIELDS = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
+OLD_FIELDS = {"spec.host": "spec.nodeName"}
 OTHER_FIELDS = ("spec.restartPolicy", "spec.schedulerName", "status.phase", "metadata.annotations", "metadata.labels")
 RESOURCE_FIELDS = tuple(
     f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "ephemeral-storage", "memory")
@@ -22,7 +24,17 @@ RESOURCE_FIELDS = tuple(
 
 _variable = texts(names.environment_variable)
 _config_key = texts(names.config_key)
-_subdomain = texts(names.generated(names.subdomain))
+_subdomain = texts(names.subdomain)
+_subdomain_or_its_start = texts(names.generated(names.subdomain))
+
+_SIZES = ("1", *(f"1{suffix}" for suffix in ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")))
+DIVISORS: dict[str, tuple[tuple[str, ...], str]] = {
+    "cpu": (("1m", "1"), "cpu"),
+    "memory": (_SIZES, "memory"),
+    "ephemeral-storage": (_SIZES, "local ephemeral storage"),
+    "hugepages-": (_SIZES, "hugepages"),
+}
+"""Resource of a ``resourceFieldRef`` → the divisors it may have, its name in the text."""
 
 
 def environment(container: Data, path: str) -> Errors:
@@ -70,33 +82,62 @@ def field_reference(allowed: Sequence[str]) -> Rule:
             text = f"error converting fieldPath: unsupported pod version: {reference['apiVersion']}"
             yield invalid(f"{path}.fieldPath", field, text)
         else:
-            base, bracket, rest = field.partition("['")
-            if bracket and rest.endswith("']") and base in ("metadata.annotations", "metadata.labels"):
-                key = rest[:-2]
+            yield from _converted_field(OLD_FIELDS.get(field, field), field, path)
+
+    def _converted_field(field: str, written: str, path: str) -> Errors:
+        base, bracket, rest = field.partition("['")
+        if base and bracket and rest.endswith("']"):
+            key = rest[:-2]
+            if base not in ("metadata.annotations", "metadata.labels"):
+                text = f"error converting fieldPath: field label does not support subscript: {field}"
+                yield invalid(f"{path}.fieldPath", written, text)
+            else:
                 yield from texts(names.qualified_name)(key.lower() if base == "metadata.annotations" else key, path)
-            elif field not in (*POD_FIELDS, *OTHER_FIELDS):
-                yield invalid(
-                    f"{path}.fieldPath", field, f"error converting fieldPath: field label not supported: {field}"
-                )
-            elif field not in allowed:
-                yield not_supported(f"{path}.fieldPath", field, allowed)
+        elif field not in (*POD_FIELDS, *OTHER_FIELDS):
+            text = f"error converting fieldPath: field label not supported: {field}"
+            yield invalid(f"{path}.fieldPath", written, text)
+        elif field not in allowed:
+            yield not_supported(f"{path}.fieldPath", field, allowed)
 
     return rule
 
 
 def resource_reference(reference: Data, path: str) -> Errors:
+    """A ``resourceFieldRef`` of a container's own environment."""
     resource = reference["resource"]
     if not resource:
         yield required(f"{path}.resource")
     elif resource not in RESOURCE_FIELDS and not resource.startswith(("limits.hugepages-", "requests.hugepages-")):
         yield not_supported(f"{path}.resource", resource, RESOURCE_FIELDS)
+    yield from _divisor(reference, path)
+
+
+def container_resource_reference(reference: Data, path: str) -> Errors:
+    """A ``resourceFieldRef`` of a volume, which must name the container."""
+    if reference.get("containerName"):
+        yield from resource_reference(reference, path)
+    else:
+        yield required(f"{path}.containerName")
+        yield from _divisor(reference, path)
+
+
+def _divisor(reference: Data, path: str) -> Errors:
+    resource, divisor = reference["resource"], reference.get("divisor")
+    if divisor is None or parse_quantity(divisor).nano == 0:
+        return
+    kind, _, name = resource.partition(".")
+    key = "hugepages-" if name.startswith("hugepages-") else name
+    if kind not in ("limits", "requests") or key not in DIVISORS:
+        return
+    supported, shown = DIVISORS[key]
+    if divisor not in supported:
+        listed = "1m and 1" if key == "cpu" else ", ".join(supported)
+        text = f"only divisor's values {listed} are supported with the {shown} resource"
+        yield invalid(f"{path}.divisor", resource, text)
 
 
 def _key_reference(reference: Data, path: str) -> Errors:
-    if not reference.get("name"):
-        yield required(f"{path}.name")
-    else:
-        yield from _subdomain(reference["name"], f"{path}.name")
+    yield from _subdomain(reference.get("name") or "", f"{path}.name")
     if not reference["key"]:
         yield required(f"{path}.key")
     else:
@@ -112,7 +153,7 @@ def _env_from(source: Data, path: str, list_path: str) -> Errors:
         if not name:
             yield required(f"{path}.{kind}.name")
         else:
-            yield from _subdomain(name, f"{path}.{kind}.name")
+            yield from _subdomain_or_its_start(name, f"{path}.{kind}.name")
     if not given:
         yield invalid(list_path, "", "must specify one of: `configMapRef` or `secretRef`")
     elif len(given) > 1:

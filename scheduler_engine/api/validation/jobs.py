@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api import selector_text
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import merge
-from scheduler_engine.api.selector_text import label_selector_problem
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, metadata_update
 from scheduler_engine.api.validation.owners import pod_template
@@ -90,7 +90,7 @@ def _generated_selector(job: Data, spec: Data) -> Errors:
         elif labels[key] != value:
             yield invalid(path, labels, f"must be '{value}'")
     selector = spec["selector"]
-    if not label_selector_problem(selector) and not selector_from(selector).matches(expected):
+    if not selector_text.label_selector_problem(selector) and not selector_from(selector).matches(expected):
         yield invalid("spec.selector", dict(selector), "`selector` not auto-generated")
 
 
@@ -101,7 +101,7 @@ def _selector(spec: Data) -> Errors:
     else:
         yield from label_selector(selector, "spec.selector")
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-    usable = selector is None or not label_selector_problem(selector)
+    usable = selector is None or not selector_text.label_selector_problem(selector)
     if usable and not selector_from(selector).matches(labels):
         yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
 

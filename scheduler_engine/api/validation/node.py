@@ -7,7 +7,15 @@ from typing import Any
 
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import metadata_rules, metadata_update
-from scheduler_engine.api.validation.problems import Errors, duplicate, each, forbidden, invalid, texts
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    duplicate,
+    each,
+    forbidden,
+    internal,
+    invalid,
+    texts,
+)
 from scheduler_engine.api.validation.resources import amount
 from scheduler_engine.api.validation.selectors import taints
 
@@ -23,9 +31,10 @@ def node_rules(node: Data) -> Errors:
 
 
 def _ranges(spec: Data) -> list[str]:
-    """``podCIDR`` is the older form of ``podCIDRs``."""
+    """``podCIDR`` is the older form of ``podCIDRs`` and wins where they differ."""
     listed: list[str] = spec.get("podCIDRs") or []
-    return listed or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
+    single = spec.get("podCIDR") or ""
+    return [single] if single and listed[:1] != [single] else listed
 
 
 def _amounts(node: Data) -> Errors:
@@ -38,6 +47,10 @@ def _amounts(node: Data) -> Errors:
 def _pod_ranges(ranges: list[str], path: str) -> Errors:
     yield from each(texts(names.cidr))(ranges, path)
     if len(ranges) > 1:
+        wrong = next((index for index, item in enumerate(ranges) if names.parsed_cidr(item) is None), None)
+        if wrong is not None:
+            text = "invalid PodCIDRs. failed to check with dual stack with error"
+            yield internal(path, f"{text}:invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})")
         families = [network.version for network in map(names.parsed_cidr, ranges) if network is not None]
         if len(ranges) > 2 or sorted(families) != [4, 6]:
             yield invalid(path, ranges, "may specify no more than one CIDR for each IP family")

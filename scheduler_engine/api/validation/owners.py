@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api import selector_text
 from scheduler_engine.api.labels import Selector, selector_from, selector_from_set
-from scheduler_engine.api.selector_text import label_selector_problem
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.claims import claim_spec
 from scheduler_engine.api.validation.metadata import (
@@ -80,7 +80,7 @@ def daemon_set_rules(owner: Data) -> Errors:
     selector = spec.get("selector")
     yield from metadata_rules(owner, names.subdomain, namespaced=True)
     yield from present(spec, "spec", (("selector", label_selector),))
-    if selector is None or not label_selector_problem(selector):
+    if selector is None or not selector_text.label_selector_problem(selector):
         yield from _matched(spec, selector_from(selector))
     yield from _not_empty(selector, "empty selector is invalid for daemonset")
     yield from pod_template(spec.get("template") or {}, "spec.template")
@@ -130,7 +130,7 @@ def _selector_and_template(spec: Data, empty: str, unusable: str, owner: str) ->
     else:
         yield from label_selector(selector, "spec.selector")
         yield from _not_empty(selector, empty)
-    if selector is not None and label_selector_problem(selector):
+    if selector is not None and selector_text.label_selector_problem(selector):
         yield invalid("spec.selector", dict(selector), unusable)
     else:
         yield from _matching_template(spec, selector_from(selector))
@@ -161,7 +161,7 @@ def pod_template(template: Data, path: str) -> Errors:
     yield from labels(metadata.get("labels") or {}, f"{path}.labels")
     yield from annotation_rules(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from known_annotations(metadata.get("annotations") or {}, spec, f"{path}.annotations")
-    yield from pod_spec(spec, f"{path}.spec", "")
+    yield from pod_spec(spec, f"{path}.spec", "", template=True)
     if spec.get("ephemeralContainers"):
         yield forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 

@@ -10,6 +10,7 @@ from scheduler_engine.api.validation.containers import (
     PodFacts,
     containers,
     dns_label,
+    ephemeral_containers,
     image_without_blanks,
     init_containers,
 )
@@ -21,7 +22,6 @@ from scheduler_engine.api.validation.problems import (
     each,
     forbidden,
     invalid,
-    not_supported,
     one_of,
     present,
     required,
@@ -29,7 +29,8 @@ from scheduler_engine.api.validation.problems import (
     too_long,
 )
 from scheduler_engine.api.validation.resources import container_resource_name, pod_level, requirements
-from scheduler_engine.api.validation.volumes import pod_volumes
+from scheduler_engine.api.validation.security import operating_system, pod_security
+from scheduler_engine.api.validation.volumes import SOURCES, TEMPLATE_SOURCES, pod_volumes
 
 Data = Mapping[str, Any]
 
@@ -57,8 +58,20 @@ def pod_and_template_rules(pod: Data) -> Errors:
     yield from metadata_rules(pod, names.subdomain, namespaced=True)
     yield from known_annotations(metadata.get("annotations") or {}, spec, "metadata.annotations")
     yield from pod_spec(spec, "spec", object_name(metadata))
+    yield from _tokens(spec)
     yield from image_without_blanks(spec.get("containers") or (), "spec.containers")
     yield from image_without_blanks(spec.get("initContainers") or (), "spec.initContainers")
+
+
+def _tokens(spec: Data) -> Errors:
+    """A projected token is that of a named service account."""
+    if spec.get("serviceAccountName") or spec.get("serviceAccount"):
+        return
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for number, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+            if source.get("serviceAccountToken") is not None:
+                place = f"spec.volumes[{index}].projected.sources[{number}].serviceAccountToken"
+                yield forbidden(place, "must not be specified when serviceAccountName is not set")
 
 
 def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors:
@@ -78,9 +91,9 @@ def _is_cost(text: str) -> bool:
     return -(2**31) <= int(text) < 2**31
 
 
-def pod_spec(spec: Data, path: str, pod_name: str) -> Errors:
+def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False) -> Errors:
     """The spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
-    facts, volume_errors = _facts(spec, path, pod_name)
+    facts, volume_errors = _facts(spec, path, pod_name, template)
     if facts.grace_period is None:
         yield required(f"{path}.terminationGracePeriodSeconds")
     yield from volume_errors
@@ -88,11 +101,13 @@ def pod_spec(spec: Data, path: str, pod_name: str) -> Errors:
     regular, init = spec.get("containers") or (), spec.get("initContainers") or ()
     yield from containers(regular, f"{path}.containers", facts)
     yield from init_containers(init, regular, f"{path}.initContainers", facts)
+    yield from ephemeral_containers(spec, f"{path}.ephemeralContainers", facts)
     yield from pod_level(spec, path, facts.claim_names)
-    yield from _host_network(spec, path)
+    yield from _host_network(spec, path, template)
     yield from _restart_policy(spec.get("restartPolicy") or "", f"{path}.restartPolicy")
     yield from _dns_policy(spec.get("dnsPolicy") or "", f"{path}.dnsPolicy")
     yield from labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
+    yield from pod_security(spec, path)
     yield from present(spec, path, (("affinity", selectors.affinity),))
     yield from _dns_config(spec, f"{path}.dnsConfig")
     for index, gate in enumerate(spec.get("readinessGates") or ()):
@@ -102,11 +117,12 @@ def pod_spec(spec: Data, path: str, pod_name: str) -> Errors:
     yield from _host_users(spec, path)
     yield from _host_name(spec, path)
     yield from present(spec, path, _LATER_RULES)
-    yield from _operating_system(spec, path)
+    yield from operating_system(spec, path)
 
 
-def _facts(spec: Data, path: str, pod_name: str) -> tuple[PodFacts, list[Any]]:
-    volumes, errors = pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name)
+def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFacts, list[Any]]:
+    sources = TEMPLATE_SOURCES if template else SOURCES
+    volumes, errors = pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name, sources)
     facts = PodFacts(
         volumes=volumes,
         claim_names=tuple(claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]),
@@ -139,14 +155,16 @@ def _resource_claims(claims: Sequence[Data], path: str) -> Errors:
         yield from present(claim, place, (("resourceClaimName", _subdomain), ("resourceClaimTemplateName", _subdomain)))
 
 
-def _host_network(spec: Data, path: str) -> Errors:
+def _host_network(spec: Data, path: str, template: bool) -> Errors:
+    """A template may leave host ports to the defaults of its pods."""
     if not spec.get("hostNetwork"):
         return
     for index, container in enumerate(spec.get("containers") or ()):
         for number, port in enumerate(container.get("ports") or ()):
-            if port.get("hostPort", 0) != port["containerPort"]:
+            given = port.get("hostPort", 0)
+            if given != port["containerPort"] and (given or not template):
                 place = f"{path}.containers[{index}].ports[{number}].hostPort"
-                yield invalid(place, port.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true")
+                yield invalid(place, given, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _dns_config(spec: Data, path: str) -> Errors:
@@ -191,6 +209,10 @@ def _host_users(spec: Data, path: str) -> Errors:
     for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
             yield forbidden(f"{path}.{shown}", "when `hostUsers` is false")
+    for field in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(spec.get(field) or ()):
+            if container.get("volumeDevices"):
+                yield forbidden(f"{path}.{field}[{index}].volumeDevices", "when `hostUsers` is false")
 
 
 def _host_name(spec: Data, path: str) -> Errors:
@@ -214,16 +236,6 @@ def _host_aliases(aliases: Sequence[Data], path: str) -> Errors:
 
 def _overhead(overhead: Data, path: str) -> Errors:
     yield from requirements({"limits": overhead}, path, (), container_resource_name)
-
-
-def _operating_system(spec: Data, path: str) -> Errors:
-    system = spec.get("os")
-    if system is None:
-        return
-    if not system["name"]:
-        yield required(f"{path}.os.name")
-    elif system["name"] not in ("linux", "windows"):
-        yield not_supported(f"{path}.os", system["name"], ("linux", "windows"))
 
 
 _LATER_RULES = (

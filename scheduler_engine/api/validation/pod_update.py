@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.fields import without_empty
 from scheduler_engine.api.validation.metadata import metadata_update
 from scheduler_engine.api.validation.pod import MIRROR, known_annotations, pod_and_template_rules
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, required
@@ -114,11 +115,25 @@ def _everything_else(before: Data, after: Data) -> Errors:
         _take_over(changed, before, "nodeSelector")
         yield from _narrowed_affinity(before, after)
         changed = _with_node_affinity_of(before, changed)
-    differing = [field for field in (*before, *changed) if before.get(field) != changed.get(field)]
+    held, wanted = _without_nothing(before), _without_nothing(changed)
+    differing = [field for field in (*held, *wanted) if held.get(field) != wanted.get(field)]
     if differing:
         listed = ", ".join(f"spec.{field}" for field in dict.fromkeys(differing))
         text = f"pod updates may not change fields other than {','.join(UPDATABLE)}\nchanged: {listed}"
         yield forbidden("spec", text)
+
+
+def _without_nothing(spec: Data) -> dict[str, Any]:
+    """A spec without empty lists and mappings, which Kubernetes holds equal to missing ones."""
+    result = without_empty(spec, "PodSpec")
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        if field in result:
+            result[field] = [_without_no_resources(container) for container in result[field]]
+    return result
+
+
+def _without_no_resources(container: Data) -> Data:
+    return {field: value for field, value in container.items() if field != "resources" or value}
 
 
 def _take_over(changed: dict[str, Any], before: Data, field: str) -> None:
@@ -145,7 +160,8 @@ def _narrowed_affinity(before: Data, after: Data) -> Errors:
     old, new = _terms(before), _terms(after)
     path = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
     if old and len(old) != len(new):
-        shown = [_term_shown(term) for term in new] or None
+        given = ((_node_affinity(after) or {}).get(REQUIRED) or {}).get("nodeSelectorTerms")
+        shown = None if given is None else [_term_shown(term) for term in new]
         yield invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
         return
     for index, (term, other) in enumerate(zip(new, old, strict=False)):
@@ -175,12 +191,15 @@ def _term_shown(term: Data) -> Data:
 
 def _with_node_affinity_of(before: Data, changed: Data) -> dict[str, Any]:
     """``changed`` with the old node affinity, so that only other differences are left."""
-    result, affinity, old = dict(changed), dict(changed.get("affinity") or {}), _node_affinity(before)
+    old, new = _node_affinity(before), _node_affinity(changed)
+    if old == new:
+        return dict(changed)
+    affinity = dict(changed.get("affinity") or {})
     affinity.pop("nodeAffinity", None)
     if old is not None:
         affinity["nodeAffinity"] = old
+    result = dict(changed)
+    result.pop("affinity", None)
     if affinity or before.get("affinity") is not None:
         result["affinity"] = affinity
-    else:
-        result.pop("affinity", None)
     return result

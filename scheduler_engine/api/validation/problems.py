@@ -69,6 +69,10 @@ def forbidden(path: str, detail: str) -> FieldError:
     return _error("Forbidden", "Forbidden", path, detail, has_value=False)
 
 
+def internal(path: str, detail: str) -> FieldError:
+    return FieldError(path, "InternalError", f"Internal error: {detail}")
+
+
 def too_long(path: str, limit: int) -> FieldError:
     return _error("TooLong", "Too long", path, f"may not be more than {limit} bytes", has_value=False)
 

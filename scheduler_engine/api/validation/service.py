@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,10 @@ Data = Mapping[str, Any]
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 LONGEST_AFFINITY_SECONDS = 86_400
+_LINK_LOCAL_MULTICAST: dict[int, ipaddress.IPv4Network | ipaddress.IPv6Network] = {
+    4: ipaddress.IPv4Network("224.0.0.0/24"),
+    6: ipaddress.IPv6Network("ff02::/16"),
+}
 
 _protocol = one_of(PROTOCOLS)
 _ip_address = texts(names.ip_address)
@@ -42,7 +47,7 @@ def service_rules(service: Data) -> Errors:
     spec = service.get("spec") or {}
     yield from metadata_rules(service, names.dns_1035_label, namespaced=True)
     ports, kind = spec.get("ports") or (), spec.get("type") or ""
-    headless = (spec.get("clusterIPs") or [""])[0] == "None"
+    headless = spec.get("clusterIPs") == ["None"]
     if not ports and not headless and kind != "ExternalName":
         yield required("spec.ports")
     if headless and kind in ("LoadBalancer", "NodePort"):
@@ -54,7 +59,7 @@ def service_rules(service: Data) -> Errors:
     yield from _session_affinity(spec)
     if kind != "ExternalName":
         yield from _addresses(spec)
-    yield from each(_ip_address)(spec.get("externalIPs") or (), "spec.externalIPs")
+    yield from each(_external_ip)(spec.get("externalIPs") or (), "spec.externalIPs")
     yield from one_of(TYPES)(kind, "spec.type")
     yield from _port_conflicts(ports, kind)
     yield from _load_balancer(spec, kind)
@@ -125,6 +130,36 @@ def _addresses(spec: Data) -> Errors:
             yield from _ip_address(item, f"spec.clusterIPs[{index}]")
     if len(addresses) > 2:
         yield invalid("spec.clusterIPs", addresses, "may only hold up to 2 values")
+    versions = [None if parsed is None else parsed.version for parsed in map(names.parsed_ip, addresses)]
+    if None not in versions:
+        yield from _address_families(spec, addresses, versions)
+
+
+def _address_families(spec: Data, addresses: Sequence[str], versions: Sequence[int | None]) -> Errors:
+    """Well-formed addresses must be of different families, and of those that ``ipFamilies`` names."""
+    if len(addresses) > 1 and len(set(versions)) == 1:
+        yield invalid("spec.clusterIPs", addresses, "may specify no more than one IP for each IP family")
+    for index, (version, family) in enumerate(zip(versions, spec.get("ipFamilies") or (), strict=False)):
+        if family in ("IPv4", "IPv6") and family != f"IPv{version}":
+            text = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            yield invalid(f"spec.clusterIPs[{index}]", addresses[index], text)
+
+
+def _external_ip(value: str, path: str) -> Errors:
+    """An address at which others could be reached."""
+    address = names.parsed_ip(value)
+    if address is None:
+        yield from _ip_address(value, path)
+        return
+    multicast = address in _LINK_LOCAL_MULTICAST[address.version]
+    for wrong, text in (
+        (address.is_unspecified, f"may not be unspecified ({value})"),
+        (address.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (address.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+        (multicast, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"),
+    ):
+        if wrong:
+            yield invalid(path, value, text)
 
 
 def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:

@@ -23,7 +23,12 @@ from scheduler_engine.api.validation.problems import (
     texts,
 )
 from scheduler_engine.api.validation.selectors import label_selector, node_selector
-from scheduler_engine.api.validation.volumes import VOLUME_SOURCES, driver_name, exactly_one_source
+from scheduler_engine.api.validation.volumes import (
+    VOLUME_SOURCES,
+    driver_name,
+    exactly_one_source,
+    root_directory,
+)
 
 Data = Mapping[str, Any]
 
@@ -46,11 +51,9 @@ def persistent_volume_rules(volume: Data) -> Errors:
         yield from node_selector(affinity["required"], f"{path}.nodeAffinity.required")
     elif affinity is not None:
         yield required(f"{path}.nodeAffinity.required", "must specify required node constraints")
-    yield from exactly_one_source(spec, path, VOLUME_SOURCES)
-    given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
-    if given[:1] == ["local"] and affinity is None:
-        yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
-    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+    yield from _volume_source(spec, path)
+    cleaned = root_directory((spec.get("hostPath") or {}).get("path") or "")
+    if cleaned and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
         yield forbidden(f"{path}.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
     yield from present(spec, path, (("storageClassName", class_name), ("volumeMode", volume_mode)))
     attributes = spec.get("volumeAttributesClassName")
@@ -62,11 +65,21 @@ def persistent_volume_rules(volume: Data) -> Errors:
             yield required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
 
 
+def _volume_source(spec: Data, path: str) -> Errors:
+    """A local volume says on which nodes it is, which Kubernetes checks before what comes after ``local``."""
+    given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
+    problems = list(exactly_one_source(spec, path, VOLUME_SOURCES))
+    if given[:1] == ["local"] and spec.get("nodeAffinity") is None:
+        own = sum(1 for problem in problems if problem.path.startswith(f"{path}.local."))
+        problems.insert(own, required(f"{path}.nodeAffinity", "Local volume requires node affinity"))
+    yield from problems
+
+
 def _capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
     if not capacity:
         yield required(path)
     if not capacity or "storage" not in capacity or len(capacity) > 1:
-        yield not_supported(path, None if capacity is None else dict(capacity), ("storage",))
+        yield not_supported(path, None if capacity is None else dict(sorted(capacity.items())), ("storage",))
     for name, written in (capacity or {}).items():
         whole = parse_quantity(written).value()
         if whole < 0:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,49 +13,47 @@ from typing import Any
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.claims import claim_spec
-from scheduler_engine.api.validation.environment import VOLUME_FIELDS, field_reference, resource_reference
-from scheduler_engine.api.validation.metadata import labels
+from scheduler_engine.api.validation.metadata import annotation_rules, labels
 from scheduler_engine.api.validation.problems import (
     Errors,
     Rule,
     duplicate,
-    each,
     forbidden,
     invalid,
     not_supported,
+    one_of,
     required,
     texts,
     too_long,
+)
+from scheduler_engine.api.validation.volume_files import (
+    descending_path,
+    downward_api,
+    items,
+    no_backsteps,
+    projected,
 )
 
 Data = Mapping[str, Any]
 
 HOST_PATH_TYPES = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _ISCSI_NAMES = {
-    "iqn": r"iqn\.\d{4}-\d{2}\.([a-z0-9-.]+)(:([^,;*&$|\s]+))?",
-    "eui": r"eui\.[0-9a-zA-Z]{16}",
-    "naa": r"naa\.[0-9a-zA-Z]{32}",
+    "iqn": r"iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$",
+    "eui": r"eui.[0-9a-zA-Z]{16}$",
+    "naa": r"naa.[0-9a-zA-Z]{32}$",
 }
-_FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
+_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_TEMPLATE_FIELDS = {
+    **{field: field for field in ("name", "generateName", "namespace", "selfLink")},
+    "uid": "uID",
+    **{field: field for field in ("resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")},
+    **{field: field for field in ("deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields")},
+}
+"""What the metadata of a claim template must not have, in the order and form in which Kubernetes names it."""
 
 
-def no_backsteps(value: str, path: str) -> Errors:
-    if ".." in value.split("/"):
-        yield invalid(path, value, "must not contain '..'")
-
-
-def _inner_path(value: str, path: str) -> Errors:
-    if value.startswith("/"):
-        yield invalid(path, value, "must be a relative path")
-    yield from no_backsteps(value, path)
-    if value.startswith("..") and not value.startswith("../"):
-        yield invalid(path, value, "must not start with '..'")
-
-
-def _mode(owner: Data, field: str, path: str) -> Errors:
-    mode = owner.get(field)
-    if mode is not None and not 0 <= mode <= 0o777:
-        yield invalid(f"{path}.{field}", mode, _FILE_MODE)
+def root_directory(path: str) -> bool:
+    return posixpath.normpath(path).strip("/") == "" if path else False
 
 
 def _empty_dir(source: Data, path: str) -> Errors:
@@ -71,52 +70,59 @@ def _host_path(source: Data, path: str) -> Errors:
         yield not_supported(f"{path}.type", source["type"], HOST_PATH_TYPES)
 
 
-def _items(source: Data, path: str) -> Errors:
-    """The files of a Secret or ConfigMap volume."""
-    yield from _mode(source, "defaultMode", path)
-    for index, item in enumerate(source.get("items") or ()):
-        place = f"{path}.items[{index}]"
-        yield from _filled(item, place, ("key", "path"))
-        yield from _inner_path(item["path"], f"{place}.path")
-        yield from _mode(item, "mode", place)
-
-
-def _downward_api(source: Data, path: str) -> Errors:
-    yield from _mode(source, "defaultMode", path)
-    yield from each(_downward_file)(source.get("items") or (), f"{path}.items")
-
-
-def _downward_file(item: Data, path: str) -> Errors:
-    yield from _filled(item, path, ("path",))
-    yield from _inner_path(item["path"], f"{path}.path")
-    if item.get("fieldRef") is not None:
-        yield from field_reference(VOLUME_FIELDS)(item["fieldRef"], f"{path}.fieldRef")
-        if item.get("resourceFieldRef") is not None:
-            yield invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
-    elif item.get("resourceFieldRef") is not None:
-        if not item["resourceFieldRef"].get("containerName"):
-            yield required(f"{path}.resourceFieldRef.containerName")
-        else:
-            yield from resource_reference(item["resourceFieldRef"], f"{path}.resourceFieldRef")
-    else:
-        yield required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from _mode(item, "mode", path)
-
-
 def _nfs(source: Data, path: str) -> Errors:
     if not source["path"].startswith("/"):
         yield invalid(f"{path}.path", source["path"], "must be an absolute path")
 
 
 def _iscsi(source: Data, path: str) -> Errors:
-    name = source["iqn"]
-    pattern = _ISCSI_NAMES.get(name[:3])
-    if name and pattern is None:
-        yield invalid(f"{path}.iqn", name, "must be valid format starting with iqn, eui, or naa")
-    elif name and not re.match(f"{pattern}$", name):
-        yield invalid(f"{path}.iqn", name, "must be valid format")
+    name, initiator = source["iqn"], source.get("initiatorName")
+    if name:
+        yield from _iscsi_name(name, f"{path}.iqn")
     if not 0 <= source["lun"] <= 255:
         yield invalid(f"{path}.lun", source["lun"], "must be between 0 and 255, inclusive")
+    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
+        yield required(f"{path}.secretRef")
+    if initiator is not None:
+        yield from _iscsi_name(initiator, f"{path}.initiatorname")
+
+
+def _iscsi_name(name: str, path: str) -> Errors:
+    pattern = _ISCSI_NAMES.get(name[:3])
+    if pattern is None:
+        yield invalid(path, name, "must be valid format starting with iqn, eui, or naa")
+    elif not re.match(pattern, name, re.ASCII):
+        yield invalid(path, name, "must be valid format")
+
+
+def _git_repo(source: Data, path: str) -> Errors:
+    yield from descending_path(source.get("directory") or "", f"{path}.directory")
+
+
+def _fibre_channel(source: Data, path: str) -> Errors:
+    targets, ids, lun = source.get("targetWWNs") or [], source.get("wwids") or [], source.get("lun")
+    if not targets and not ids:
+        yield required(f"{path}.targetWWNs", "must specify either targetWWNs or wwids, but not both")
+    if targets and ids:
+        yield invalid(f"{path}.targetWWNs", targets, "targetWWNs and wwids can not be specified simultaneously")
+    if targets and lun is None:
+        yield required(f"{path}.lun", "lun is required if targetWWNs is specified")
+    elif targets and lun is not None and not 0 <= lun <= 255:
+        yield invalid(f"{path}.lun", lun, "must be between 0 and 255, inclusive")
+
+
+def _flocker(source: Data, path: str) -> Errors:
+    name, uuid = source.get("datasetName") or "", source.get("datasetUUID") or ""
+    if not name and not uuid:
+        yield required(path, "one of datasetName and datasetUUID is required")
+    if name and uuid:
+        yield invalid(path, "resource", "datasetName and datasetUUID can not be specified simultaneously")
+    if "/" in name:
+        yield invalid(f"{path}.datasetName", name, "must not contain '/'")
+
+
+def _image(source: Data, path: str) -> Errors:
+    yield from one_of(_PULL_POLICIES)(source.get("pullPolicy") or "", f"{path}.pullPolicy")
 
 
 def _partition(source: Data, path: str) -> Errors:
@@ -136,12 +142,31 @@ def driver_name(name: str, path: str) -> Errors:
 
 def _csi(source: Data, path: str) -> Errors:
     yield from driver_name(source["driver"], f"{path}.driver")
+    secret = source.get("nodePublishSecretRef")
+    if secret is None:
+        return
+    if not secret.get("name"):
+        yield required(f"{path}.nodePublishSecretRef.name")
+    else:
+        yield from texts(names.subdomain)(secret["name"], f"{path}.name")
 
 
 def _csi_volume(source: Data, path: str) -> Errors:
     yield from driver_name(source["driver"], f"{path}.driver")
     if not source["volumeHandle"]:
         yield required(f"{path}.volumeHandle")
+    for use in ("controllerPublish", "controllerExpand", "nodePublish", "nodeExpand"):
+        field = f"{use}SecretRef"
+        if source.get(field) is not None:
+            yield from _secret(source[field], f"{path}.{field}")
+
+
+def _secret(reference: Data, path: str) -> Errors:
+    for field, check in (("name", names.subdomain), ("namespace", names.dns_label)):
+        if not reference.get(field):
+            yield required(f"{path}.{field}")
+        else:
+            yield from texts(check)(reference[field], f"{path}.{field}")
 
 
 def _ephemeral(source: Data, path: str) -> Errors:
@@ -150,10 +175,11 @@ def _ephemeral(source: Data, path: str) -> Errors:
         yield required(place)
         return
     metadata = template.get("metadata") or {}
+    yield from annotation_rules(metadata.get("annotations") or {}, f"{place}.metadata.annotations")
     yield from labels(metadata.get("labels") or {}, f"{place}.metadata.labels")
-    for field in metadata:
-        if field not in ("labels", "annotations"):
-            yield forbidden(f"{place}.metadata.{field}", "cannot be set")
+    for field, named in _TEMPLATE_FIELDS.items():
+        if metadata.get(field):
+            yield forbidden(f"{place}.metadata.{named}", "cannot be set")
     yield from claim_spec(template.get("spec") or {}, f"{place}.spec")
 
 
@@ -167,42 +193,54 @@ Source = tuple[str, tuple[str, ...], Rule]
 SOURCES: tuple[Source, ...] = (
     ("emptyDir", (), _empty_dir),
     ("hostPath", ("path",), _host_path),
-    ("gitRepo", ("repository",), _nothing),
+    ("gitRepo", ("repository",), _git_repo),
     ("gcePersistentDisk", ("pdName",), _partition),
     ("awsElasticBlockStore", ("volumeID",), _partition),
-    ("secret", ("secretName",), _items),
+    ("secret", ("secretName",), items),
     ("nfs", ("server", "path"), _nfs),
     ("iscsi", ("targetPortal", "iqn"), _iscsi),
     ("glusterfs", ("endpoints", "path"), _nothing),
-    ("flocker", (), _nothing),
+    ("flocker", (), _flocker),
     ("persistentVolumeClaim", ("claimName",), _nothing),
     ("rbd", ("monitors", "image"), _nothing),
     ("cinder", ("volumeID",), _nothing),
     ("cephfs", ("monitors",), _nothing),
     ("quobyte", ("registry", "volume"), _nothing),
-    ("downwardAPI", (), _downward_api),
-    ("fc", (), _nothing),
+    ("downwardAPI", (), downward_api),
+    ("fc", (), _fibre_channel),
     ("flexVolume", ("driver",), _nothing),
-    ("configMap", ("name",), _items),
+    ("configMap", ("name",), items),
     ("azureFile", ("secretName", "shareName"), _nothing),
     ("vsphereVolume", ("volumePath",), _nothing),
     ("photonPersistentDisk", ("pdID",), _nothing),
     ("portworxVolume", ("volumeID",), _nothing),
     ("azureDisk", ("diskName", "diskURI"), _nothing),
     ("storageos", ("volumeName",), _nothing),
-    ("projected", (), _nothing),
+    ("projected", (), projected),
     ("scaleIO", ("gateway", "system", "volumeName"), _nothing),
     ("csi", (), _csi),
     ("ephemeral", (), _ephemeral),
-    ("image", (), _nothing),
+    ("image", ("reference",), _image),
 )
-_NOT_OF_VOLUMES = ("emptyDir", "gitRepo", "secret", "persistentVolumeClaim", "downwardAPI", "configMap", "projected")
+TEMPLATE_SOURCES: tuple[Source, ...] = (*SOURCES[:-1], ("image", (), _image))
+"""In a template an image may be left for later."""
+_RULES = {kind: (kind, fields, rule) for kind, fields, rule in SOURCES}
+_ALSO_IN_VOLUMES = (
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
+    *("cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
+    *("portworxVolume", "azureDisk", "scaleIO"),
+)
 VOLUME_SOURCES: tuple[Source, ...] = (
-    *(source for source in SOURCES if source[0] not in (*_NOT_OF_VOLUMES, "csi", "ephemeral", "image")),
+    *(_RULES[kind] for kind in _ALSO_IN_VOLUMES),
     ("local", ("path",), lambda source, path: no_backsteps(source["path"], f"{path}.path")),
+    _RULES["storageos"],
     ("csi", (), _csi_volume),
 )
-"""What a PersistentVolume can be."""
+"""What a PersistentVolume can be, in upstream's order."""
+
+_PATHS_OF_ERRORS = {"gcePersistentDisk": "persistentDisk"}
+_PATHS_OF_SECONDS = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
+"""Where Kubernetes names a field differently in errors about it, and as one source too many."""
 
 
 def _filled(owner: Data, path: str, fields: Sequence[str]) -> Errors:
@@ -215,22 +253,26 @@ def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Err
     given = [source for source in sources if owner.get(source[0]) is not None]
     for number, (kind, fields, rule) in enumerate(given):
         if number > 0:
-            yield forbidden(f"{path}.{kind}", "may not specify more than 1 volume type")
+            place = f"{path}.{_PATHS_OF_SECONDS.get(kind, kind)}"
+            yield forbidden(place, "may not specify more than 1 volume type")
         else:
-            yield from _filled(owner[kind], f"{path}.{kind}", fields)
-            yield from rule(owner[kind], f"{path}.{kind}")
+            place = f"{path}.{_PATHS_OF_ERRORS.get(kind, kind)}"
+            yield from _filled(owner[kind], place, fields)
+            yield from rule(owner[kind], place)
     if not given:
         yield required(path, "must specify a volume type")
 
 
-def pod_volumes(volumes: Sequence[Data], path: str, pod_name: str) -> tuple[dict[str, Data], list[Any]]:
+def pod_volumes(
+    volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source] = SOURCES
+) -> tuple[dict[str, Data], list[Any]]:
     """The well-formed volumes by name, and everything that is wrong with the others."""
     found: dict[str, Data] = {}
     errors: list[Any] = []
-    created = [f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral")]
+    created = [f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None]
     for index, volume in enumerate(volumes):
         place = f"{path}[{index}]"
-        problems = list(_pod_volume(volume, place, pod_name))
+        problems = list(_pod_volume(volume, place, pod_name, sources))
         if volume["name"] in found:
             problems.append(duplicate(f"{place}.name", volume["name"]))
         if not problems:
@@ -243,10 +285,11 @@ def pod_volumes(volumes: Sequence[Data], path: str, pod_name: str) -> tuple[dict
     return found, errors
 
 
-def _pod_volume(volume: Data, path: str, pod_name: str) -> Errors:
+def _pod_volume(volume: Data, path: str, pod_name: str, sources: Sequence[Source]) -> Errors:
     name = volume["name"]
-    yield from exactly_one_source(volume, path, SOURCES)
-    if volume.get("ephemeral") is not None and pod_name and name:
+    yield from exactly_one_source(volume, path, sources)
+    first = next((kind for kind, _, _ in SOURCES if volume.get(kind) is not None), None)
+    if first == "ephemeral" and pod_name and name:
         for text in names.subdomain(f"{pod_name}-{name}"):
             yield invalid(f"{path}.name", name, f'PVC name "{pod_name}-{name}": {text}')
     if not name:

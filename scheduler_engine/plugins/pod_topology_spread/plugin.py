@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_changed
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import SKIP, Status
@@ -74,7 +74,7 @@ class PodTopologySpread(Plugin):
             if took_part != takes_part:
                 return Hint.QUEUE, "the node gained or lost a topology label of the constraints"
             moved = any(old.labels.get(c.topology_key) != new.labels.get(c.topology_key) for c in constraints)
-            if takes_part and (moved or old.taints != new.taints):
+            if takes_part and (moved or taints_changed(new, old)):
                 return Hint.QUEUE, "the node changed its domain or its taints"
             return Hint.SKIP, "nothing about the node that the constraints look at changed"
         if took_part or takes_part:

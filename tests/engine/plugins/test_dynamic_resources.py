@@ -9,8 +9,8 @@ from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Hint, NodeToStatus, PluginError
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources
-from scheduler_engine.testing import Builder, make_pod
-from tests.engine.plugins.world import World, events_of, hint_of, pod_of
+from scheduler_engine.testing import Builder, make_node, make_pod
+from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
 PLAIN = pod_of(make_pod("p"))
 CLAIMING = pod_of(make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu-1"}]))
@@ -38,6 +38,13 @@ def test_a_pod_without_claims_is_skipped_and_has_nothing_to_deallocate() -> None
 def test_postfilter_fails_when_prefilter_did_not_get_so_far() -> None:
     with pytest.raises(PluginError, match=r"^not found$"):
         plugin().post_filter(CycleState(), PLAIN, statuses())
+
+
+def test_filter_and_reserve_fail_even_for_a_pod_without_claims_when_prefilter_is_switched_off() -> None:
+    with pytest.raises(PluginError, match=r"^not found$"):
+        plugin().filter(CycleState(), PLAIN, node_info(make_node("n")))
+    with pytest.raises(PluginError, match=r"^not found$"):
+        plugin().reserve(CycleState(), PLAIN, "n")
 
 
 def test_a_pod_with_claims_is_plainly_rejected_and_not_held_back() -> None:

@@ -44,6 +44,9 @@ WEB = make_pod("p").image("web:1")
             49,
             id="init containers count like others",
         ),
+        pytest.param(
+            make_pod("p").spec(containers=[]), {"web:1": (1000, 2)}, 0, id="a pod without containers scores 0"
+        ),
         pytest.param(make_pod("p").image("web"), {"web:latest": (1000, 2)}, 100, id="no tag means latest"),
     ],
 )

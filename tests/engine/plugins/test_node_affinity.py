@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import Hint, PreFilterResult
+from scheduler_engine.framework.interface import Hint, PluginError, PreFilterResult
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
 from scheduler_engine.plugins.node_affinity import NodeAffinity
 from scheduler_engine.testing import PREFERRED, REQUIRED, NodeBuilder, PodBuilder, make_node, make_pod
@@ -15,6 +15,7 @@ from tests.engine.plugins.world import World, events_of, hint_of, node_info, nod
 
 WEST, EAST = make_node("west").zone("west"), make_node("east").zone("east")
 ZONE = "topology.kubernetes.io/zone"
+SIZE_ABOVE_LARGE = {"key": "size", "operator": "Gt", "values": ["large"]}
 
 
 def plugin(added: dict[str, Any] | None = None) -> NodeAffinity:
@@ -144,6 +145,26 @@ def test_without_preferences_there_is_nothing_to_score() -> None:
     assert plugin().pre_score(CycleState(), pod_of(make_pod("p")), []) is SKIP
 
 
+def test_a_preference_that_nobody_can_carry_out_fails_the_attempt() -> None:
+    preferred = [
+        {"weight": 0, "preference": {"matchExpressions": [SIZE_ABOVE_LARGE]}},
+        {"weight": 5, "preference": {"matchExpressions": [in_zone("west"), SIZE_ABOVE_LARGE]}},
+    ]
+    pod = pod_of(make_pod("p").spec(affinity={"nodeAffinity": {PREFERRED: preferred}}))
+    with pytest.raises(PluginError) as problem:
+        plugin().pre_score(CycleState(), pod, [])
+    assert str(problem.value) == (
+        '[1].matchExpressions[1].values[0]: Invalid value: "large": '
+        "for 'Gt', 'Lt' operators, the value must be an integer"
+    )
+
+
+def test_a_preference_of_weight_0_is_not_looked_at() -> None:
+    preferred = [{"weight": 0, "preference": {"matchExpressions": [SIZE_ABOVE_LARGE]}}]
+    pod = pod_of(make_pod("p").spec(affinity={"nodeAffinity": {PREFERRED: preferred}}))
+    assert plugin().pre_score(CycleState(), pod, []) is None
+
+
 def test_preferences_of_the_profile_are_added_to_every_pods() -> None:
     added = {PREFERRED: [{"weight": 7, "preference": {"matchExpressions": [in_zone("west")]}}]}
     asked, pod = plugin(added), pod_of(make_pod("p").node_affinity(ZONE, ["west"], weight=3))
@@ -164,6 +185,41 @@ def test_node_events(old: NodeBuilder | None, new: NodeBuilder, expected: Hint) 
     pod = pod_of(make_pod("p").node_selector({ZONE: "west"}))
     assert events_of(plugin()) == {"Node/ADD, UPDATE_NODE_LABEL": True}
     assert hint_of(plugin(), "Node", pod, None if old is None else node_of(old), node_of(new)) is expected
+
+
+@pytest.mark.parametrize(
+    ("pod", "new", "broken"),
+    [
+        pytest.param(
+            terms({"matchExpressions": [SIZE_ABOVE_LARGE]}), WEST, True, id="Gt of a word cannot be answered for a node"
+        ),
+        pytest.param(
+            terms({"matchExpressions": [SIZE_ABOVE_LARGE]}, {"matchExpressions": [in_zone("west")]}),
+            EAST,
+            True,
+            id="another term that does not match changes nothing about that",
+        ),
+        pytest.param(
+            terms({"matchExpressions": [SIZE_ABOVE_LARGE]}).node_selector({ZONE: "west"}),
+            EAST,
+            False,
+            id="a nodeSelector that does not match answers before the term is looked at",
+        ),
+    ],
+)
+def test_a_hint_fails_over_a_term_that_nobody_can_carry_out(pod: PodBuilder, new: NodeBuilder, broken: bool) -> None:
+    """The queue takes a failed hint for Queue: Kubernetes tries such a pod again after every change of a node."""
+    if not broken:
+        assert hint_of(plugin(), "Node", pod_of(pod), None, node_of(new)) is Hint.SKIP
+        return
+    with pytest.raises(PluginError, match="no integer"):
+        hint_of(plugin(), "Node", pod_of(pod), None, node_of(new))
+
+
+def test_a_term_that_matches_hides_one_that_nobody_can_carry_out() -> None:
+    pod = pod_of(terms({"matchExpressions": [SIZE_ABOVE_LARGE]}, {"matchExpressions": [in_zone("west")]}))
+    assert hint_of(plugin(), "Node", pod, None, node_of(WEST)) is Hint.QUEUE
+    assert hint_of(plugin(), "Node", pod, node_of(WEST), node_of(WEST)) is Hint.SKIP
 
 
 def test_a_node_outside_the_profiles_affinity_never_helps() -> None:

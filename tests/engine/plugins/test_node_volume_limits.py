@@ -35,6 +35,10 @@ def inline(name: str, volume_id: str = "vol-1") -> PodBuilder:
     return make_pod(name).spec(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": volume_id}}])
 
 
+def portworx(name: str, volume_id: str) -> PodBuilder:
+    return make_pod(name).spec(volumes=[{"name": "d", "portworxVolume": {"volumeID": volume_id}}])
+
+
 def ephemeral(name: str) -> PodBuilder:
     return make_pod(name).spec(volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}])
 
@@ -97,17 +101,29 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
             ('looking up PVC default/c1: persistentvolumeclaim "c1" not found',),
         ),
     ),
-    "An in-tree disk counts for the driver that the node moved it to": (
+    "An in-tree disk counts for the driver that it moved to": (
         inline("new"),
         [inline("old", "vol-2")],
         [csi_node("n", {EBS: 1}, "kubernetes.io/aws-ebs")],
         FULL,
     ),
-    "An in-tree disk does not count where the node did not move it": (
+    "An in-tree disk counts for its driver although the node does not announce that it moved": (
         inline("new"),
         [inline("old", "vol-2")],
         [csi_node("n", {EBS: 1})],
+        FULL,
+    ),
+    "An in-tree disk whose driver moves node by node does not count where the node did not announce it": (
+        portworx("new", "vol-1"),
+        [portworx("old", "vol-2")],
+        [csi_node("n", {"pxd.portworx.com": 1})],
         None,
+    ),
+    "An in-tree disk whose driver moves node by node counts where the node announced it": (
+        portworx("new", "vol-1"),
+        [portworx("old", "vol-2")],
+        [csi_node("n", {"pxd.portworx.com": 1}, "kubernetes.io/portworx-volume")],
+        FULL,
     ),
     "A class of an in-tree plugin counts for the driver it moved to": (
         NEW,

@@ -409,6 +409,7 @@ def test_events() -> None:
 
 
 RUNNING = foo("x").node("a")
+TAINT_WITH_TIME = {"key": "k", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
 HINTS: dict[str, tuple[str, PodBuilder | NodeBuilder | None, PodBuilder | NodeBuilder | None, Hint]] = {
     "A counted pod that arrives may help": ("Pod", None, RUNNING, Hint.QUEUE),
     "A counted pod that goes may help": ("Pod", RUNNING, None, Hint.QUEUE),
@@ -437,6 +438,12 @@ HINTS: dict[str, tuple[str, PodBuilder | NodeBuilder | None, PodBuilder | NodeBu
         "Node",
         make_node("n").label("zone", "A"),
         make_node("n").label("zone", "A").taint("k"),
+        Hint.QUEUE,
+    ),
+    "A taint that was added at another time is another taint": (
+        "Node",
+        make_node("n").label("zone", "A").spec(taints=[TAINT_WITH_TIME]),
+        make_node("n").label("zone", "A").spec(taints=[{**TAINT_WITH_TIME, "timeAdded": "2026-01-01T00:05:00Z"}]),
         Hint.QUEUE,
     ),
     "A node that changes another label does not help": (

@@ -46,6 +46,12 @@ def test_filter(labels: dict[str, str], node: NodeBuilder, expected: Status | No
     assert plugin.filter(state, POD, info) == expected
 
 
+def test_a_missing_claim_is_missed_on_a_node_without_labels_when_prefilter_is_switched_off() -> None:
+    info = node_info(make_node("n"))
+    status = VolumeZone({}, World(info).handle).filter(CycleState(), POD, info)
+    assert status == wrong('persistentvolumeclaim "c" not found')
+
+
 def wrong(text: str) -> Status:
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
 

@@ -1,0 +1,138 @@
+"""The JSON form of commands, and the bounds of their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from scheduler_engine.apiserver.lifecycle import POLICIES
+from scheduler_engine.commands.kinds import (
+    AMOUNTS,
+    COMMANDS,
+    REPLICA_ACTIONS,
+    Apply,
+    Command,
+    Replica,
+)
+from scheduler_engine.errors import Rejected
+
+MAX_ADVANCE_SECONDS = 86_400
+MAX_CYCLES = 10_000
+MAX_REPLICAS = 1_000
+MAX_SCHEDULERS = 5
+MAX_RATE = 10
+"""How many times as fast, or as slow, a replica's clock may run."""
+
+FIELD_TYPES: dict[str, tuple[type, ...]] = {
+    "manifests": (list, tuple),
+    "object_kind": (str,),
+    "key": (str,),
+    "propagation_policy": (str,),
+    "node": (str,),
+    "on": (bool,),
+    "replicas": (int,),
+    "seconds": (int, float),
+    "play": (bool,),
+    "cycles": (int,),
+    "configuration": (dict, type(None)),
+    "plugin": (str,),
+    "point": (str,),
+    "answer": (str,),
+    "profile": (str,),
+    "pod": (str,),
+    "type": (str,),
+    "status": (str,),
+    **dict.fromkeys(AMOUNTS, (str, type(None))),
+    "count": (int,),
+    "leader_elect": (bool,),
+    "lock": (str,),
+    **dict.fromkeys(("lease_duration", "renew_deadline", "retry_period"), (str, type(None))),
+    "release_on_cancel": (bool,),
+    "replica": (str,),
+    "action": (str,),
+    "rate": (int, float, str),
+}
+
+
+def to_json(command: Command) -> dict[str, Any]:
+    """Plain JSON; the opposite of ``from_json``."""
+    fields = asdict(command)
+    if isinstance(command, Apply):
+        fields["manifests"] = list(command.manifests)
+    return {"kind": command.kind, **fields}
+
+
+def from_json(data: Mapping[str, Any]) -> Command:
+    """A command from its JSON form. Raises Rejected when it is none, or a number is out of bounds."""
+    if data.get("kind") not in COMMANDS:
+        raise Rejected(f"unknown command {data.get('kind')!r}")
+    command = COMMANDS[data["kind"]]
+    known = command.__dataclass_fields__
+    fields = {name: value for name, value in data.items() if name != "kind"}
+    for name, value in fields.items():
+        if name not in known:
+            raise Rejected(f"{command.kind}: unknown field {name!r}")
+        types = FIELD_TYPES[name]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise Rejected(f"{command.kind}: {name} must be {' or '.join(kind.__name__ for kind in types)}")
+    if "manifests" in fields:
+        fields["manifests"] = tuple(fields["manifests"])
+    try:
+        made = command(**fields)
+    except TypeError as problem:
+        raise Rejected(f"{command.kind}: a field is missing") from problem
+    check_bounds(made)
+    return made
+
+
+def check_bounds(command: Command) -> None:
+    """Raises Rejected when a number is out of bounds, or a word is none of those that may stand there."""
+    if isinstance(command, Replica):
+        _check_replica(command)
+    elif command.kind in BOUNDS:
+        holds, problem = BOUNDS[command.kind]
+        if not holds(command):
+            raise Rejected(problem)
+
+
+BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "advance": (
+        lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS,
+        f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}",
+    ),
+    "fault": (
+        lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
+        f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}",
+    ),
+    "scale": (lambda command: 0 <= command.replicas <= MAX_REPLICAS, f"replicas: must be from 0 to {MAX_REPLICAS}"),
+    "delete": (
+        lambda command: command.propagation_policy in POLICIES,
+        f"propagation_policy: must be {', '.join(POLICIES)}",
+    ),
+    "replicas": (lambda command: 1 <= command.count <= MAX_SCHEDULERS, f"count: must be from 1 to {MAX_SCHEDULERS}"),
+    "run": (lambda command: 0 < command.cycles <= MAX_CYCLES, f"cycles: must be from 1 to {MAX_CYCLES}"),
+}
+"""Kind of a command → (what must hold of it, what is said when it does not)."""
+
+
+def _check_replica(command: Replica) -> None:
+    if command.action not in REPLICA_ACTIONS:
+        raise Rejected(f"action: must be {', '.join(REPLICA_ACTIONS)}")
+    if command.action == "skew" and not 0 < abs(command.seconds) <= MAX_ADVANCE_SECONDS:
+        raise Rejected(f"seconds: must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0")
+    if command.action == "rate":
+        rate_of(command)
+
+
+def rate_of(command: Replica) -> Fraction:
+    """The rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
+    written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(command.rate))
+    if written is None or (written[2] is not None and int(written[2]) == 0):
+        raise Rejected("rate: must be a number or a fraction such as 1/2")
+    rate = Fraction(written[1]) / int(written[2] or 1)
+    if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
+        raise Rejected(f"rate: must be from 1/{MAX_RATE} to {MAX_RATE}")
+    return rate

@@ -1,0 +1,77 @@
+"""One line for people: what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduler_engine.apiserver.lifecycle import BACKGROUND
+from scheduler_engine.commands import kinds
+from scheduler_engine.commands.kinds import AMOUNTS, Command
+
+MOST_NAMES = 3
+
+
+def summary(command: Command) -> str:
+    """One line that says what ``command`` does, and to what."""
+    return SUMMARIES[command.kind](command)
+
+
+def _named(manifest: Any) -> str:
+    """Kind and name of a manifest that has not been checked yet."""
+    data = manifest if isinstance(manifest, Mapping) else {}
+    metadata = data.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{data.get('kind', '?')} {name or '?'}"
+
+
+def _apply(command: kinds.Apply) -> str:
+    named = [_named(item) for item in command.manifests]
+    more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
+    return f"apply {', '.join(named[:MOST_NAMES])}{more}"
+
+
+def _delete(command: kinds.Delete) -> str:
+    how = "" if command.propagation_policy == BACKGROUND else f" ({command.propagation_policy})"
+    return f"delete {command.object_kind} {command.key}{how}"
+
+
+def _usage(command: kinds.Usage) -> str:
+    given = ((name.replace("_", " "), getattr(command, name)) for name in AMOUNTS)
+    said = ", ".join(f"{name} {amount}" for name, amount in given if amount is not None)
+    return f"{command.pod or f'the system on {command.node}'} uses {said or 'as before'}"
+
+
+def _replicas(command: kinds.Replicas) -> str:
+    counted = "1 replica" if command.count == 1 else f"{command.count} replicas"
+    how = f"elect a leader with {command.lock}" if command.leader_elect else "elect no leader"
+    return f"{counted} of the scheduler, which {how}"
+
+
+def _replica(command: kinds.Replica) -> str:
+    amounts = {"skew": f" by {command.seconds:g} s", "rate": f" {command.rate}"}
+    return f"{command.replica}: {command.action}{amounts.get(command.action, '')}"
+
+
+SUMMARIES: dict[str, Callable[[Any], str]] = {
+    "apply": _apply,
+    "delete": _delete,
+    "cordon": lambda command: f"{'cordon' if command.on else 'uncordon'} {command.node}",
+    "scale": lambda command: f"scale {command.object_kind} {command.key} to {command.replicas}",
+    "rollout-restart": lambda command: f"restart {command.object_kind} {command.key}",
+    "stage": lambda command: "next stage",
+    "pod": lambda command: "next pod",
+    "settle": lambda command: "settle",
+    "advance": lambda command: "play" if command.play else f"advance {command.seconds:g} s",
+    "run": lambda command: "run until idle",
+    "configure": lambda command: "configure the scheduler",
+    "fault": lambda command: f"fault: {command.plugin} at {command.point} answers {command.answer}",
+    "allow": lambda command: f"allow {command.pod}",
+    "node-condition": lambda command: f"{command.node}: {command.type} is {command.status}",
+    "usage": _usage,
+    "kubelet": lambda command: f"configure the kubelet on {command.node}",
+    "evict": lambda command: f"evict {command.pod}",
+    "drain": lambda command: f"drain {command.node}" if command.on else f"stop draining {command.node}",
+    "replicas": _replicas,
+    "replica": _replica,
+}

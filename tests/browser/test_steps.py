@@ -1,0 +1,57 @@
+"""A scenario that is followed with the button of its steps, in Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.browser.test_queue_and_bindings import head, open_scenario, text
+
+Eventually = Callable[..., Any]
+
+
+def press(page: Page, eventually: Eventually, key: str) -> None:
+    before = head(page)
+    page.keyboard.press(key)
+    eventually(lambda: head(page) == before + 1)
+
+
+def test_a_scenario_opens_on_its_tab_and_is_followed_with_the_keyboard(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "toleration-seconds")
+    assert page.locator("#tab-evictions").get_attribute("aria-selected") == "true"
+    assert page.locator(".intro").is_visible()
+    assert "Step 1 of 3" in text(page, "#now-step")
+    press(page, eventually, "t")
+    page.locator("#now-step").focus()
+    press(page, eventually, "Enter")
+    assert page.evaluate("document.activeElement.id") == "now-step"
+    assert "stays-an-hour must leave in 1 s" in text(page, "#panel-sentence .next")
+    press(page, eventually, "Enter")
+    assert "all 3 steps done" in text(page, "#panel-sentence .next")
+    assert text(page, "#sentence-text") == "stays-an-hour is evicted from node1: tolerationSeconds 3600 are over."
+
+
+def test_a_step_that_is_refused_shows_the_words_and_leaves_the_others_at_hand(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("status of 422")
+    open_scenario(page, "pod-overhead-refused")
+    page.locator("#now-step").click()
+    eventually(lambda: "Pod Overhead set without corresponding RuntimeClass" in text(page, "#notice"))
+    before = head(page)
+    page.locator("#now-step-4").click()
+    eventually(lambda: head(page) == before + 1)
+    assert text(page, "#notice") == ""
+    assert "Step 5 of 5" in text(page, "#now-step")
+
+
+def test_a_watcher_reads_the_scenario_and_has_no_steps(page: Page, new_page: Callable[..., Page]) -> None:
+    open_scenario(page, "toleration-seconds")
+    watcher = new_page()
+    watcher.goto(page.locator("#share-view").input_value())
+    watcher.locator("#lost").wait_for(state="hidden")
+    assert watcher.locator(".intro").is_visible()
+    assert watcher.locator("#now-step").count() == 0
+    assert watcher.locator("#tab-evictions").get_attribute("aria-selected") == "true"

@@ -1,0 +1,112 @@
+"""Steps of a scenario: which were made, what is offered next, and what the sentence shows of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox.guide import command, guide, scenarios
+from sandbox.panels import View, World, inspector, sentence
+from sandbox.panels.steps import made, offered
+from sandbox.panels.view import TABS
+from scheduler_engine import scenario
+from scheduler_engine.scenario import command_of
+from tests.sandbox.scenarios import advance, delete, evict, world_after
+
+SLUG = "eviction-answers"
+REFUSING = "pod-overhead-refused"
+
+
+def guided(slug: str, *steps: dict[str, Any]) -> World:
+    world = world_after(slug, *steps)
+    world.guide = guide(slug)
+    return world
+
+
+def step(slug: str, number: int) -> dict[str, Any]:
+    found = command(slug, number)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("slug", "steps", "number"),
+    [
+        pytest.param(SLUG, [], 0, id="none was made when it has just been opened"),
+        pytest.param(SLUG, [evict("db-0")], 1, id="a step counts whoever made it"),
+        pytest.param(
+            SLUG, [advance(5), evict("db-0"), advance(3)], 1, id="what else is done between them does not count"
+        ),
+        pytest.param(SLUG, [evict("db-1"), advance(31)], 0, id="a later step does not count before the first one"),
+        pytest.param(SLUG, [evict("db-0"), evict("db-1"), advance(31)], 3, id="they count in their order"),
+        pytest.param(REFUSING, [step(REFUSING, 4)], 4, id="steps that are refused leave no trace and are passed by"),
+        pytest.param("pod-affinity-s1-s2", [{"kind": "run"}], 0, id="a scenario that is all in its setup has none"),
+    ],
+)
+def test_steps_are_made_in_their_order(slug: str, steps: list[dict[str, Any]], number: int) -> None:
+    assert made(guided(slug, *steps)) == number
+
+
+def test_the_next_step_is_offered_until_all_are_made() -> None:
+    first = {"number": 1, "text": "ask to evict db-0"}
+    assert offered(guided(SLUG)) == {"first": first, "more": [], "of": 5, "over": False}
+    steps = [command_of(step) for step in scenarios()[SLUG].then]
+    assert offered(guided(SLUG, *steps)) == {"first": None, "more": [], "of": 5, "over": True}
+
+
+def test_behind_steps_that_will_be_refused_the_next_ones_are_offered_too() -> None:
+    found = offered(guided(REFUSING))
+    assert (found["first"]["number"], [row["number"] for row in found["more"]]) == (1, [2, 3, 4])
+
+
+def test_a_sandbox_without_a_scenario_offers_nothing() -> None:
+    assert offered(World()) == {"first": None, "more": [], "of": 0, "over": False}
+
+
+def test_a_scenario_of_an_older_version_has_no_steps_any_more() -> None:
+    assert guide("long-gone").steps == ()
+    assert command("long-gone", 1) is None
+
+
+@pytest.mark.parametrize("number", [-1, 0, 6])
+def test_a_step_that_is_not_there_has_no_command(number: int) -> None:
+    assert command(SLUG, number) is None
+
+
+@pytest.mark.parametrize("slug", [slug for slug in scenarios() if guide(slug).steps])
+def test_every_step_has_words_that_fit_on_its_button(slug: str) -> None:
+    for offer in guide(slug).steps:
+        assert 0 < len(offer.text) <= 60
+        assert "default/" not in offer.text
+
+
+def html(world: World, can_edit: bool = True, **view: Any) -> str:
+    return render_to_string("panels/sentence.html", {**sentence.stats(world, View(**view)), "can_edit": can_edit})
+
+
+def test_only_who_may_change_something_sees_the_button_and_only_in_the_present() -> None:
+    world = guided(SLUG, evict("db-0"))
+    assert "Step 2 of 5" in html(world)
+    assert "ask to evict db-1 as well" in html(world)
+    assert "now-step" not in html(world, can_edit=False)
+    assert "now-step" not in html(world, cycle=1)
+
+
+def test_the_inspector_makes_room_for_the_scenario_until_somebody_does_something() -> None:
+    world = guided(SLUG)
+    assert inspector.stats(world, View())["kind"] == "none"
+    assert inspector.stats(world, View(pod="default/db-0"))["kind"] == "pod"
+    assert inspector.stats(guided(SLUG, advance(1)), View())["kind"] == "pod"
+
+
+def test_a_scenario_opens_on_a_tab_that_the_workbench_has() -> None:
+    assert tuple(TABS) == scenario.TABS
+    assert scenarios()[SLUG].tab == "evictions"
+
+
+def test_the_words_of_a_step_are_its_own_or_those_of_its_command() -> None:
+    texts = [offer.text for offer in guide("leader-killed").steps]
+    assert texts[:3] == ["let 5 s pass", "kube-scheduler-1: kill", "apply Pod web-2"]
+    assert delete("PodDisruptionBudget", "forgotten") == command("eviction-two-budgets", 2)

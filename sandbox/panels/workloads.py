@@ -22,7 +22,7 @@ PAGE = 20
 """Workloads on one page, and budgets."""
 MOST_PODS = 24
 """Pods of one set or budget that are drawn."""
-LONGEST_BASE = 57
+LONGEST_BASE = 58
 """Characters of its owner's name that a pod's name begins with, at most."""
 OLD_SETS = 2
 """Old revisions without pods that have a row of their own."""
@@ -125,7 +125,7 @@ def _pods(pods: list[PodState], ident: str, prefix: str = "") -> dict[str, Any]:
 def _block(pod: PodState, ident: str, prefix: str) -> Markup:
     """The end of the name that tells pods of one set apart, and what keeps the pod from being ready."""
     word, name = condition(pod), short_name(pod.key)
-    label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]).removeprefix("-") if prefix else name
+    label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]) if prefix else name
     place = f" on {pod.node}" if pod.node else ""
     state = "gone" if pod.pod.finished else pod.state
     said = f'<span class="count">{esc(word)}</span>' if word else ""

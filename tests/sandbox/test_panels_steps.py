@@ -107,6 +107,6 @@ def test_a_scenario_opens_on_a_tab_that_the_workbench_has() -> None:
 
 
 def test_the_words_of_a_step_are_its_own_or_those_of_its_command() -> None:
-    texts = [offer.text for offer in guide("leader-killed").steps]
-    assert texts[:3] == ["let 5 s pass", "kube-scheduler-1: kill", "apply Pod web-2"]
+    assert [offer.text for offer in guide("leader-killed").steps][1:3] == ["kill kube-scheduler-1", "add web-2"]
+    assert guide("leader-stands-still").steps[3].text == "apply Pod web-2"
     assert delete("PodDisruptionBudget", "forgotten") == command("eviction-two-budgets", 2)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scheduler_engine import commands
-from scheduler_engine.api.objects import timestamp
+from scheduler_engine.api.objects import merge, timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
+from scheduler_engine.api.validation import validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of, with_condition
@@ -55,6 +56,24 @@ def node_condition(simulation: Simulation, command: commands.NodeCondition) -> N
     condition = {"type": command.type, "status": command.status, "reason": reason, "message": message}
     condition["lastTransitionTime"] = timestamp(simulation.now_us)
     _patch(simulation, "Node", command.node, {"status": {"conditions": with_condition(held, condition)}})
+
+
+def taint(simulation: Simulation, command: commands.Taint) -> None:
+    node = simulation.api.get("Node", command.node)
+    if node is None:
+        raise Rejected(f'nodes "{command.node}" not found')
+    held = list(node.spec.get("taints") or [])
+    others = [item for item in held if (item.get("key"), item.get("effect")) != (command.key, command.effect)]
+    if not command.on and len(others) == len(held):
+        raise Rejected(f'taint "{command.key}:{command.effect}" not found')
+    if command.on:
+        given = {"key": command.key, "value": command.value, "effect": command.effect}
+        others.append({name: text for name, text in given.items() if text})
+    changed = {"spec": {"taints": others or None}}
+    errors = validate(merge(node.manifest, changed))
+    if errors:
+        raise Rejected(errors)
+    _patch(simulation, "Node", command.node, changed)
 
 
 def usage(simulation: Simulation, command: commands.Usage) -> None:
@@ -127,6 +146,7 @@ def _patch(simulation: Simulation, kind: str, key: str, changes: Mapping[str, An
 
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "node-condition": node_condition,
+    "taint": taint,
     "usage": usage,
     "kubelet": kubelet,
     "rollout-restart": rollout_restart,

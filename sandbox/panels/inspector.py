@@ -173,7 +173,12 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
             for name in shown_resources
         ],
         "taints": [
-            f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}" for taint in node.node.taints
+            {
+                "text": f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}",
+                "key": taint.key,
+                "effect": taint.effect,
+            }
+            for taint in node.node.taints
         ],
         "labels": [f"{key}={value}" for key, value in sorted(node.node.labels.items())],
         "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][

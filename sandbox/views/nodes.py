@@ -26,6 +26,20 @@ def condition(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 @edits
+def taint(request: HttpRequest, access: Access) -> HttpResponse:
+    """Add a taint, or take one away. What is wrong with it is said under the form that adds."""
+    named = {name: request.POST.get(name, "").strip() for name in ("node", "key", "effect", "value")}
+    on = request.POST.get("on") == "1"
+    try:
+        store.execute(access.sandbox, {"kind": "taint", **named, "on": on}, who(request))
+    except Rejected as error:
+        if not on:
+            raise
+        return _refused(request, error.errors)
+    return HttpResponse("" if on else None, status=200 if on else 204)  # An empty one clears an earlier refusal.
+
+
+@edits
 def usage(request: HttpRequest, access: Access) -> HttpResponse:
     """One amount or several; an empty one stays as it is. ``slide`` is the slider's, of ``amount`` in ``unit``."""
     given = {name: request.POST[name].strip() for name in AMOUNTS if request.POST.get(name, "").strip()}
@@ -71,6 +85,7 @@ def _refused(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
 
 urlpatterns = [
     path("node-condition/", condition, name="node-condition"),
+    path("taint/", taint, name="taint"),
     path("usage/", usage, name="usage"),
     path("kubelet/", kubelet, name="kubelet"),
 ]

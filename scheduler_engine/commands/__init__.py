@@ -39,6 +39,7 @@ from scheduler_engine.commands.kinds import (
     Scale,
     Settle,
     Stage,
+    Taint,
     Usage,
 )
 from scheduler_engine.commands.summaries import summary
@@ -72,6 +73,7 @@ __all__ = [
     "Scale",
     "Settle",
     "Stage",
+    "Taint",
     "Usage",
     "check_bounds",
     "from_json",

@@ -45,6 +45,8 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "pod": (str,),
     "type": (str,),
     "status": (str,),
+    "effect": (str,),
+    "value": (str,),
     **dict.fromkeys(AMOUNTS, (str, type(None))),
     "count": (int,),
     "leader_elect": (bool,),

@@ -43,6 +43,18 @@ class Cordon:
 
 
 @dataclass(frozen=True, slots=True)
+class Taint:
+    """Give a node a taint, in place of one with the same key and effect; ``on`` False: take that one away."""
+
+    kind: ClassVar[str] = "taint"
+    node: str
+    key: str
+    effect: str
+    value: str = ""
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Scale:
     """Give a workload another number of replicas."""
 
@@ -224,6 +236,7 @@ Command = (
     Apply
     | Delete
     | Cordon
+    | Taint
     | Scale
     | RolloutRestart
     | Stage

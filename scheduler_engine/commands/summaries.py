@@ -36,6 +36,12 @@ def _delete(command: kinds.Delete) -> str:
     return f"delete {command.object_kind} {command.key}{how}"
 
 
+def _taint(command: kinds.Taint) -> str:
+    value = f"={command.value}" if command.value and command.on else ""
+    verb = "taint" if command.on else "untaint"
+    return f"{verb} {command.node} {command.key}{value}:{command.effect}"
+
+
 def _usage(command: kinds.Usage) -> str:
     given = ((name.replace("_", " "), getattr(command, name)) for name in AMOUNTS)
     said = ", ".join(f"{name} {amount}" for name, amount in given if amount is not None)
@@ -57,6 +63,7 @@ SUMMARIES: dict[str, Callable[[Any], str]] = {
     "apply": _apply,
     "delete": _delete,
     "cordon": lambda command: f"{'cordon' if command.on else 'uncordon'} {command.node}",
+    "taint": _taint,
     "scale": lambda command: f"scale {command.object_kind} {command.key} to {command.replicas}",
     "rollout-restart": lambda command: f"restart {command.object_kind} {command.key}",
     "stage": lambda command: "next stage",

@@ -356,6 +356,13 @@ AROUND: st.SearchStrategy[Command] = st.one_of(
         st.sampled_from(["Ready", "MemoryPressure"]),
         st.sampled_from(["True", "False", "Unknown"]),
     ),
+    st.builds(
+        commands.Taint,
+        NODE_NAMES,
+        st.just("maintenance"),
+        st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+        on=st.booleans(),
+    ),
     st.builds(commands.Usage, node=NODE_NAMES, memory=st.sampled_from(["1Gi", "7900Mi"])),
     st.builds(commands.KubeletConfigure, NODE_NAMES),
 )
@@ -369,6 +376,7 @@ MISTAKES: st.SearchStrategy[Command] = st.one_of(
     st.just(commands.Configure({"apiVersion": "v2", "kind": "KubeSchedulerConfiguration"})),
     st.builds(commands.Advance, st.sampled_from([0, -1, float("nan"), 1e9])),
     st.just(commands.Cordon("n9")),
+    st.just(commands.Taint("n1", "maintenance", "Never")),
     st.just(commands.NodeCondition("n1", "Ready", "Perhaps")),
     st.just(commands.Usage("", "", memory="1Gi")),
     st.just(commands.KubeletConfigure("n1", {"evictionHard": {"memory": "1Gi"}})),

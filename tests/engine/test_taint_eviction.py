@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
 from scheduler_engine.trace.events import EventRecorded, TaintEvictionPlanned
@@ -146,3 +148,50 @@ def test_a_pod_that_has_said_how_long_it_stays_on_such_a_node_is_believed() -> N
     simulation = cluster(NODE, builder.obj())
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     assert lifetime(simulation, 400) == 120
+
+
+def taints(simulation: Simulation) -> list[dict[str, str]]:
+    node = simulation.api.get("Node", "n1")
+    assert node is not None
+    return [dict(taint) for taint in node.spec.get("taints") or ()]
+
+
+def test_a_taint_set_by_hand_starts_the_clock_and_taking_it_away_in_time_stops_it() -> None:
+    simulation = cluster(NODE, broken(60).obj())
+    simulation.execute(commands.Taint("n1", "broken", "NoExecute", "yes"))
+    simulation.execute(commands.Advance(59))
+    simulation.execute(commands.Taint("n1", "broken", "NoExecute", on=False))
+    assert lifetime(simulation) is None
+
+
+def test_a_taint_takes_the_place_of_one_with_its_key_and_effect_only() -> None:
+    simulation = cluster(NODE)
+    for effect, value in (("NoSchedule", "a"), ("PreferNoSchedule", ""), ("NoSchedule", "b")):
+        simulation.execute(commands.Taint("n1", "zoo", effect, value))
+    assert taints(simulation) == [
+        {"key": "zoo", "effect": "PreferNoSchedule"},
+        {"key": "zoo", "value": "b", "effect": "NoSchedule"},
+    ]
+    simulation.execute(commands.Taint("n1", "zoo", "PreferNoSchedule", on=False))
+    assert [taint["effect"] for taint in taints(simulation)] == ["NoSchedule"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (commands.Taint("n9", "zoo", "NoSchedule"), 'nodes "n9" not found'),
+        (commands.Taint("n1", "zoo", "NoSchedule", on=False), 'taint "zoo:NoSchedule" not found'),
+        (commands.Taint("n1", "", "NoSchedule"), "name part must be non-empty"),
+        (commands.Taint("n1", "zoo", "Never"), 'Unsupported value: "Never"'),
+        (commands.Taint("n1", "zoo", ""), "effect: Required value"),
+        (commands.Taint("n1", "zoo", "NoSchedule", "a b"), "a valid label must be an empty string or consist of"),
+    ],
+    ids=["no such node", "not there", "no key", "no such effect", "no effect", "a bad value"],
+)
+def test_a_taint_that_cannot_be_is_refused_and_changes_nothing(command: commands.Taint, words: str) -> None:
+    simulation = cluster(NODE)
+    entries = len(simulation.recorder.entries)
+    with pytest.raises(Rejected, match=re.escape(words)):
+        simulation.execute(command)
+    assert len(simulation.recorder.entries) == entries
+    assert taints(simulation) == []

@@ -97,7 +97,7 @@ def test_a_node_tells_its_room_pods_taints_and_why_not_for_the_pod_in_question(w
         ("memory", "10Gi/16Gi"),
         ("pods", "2/10"),
     ]
-    assert found["taints"] == ["dedicated=gpu:NoSchedule"]
+    assert [taint["text"] for taint in found["taints"]] == ["dedicated=gpu:NoSchedule"]
     assert (found["question"], found["word"].text) == ("web-4", "gpu taint")
 
 

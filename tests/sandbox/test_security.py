@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
     "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
-    "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "usage/", "kubelet/",
+    "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/",
     "replicas/", "replica/", "step/",
 ]  # fmt: skip
 GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/", "replicas-form/"]

@@ -101,6 +101,15 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
         pytest.param("kubelet/", {"node": "n1", "configuration": "evictionHard: {"}, "line", id="no YAML"),
         pytest.param("kubelet/", {"node": "n1", "configuration": "- 1"}, "field: value", id="a list"),
         pytest.param("kubelet/", {"node": "n1", "configuration": "{}\n---\n{}"}, "not several", id="two of them"),
+        pytest.param(
+            "taint/",
+            {"node": "n1", "key": "a b", "effect": "NoSchedule", "on": "1"},
+            "name part must consist of alphanumeric characters",
+            id="a taint whose key is none",
+        ),
+        pytest.param(
+            "taint/", {"node": "n1", "key": "a", "effect": "Never", "on": "1"}, "Unsupported value", id="no such effect"
+        ),
         pytest.param("kubelet/", {"node": "n9"}, "&quot;n9&quot; not found", id="no such node"),
     ],
 )
@@ -114,6 +123,26 @@ def test_what_is_wrong_is_said_at_the_control_and_changes_nothing(
     assert 'class="err" role="alert"' in text
     assert "data-notice" not in text
     assert len(cluster.log()) == 2
+
+
+def test_a_taint_comes_with_the_form_and_goes_with_its_cross(cluster: Any) -> None:
+    taint = {"node": "n1", "key": "maintenance", "effect": "NoExecute"}
+    answer = cluster.post("taint/", **taint, value="soon", on="1")
+    assert (answer.status_code, answer.content) == (200, b"")
+    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
+    assert "maintenance=soon:NoExecute" in text
+    assert cluster.post("taint/", **taint, on="0").status_code == 204
+    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
+    assert "maintenance" not in text
+    answer = cluster.post("taint/", **taint, on="0")
+    assert (answer.status_code, "data-notice" in answer.content.decode()) == (422, True)
+
+
+def test_who_only_watches_sees_taints_but_no_way_to_change_them(cluster: Any) -> None:
+    cluster.post("taint/", node="n1", key="maintenance", effect="NoSchedule", on="1")
+    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], False)["inspector"].html
+    assert "maintenance:NoSchedule" in text
+    assert "hx-post" not in text
 
 
 def test_a_condition_that_there_is_not_is_a_notice(cluster: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import struct
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
 
@@ -107,9 +108,11 @@ class Person:
             (size,) = struct.unpack(">Q", await reader.readexactly(8))
         return kind, await reader.readexactly(size)
 
-    def leave(self) -> None:
-        self.http[1].close()
-        self.live[1].close()
+    async def leave(self) -> None:
+        for _, writer in (self.http, self.live):
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
 
 async def gather(people: int, ports: list[int], manifests: str) -> list[Person]:
@@ -124,6 +127,13 @@ async def gather(people: int, ports: list[int], manifests: str) -> list[Person]:
 
     await asyncio.gather(*map(enter, found))
     return found
+
+
+async def made(port: int, manifests: str) -> str:
+    """The path of a new sandbox with ``manifests`` in it, in which nobody is any more."""
+    (person,) = await gather(1, [port], manifests)
+    await person.leave()
+    return person.base
 
 
 async def step_once_a_second(people: list[Person], seconds: int, verb: str) -> Crowd:

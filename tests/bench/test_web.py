@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from scheduler_engine.testing import make_node, make_pod
-from tests.bench.crowd import Crowd, Person, gather, step_once_a_second
+from tests.bench.crowd import Crowd, Person, gather, made, step_once_a_second
 from tests.browser.conftest import Server, browser, wait_until
 
 __all__ = ["browser"]
@@ -123,8 +123,8 @@ def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return started[-1]
 
     yield start
-    for made in started:
-        made.stop()
+    for one in started:
+        one.stop()
 
 
 def percentile(values: list[float], percent: int) -> float:
@@ -155,8 +155,7 @@ def test_web_a_crowd_steps_once_a_second(
         before = site.cpu_seconds()
         crowd = await step_once_a_second(people, SECONDS, "stage")
         used = site.cpu_seconds() - before
-        for person in people:
-            person.leave()
+        await asyncio.gather(*(person.leave() for person in people))
         return crowd, used
 
     crowd, used = benchmark.pedantic(off_this_thread, args=(lambda: asyncio.run(run()),), rounds=1)
@@ -173,10 +172,10 @@ def test_web_from_click_to_painted(
 ) -> None:
     site = workers(1)
     pods = (CLICKS + WARM_UP) if verb == "pod" else 10
-    (person,) = off_this_thread(lambda: asyncio.run(gather(1, site.ports, manifests(nodes, pods))))
+    path = off_this_thread(lambda: asyncio.run(made(site.ports[0], manifests(nodes, pods))))
     context = browser.new_context(base_url=site.servers[0].url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.goto(person.base)
+    page.goto(path)
     wait_until(lambda: page.evaluate("document.querySelector('#lost').hidden"))
     page.wait_for_timeout(1000)
     page.evaluate(CLOCK)
@@ -204,8 +203,8 @@ def click(page: Page, verb: str) -> float:
 
 def test_web_size_of_the_first_page(benchmark: BenchmarkFixture, workers: Callable[[int], Workers]) -> None:
     site = workers(1)
-    (person,) = off_this_thread(lambda: asyncio.run(gather(1, site.ports, manifests(20, 20))))
-    sizes = benchmark.pedantic(compressed_sizes, args=(urljoin(site.servers[0].url, person.base),), rounds=1)
+    path = off_this_thread(lambda: asyncio.run(made(site.ports[0], manifests(20, 20))))
+    sizes = benchmark.pedantic(compressed_sizes, args=(urljoin(site.servers[0].url, path),), rounds=1)
     benchmark.extra_info["kB gzipped"] = round(sum(sizes.values()) / 1000)
     benchmark.extra_info["page alone"] = round(sizes[""] / 1000)
     benchmark.extra_info["web"] = "first page, 20 nodes, without Plotly"

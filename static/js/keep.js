@@ -39,28 +39,29 @@ export function remember() {
   };
 }
 
+/** First what changes the page, then what asks where things are: each change in between would cost another layout. */
 export function restore(kept) {
-  for (const [id, top, left] of kept.scrolls) {
-    const box = document.getElementById(id);
-    if (box) { box.scrollTop = top; box.scrollLeft = left; }
-  }
   for (const id of kept.unfolded) {
     const details = document.getElementById(id)?.parentElement;
     if (details) details.open = true;
   }
   const code = document.querySelector('.insp-code:empty');
   if (code && kept.code && kept.who === document.querySelector('.insp-t h3')?.textContent) code.innerHTML = kept.code;
+  for (const [id, top, left] of kept.scrolls) {
+    const box = document.getElementById(id);
+    if (box) { box.scrollTop = top; box.scrollLeft = left; }
+  }
   if (kept.focus && document.activeElement?.id !== kept.focus) {
     const back = document.getElementById(kept.focus);
     back?.focus({ preventScroll: true });
     if (back && kept.typed !== null) back.value = kept.typed;
   }
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
-  if (!calm.matches) travel(kept.boxes);
 }
 
-function travel(before) {
-  if (!before.size) return;
+/** Let cards come from where they were: the last thing, as it marks them after having asked where they are. */
+export function travel({ boxes: before }) {
+  if (calm.matches || !before.size) return;
   const moves = [];
   for (const card of document.querySelectorAll(CARDS)) {
     const key = card.id.slice(2);

@@ -3,7 +3,7 @@
 
 import { scores } from './charts.js';
 import { link, mark } from './links.js';
-import { remember, restore } from './keep.js';
+import { remember, restore, travel } from './keep.js';
 import { cellOf, cells } from './matrix.js';
 import { drawer } from './add.js';
 import { myName } from './name.js';
@@ -63,9 +63,11 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   htmx.trigger(app, 'htmx:wsAfterMessage', event.detail);
 });
 document.body.addEventListener('htmx:wsAfterMessage', () => {
+  const news = settle();
   if (kept) restore(kept);
+  if (news) lookAtNow();
+  if (kept) travel(kept);
   kept = null;
-  settle();
 });
 
 /** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
@@ -97,16 +99,16 @@ document.body.addEventListener('htmx:beforeRequest', (event) => {
 
 // --- after every update -------------------------------------------------------------------------------------------------
 
+/** Bring what is not in the panels up to date; whether there is a new sentence. Asks nothing about the layout. */
 function settle() {
   const sentence = byId('panel-sentence');
   const now = sentence.dataset;
-  if (now.key !== last) {
+  const news = now.key !== last;
+  if (news) {
     if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
     last = now.key;
     if (pinnedIn !== now.cycle) pinnedIn = null;
     if (pinnedIn === null && now.tab !== view.tab && !STAYS.includes(view.tab)) openTab(now.tab);
-    byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
-    centre();
     send();
   }
   const clock = byId('panel-toolbar').dataset;
@@ -115,7 +117,28 @@ function settle() {
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
-  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+  drawChart();
+  return news;
+}
+
+/** Scroll to what is now. */
+function lookAtNow() {
+  byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
+  centre();
+  centreTab();
+}
+
+function centreTab() {
+  const tab = byId(`tab-${view.tab}`);
+  tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+}
+
+let chartDue = 0;
+
+/** The chart follows a frame later: Plotly takes longer than everything else, and nobody should wait for it to see the table. */
+function drawChart() {
+  cancelAnimationFrame(chartDue);
+  chartDue = requestAnimationFrame(() => setTimeout(() => scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message))));
 }
 
 /** Whether the inspector has something to come out for; who opens a cell wants to read what is under it. */
@@ -144,15 +167,15 @@ function openTab(tab) {
     const on = button.dataset.tab === tab;
     button.setAttribute('aria-selected', String(on));
     button.tabIndex = on ? 0 : -1;
-    if (on) button.parentElement.scrollLeft = button.offsetLeft - (button.parentElement.clientWidth - button.offsetWidth) / 2;
   }
   send();
-  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+  drawChart();
 }
 
 function personOpens(tab) {
   pinnedIn = byId('panel-sentence').dataset.cycle;
   openTab(tab);
+  centreTab();
 }
 
 function choose(changes) {
@@ -167,7 +190,7 @@ function showPane(name) {
   for (const button of document.querySelectorAll('.dock [data-panel]')) {
     button.setAttribute('aria-current', String(button.dataset.panel === name));
   }
-  scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message));
+  drawChart();
 }
 
 const small = matchMedia('(max-width: 760px)');
@@ -382,8 +405,9 @@ byId('add')?.addEventListener('click', () => adding.open());
 link(app);
 cells(app);
 document.addEventListener('look-changed', settle);
-addEventListener('resize', () => scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message)));
+addEventListener('resize', drawChart);
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);
 settle();
+lookAtNow();

@@ -1,0 +1,99 @@
+"""The trace: frozen, past-tense events that name things by key and hold numbers, never live objects.
+
+Every event becomes one ``Entry`` (number, simulated time in microseconds, number of the command that set it off).
+Pods are named ``namespace/name``, nodes by name. A *verdict* is ``(plugin, code, reasons)`` with ``code`` one of the
+names of :class:`scheduler_engine.framework.status.Code`. Tables stay tuples, so that one stage is one event however
+many nodes it looked at. ``trace/text.py`` gives each event one line.
+"""
+
+from scheduler_engine.trace.events.base import Event, Verdict
+from scheduler_engine.trace.events.cache import CacheNodeChanged, CachePodChanged, NodeTreeChanged, SnapshotTaken
+from scheduler_engine.trace.events.cluster import (
+    CommandGiven,
+    Configured,
+    EventRecorded,
+    ObjectAdded,
+    ObjectDeleted,
+    ObjectModified,
+)
+from scheduler_engine.trace.events.cycle import (
+    CycleFinished,
+    CycleStarted,
+    FaultSet,
+    FaultStruck,
+    FilterRan,
+    HostSelected,
+    NormalizeRan,
+    PermitWait,
+    PluginsRan,
+    PodUnschedulable,
+    PostFilterRan,
+    PreemptionCriterionApplied,
+    PreemptionNodeTried,
+    PreFilterRan,
+    PreScoreRan,
+    ScoreRan,
+    StageFinished,
+)
+from scheduler_engine.trace.events.election import ElectorTried, LockChanged, ReplicaChanged, ReplicasConfigured
+from scheduler_engine.trace.events.eviction import (
+    DrainChanged,
+    EvictionAnswered,
+    EvictionRanked,
+    NodeResourcesReclaimed,
+    PodEvicted,
+    PressureObserved,
+    TaintEvictionPlanned,
+)
+from scheduler_engine.trace.events.queue import HintAnswered, MoveRequested, NominationChanged, PodMoved
+from scheduler_engine.trace.events.recorder import Doing, Entry, Recorder
+
+__all__ = [
+    "CacheNodeChanged",
+    "CachePodChanged",
+    "CommandGiven",
+    "Configured",
+    "CycleFinished",
+    "CycleStarted",
+    "Doing",
+    "DrainChanged",
+    "ElectorTried",
+    "Entry",
+    "Event",
+    "EventRecorded",
+    "EvictionAnswered",
+    "EvictionRanked",
+    "FaultSet",
+    "FaultStruck",
+    "FilterRan",
+    "HintAnswered",
+    "HostSelected",
+    "LockChanged",
+    "MoveRequested",
+    "NodeResourcesReclaimed",
+    "NodeTreeChanged",
+    "NominationChanged",
+    "NormalizeRan",
+    "ObjectAdded",
+    "ObjectDeleted",
+    "ObjectModified",
+    "PermitWait",
+    "PluginsRan",
+    "PodEvicted",
+    "PodMoved",
+    "PodUnschedulable",
+    "PostFilterRan",
+    "PreFilterRan",
+    "PreScoreRan",
+    "PreemptionCriterionApplied",
+    "PreemptionNodeTried",
+    "PressureObserved",
+    "Recorder",
+    "ReplicaChanged",
+    "ReplicasConfigured",
+    "ScoreRan",
+    "SnapshotTaken",
+    "StageFinished",
+    "TaintEvictionPlanned",
+    "Verdict",
+]

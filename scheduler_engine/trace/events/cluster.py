@@ -1,0 +1,64 @@
+"""Commands, the configuration, and what the API server stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.trace.events.base import Event
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGiven(Event):
+    """A person (or a script) did something. ``command`` is its JSON form without manifests; ``summary`` one line."""
+
+    number: int
+    kind: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configured(Event):
+    """The scheduler's configuration from now on: at the start, and when it is changed.
+
+    ``configuration`` is the defaulted KubeSchedulerConfiguration; ``profiles`` are (scheduler name, ((extension point,
+    ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
+    ``queue_rules``: ``v1.34`` or ``design-doc``.
+    """
+
+    configuration: dict[str, Any]
+    profiles: tuple[tuple[str, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]], ...]
+    queue_rules: str = "v1.34"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectAdded(Event):
+    """The API server stored a new object; ``manifest`` is plain JSON (never mutated)."""
+
+    kind: str
+    key: str
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectModified(Event):
+    kind: str
+    key: str
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectDeleted(Event):
+    kind: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecorded(Event):
+    """A Kubernetes Event object: what ``kubectl describe`` would list. ``type`` is Normal or Warning."""
+
+    regarding_kind: str
+    regarding: str
+    type: str
+    reason: str
+    message: str

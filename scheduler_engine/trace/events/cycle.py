@@ -1,0 +1,216 @@
+"""Scheduling and binding cycles: a table per stage, faults, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduler_engine.trace.events.base import Event, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CycleStarted(Event):
+    """A pod was popped. ``cycle`` numbers scheduling cycles from 1."""
+
+    cycle: int
+    pod: str
+    profile: str
+    attempt: int
+    nominated_node: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageFinished(Event):
+    """A stage of THE table ran. ``note`` is the few words under the ribbon; ``next_stage`` "" = the cycle is over.
+
+    Stages that a cycle leaves out (PostFilter when nodes fit, PreScore and Score with one feasible node) have no event.
+    """
+
+    cycle: int
+    pod: str
+    stage: str
+    note: str
+    next_stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterRan(Event):
+    """``verdicts`` of every PreFilter plugin asked, in order; ``node_names`` the nodes the search was narrowed to."""
+
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+    node_names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRan(Event):
+    """One whole Filter stage.
+
+    ``plugins`` are the Filter plugins in running order, ``skipped`` those PreFilter skipped. ``rows`` hold, in visiting
+    order,
+    ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code Success = passes; else the first plugin
+    that failed. ``with_nominated`` lists the nominated pods that were added for the first of the two runs.
+    ``start_index`` … ``next_start_index`` are indices into the snapshot's list; ``feasible`` in the order found.
+    ``also``: per node that failed, what the filters after the first failing one would have said, each asked alone (the
+    real scheduler does not ask).
+    """
+
+    cycle: int
+    plugins: tuple[str, ...]
+    skipped: tuple[str, ...]
+    rows: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...]
+    feasible: tuple[str, ...]
+    all_nodes: int
+    searched: int
+    nodes_to_find: int
+    start_index: int
+    next_start_index: int
+    nominated_first: str
+    also: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
+    feasible_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PodUnschedulable(Event):
+    """The FitError: nothing was feasible. ``message`` is the text as after Filter (no PostFilter part yet)."""
+
+    cycle: int
+    pod: str
+    message: str
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionNodeTried(Event):
+    """The dry run on one node.
+
+    ``steps`` are (action, pod, ok, reason): action ``remove`` (a lower-priority pod out), ``fits`` (the filters after
+    all are out; pod ""), ``reprieve`` (back in: ok = kept, not ok = victim). ``violates`` = the pod's PDB would be
+    violated (those are reprieved first). ``victims`` most important first; ``rejected`` is the reason when the node is
+    no candidate.
+    """
+
+    cycle: int
+    node: str
+    steps: tuple[tuple[str, str, bool, str], ...]
+    violating: tuple[str, ...]
+    victims: tuple[str, ...]
+    pdb_violations: int
+    rejected: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionCriterionApplied(Event):
+    """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` go on, ``fallen`` are out."""
+
+    cycle: int
+    criterion: str
+    values: tuple[tuple[str, str], ...]
+    survivors: tuple[str, ...]
+    fallen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterRan(Event):
+    """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted."""
+
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+    nominated_node: str
+    victims: tuple[str, ...]
+    best_nodes: tuple[str, ...]
+    cleared_nominations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreScoreRan(Event):
+    cycle: int
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRan(Event):
+    """``raw``: plugin → ((node, raw), …), nodes in feasible order; ``weights``: plugin → weight, in running order."""
+
+    cycle: int
+    weights: tuple[tuple[str, int], ...]
+    raw: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeRan(Event):
+    """As ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
+
+    cycle: int
+    normalized: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    weighted: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    totals: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostSelected(Event):
+    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
+
+    cycle: int
+    pod: str
+    node: str
+    how: str
+    ties: tuple[str, ...]
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsRan(Event):
+    """Reserve, Unreserve, Permit, PreBind, Bind or PostBind plugins ran for ``node``."""
+
+    cycle: int
+    extension_point: str
+    node: str
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PermitWait(Event):
+    """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds at which it gives up); the first to give up
+    rejects the pod. Empty: nobody makes it wait any more, as it was allowed or deleted.
+    """
+
+    cycle: int
+    pod: str
+    waits: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSet(Event):
+    """The next call of ``plugin`` at ``point`` (an extension point as in a configuration) will answer ``answer``.
+
+    ``number`` is the command that wished for it; ``duration_us`` a wait's length. Source: ``framework/faults.py``.
+    """
+
+    number: int
+    profile: str
+    plugin: str
+    point: str
+    answer: str
+    duration_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaultStruck(Event):
+    """Fault ``number`` met ``pod``. ``until_us``: it holds the pod up until then; None: it is over and done with."""
+
+    number: int
+    pod: str
+    until_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CycleFinished(Event):
+    """``outcome``: bound, unschedulable, nominated (unschedulable, but victims are on their way), error, skipped
+    or deleted.
+    """
+
+    cycle: int
+    pod: str
+    outcome: str
+    node: str
+    message: str

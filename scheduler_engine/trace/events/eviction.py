@@ -1,0 +1,98 @@
+"""Nodes in trouble, and the ways in which pods leave them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduler_engine.trace.events.base import Event
+
+
+@dataclass(frozen=True, slots=True)
+class TaintEvictionPlanned(Event):
+    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: not any more."""
+
+    pod: str
+    node: str
+    at_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PressureObserved(Event):
+    """What a node's kubelet saw at a look, told when it differs from the look before.
+
+    ``signals`` are (signal, available, capacity) in bytes, inodes or processes. ``thresholds`` are (threshold as text,
+    signal, amount, hard, state): ``quiet``, ``met`` (evicts), ``waits`` (soft, in its grace period) or ``reclaiming``
+    (no longer below, but the minimum reclaim is not reached). ``until``: (threshold, simulated microseconds at which
+    its grace period ends) of those that wait. ``conditions``: (node condition, simulated microseconds at which it was
+    last seen, None while it is seen) of those that the kubelet reports.
+    """
+
+    node: str
+    signals: tuple[tuple[str, int, int], ...]
+    thresholds: tuple[tuple[str, str, int, bool, str], ...]
+    until: tuple[tuple[str, int], ...]
+    conditions: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResourcesReclaimed(Event):
+    """A kubelet freed ``freed`` bytes before it evicts: ``what`` is ``dead containers`` or ``unused images``."""
+
+    node: str
+    what: str
+    names: tuple[str, ...]
+    freed: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionRanked(Event):
+    """The order in which a kubelet would evict to reclaim ``resource``, as ``signal`` is below ``threshold``.
+
+    ``rows``: (pod, exceeds its request, priority, usage, request, usage over request, QoS class, why it stands here).
+    """
+
+    node: str
+    signal: str
+    resource: str
+    threshold: str
+    rows: tuple[tuple[str, bool, int, int, int, int, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PodEvicted(Event):
+    """A kubelet evicts ``pod``, which has ``grace_seconds`` to end; its phase becomes Failed."""
+
+    node: str
+    pod: str
+    signal: str
+    grace_seconds: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionAnswered(Event):
+    """The API server's answer to a request to evict ``pod``.
+
+    ``code``: 200, 429 or 500. ``cause`` says more about a refusal, ``budgets`` are the budgets that select the pod,
+    ``asked_by`` is the node that is being drained, "" for a single request.
+    """
+
+    pod: str
+    code: int
+    message: str
+    cause: str
+    budgets: tuple[str, ...]
+    asked_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrainChanged(Event):
+    """A drain of ``node``: ``what`` is started, waiting (``pods`` refused; asked again at ``next_us``), evicted (all
+    are on their way out), finished or stopped. ``kept``: pods of DaemonSets, which stay.
+    """
+
+    node: str
+    what: str
+    pods: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    next_us: int | None = None

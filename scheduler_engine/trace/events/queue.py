@@ -1,0 +1,68 @@
+"""The scheduling queue: moves, hints and nominations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduler_engine.trace.events.base import Event
+
+
+@dataclass(frozen=True, slots=True)
+class PodMoved(Event):
+    """A pod entered, left or changed queues.
+
+    ``source``/``target`` are ``activeQ``, ``backoffQ``, ``errorBackoffQ``, ``unschedulablePods``, ``gated``,
+    ``inFlight`` or ``""`` (outside). ``cause`` is Kubernetes' label (``PodAdd``, ``NodeAdd``,
+    ``ScheduleAttemptFailure``, ``BackoffComplete``, ``UnschedulableTimeout``, ``PopFromBackoffQ``, ``Pop``,
+    ``Scheduled``, ``PodDelete``, ``PodUpdate`` …). ``plugin``/``hint`` say which plugin's queueing hint decided and
+    how (``Queue``/``QueueSkip``), when one was asked. The rest is the pod's QueuedPodInfo after the move;
+    ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
+    be queued while the attempt of a deleted one is still under way.
+    """
+
+    pod: str
+    source: str
+    target: str
+    cause: str
+    plugin: str = ""
+    hint: str = ""
+    priority: int = 0
+    attempts: int = 0
+    timestamp_us: int = 0
+    backoff_until_us: int | None = None
+    unschedulable_plugins: tuple[str, ...] = ()
+    pending_plugins: tuple[str, ...] = ()
+    gating_plugin: str = ""
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRequested(Event):
+    """``MoveAllToActiveOrBackoffQueue`` was called for ``cluster_event`` (e.g. ``NodeAdd``); ``in_flight`` pods
+    noted it.
+    """
+
+    cluster_event: str
+    object_key: str
+    scheduling_cycle: int
+    in_flight: tuple[str, ...]
+    moved: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HintAnswered(Event):
+    """A plugin was asked whether ``cluster_event`` may help ``pod``; ``verdict`` is Queue or QueueSkip."""
+
+    pod: str
+    plugin: str
+    cluster_event: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class NominationChanged(Event):
+    """The nominator now holds ``pod`` for ``node`` ("" = for none)."""
+
+    pod: str
+    node: str

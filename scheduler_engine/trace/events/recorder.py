@@ -1,0 +1,65 @@
+"""Events in their places, and who puts them there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_engine.trace.events.base import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event in its place. ``at_us``: simulated microseconds; ``command``: number of the command (1-based).
+
+    ``replica``: the scheduler replica that did it; "" = somebody else, or the one scheduler of a sandbox without
+    replicas.
+    """
+
+    n: int
+    at_us: int
+    command: int
+    event: Event
+    replica: str = ""
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects entries. Copying shares the entries, which are immutable.
+
+    ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
+    and ``weighted`` empty).
+    """
+
+    full: bool = True
+    entries: list[Entry] = field(default_factory=list)
+    now_us: int = 0
+    command: int = 0
+    replica: str = ""
+
+    def add(self, event: Event) -> None:
+        """Append ``event`` at the current simulated time."""
+        self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
+
+    def doing(self, replica: str) -> Doing:
+        """``with recorder.doing(name)``: what is recorded inside was done by ``replica``."""
+        return Doing(self, replica)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
+        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica)
+        memo[id(self)] = copy
+        return copy
+
+
+@dataclass(slots=True)
+class Doing:
+    """Entered around every stage and every watch event, and so no generator."""
+
+    recorder: Recorder
+    replica: str
+    before: str = ""
+
+    def __enter__(self) -> None:
+        self.before, self.recorder.replica = self.recorder.replica, self.replica
+
+    def __exit__(self, *_: object) -> None:
+        self.recorder.replica = self.before

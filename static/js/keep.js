@@ -1,5 +1,5 @@
-// An update replaces whole panels. This keeps what a person would miss: focus, scrolling, what was unfolded; and it lets
-// cards come from where they were.
+// An update replaces whole panels. This keeps what a person would miss: focus, scrolling, what was unfolded, what is
+// being typed; and it lets cards come from where they were.
 
 import { cellOf, focusCell } from './matrix.js';
 
@@ -18,10 +18,43 @@ function boxes() {
   return found;
 }
 
-/** What a person has typed over, null when nothing. */
-function typedInto(field) {
-  const text = field?.matches?.('input:not([type]), input[type="text"], input[type="number"]');
-  return text && field.value !== field.defaultValue ? field.value : null;
+const usual = (field) => field.defaultValue ?? (field.querySelector('[selected]') ?? field.options[0])?.value;
+const whose = (field) => field.closest('[data-whose]')?.dataset.whose;
+const refusal = (field) => field.closest('form, li')?.querySelector('[data-refusal]');
+const sent = new Map(); // id of a field → what the server has taken from it
+
+document.addEventListener('input', ({ target }) => sent.delete(target.id));
+document.addEventListener('htmx:afterRequest', ({ detail: { xhr, elt } }) => {
+  if (xhr.status >= 200 && xhr.status < 300) for (const { id, value } of elt.elements ?? [elt]) sent.set(id, value);
+});
+
+/** What was typed or chosen in a panel and is not sent, or was refused. */
+function typed() {
+  return [...document.querySelectorAll('.panel :is(input:not([type="range"]), textarea, select)[id]')]
+    .filter((field) => field.value !== usual(field) && field.value !== sent.get(field.id))
+    .map((field) => ({
+      id: field.id, value: field.value, usual: usual(field), whose: whose(field), caret: field.selectionStart, said: refusal(field)?.innerHTML,
+    }));
+}
+
+/** Text stays, unless what it was typed over has changed meanwhile: then only under the cursor. */
+function typeAgain({ fields, focus }) {
+  for (const { id, value, usual: was, whose: owner, caret, said } of fields) {
+    const field = document.getElementById(id);
+    if (!field || whose(field) !== owner || (id !== focus && usual(field) !== was) || usual(field) === value) continue;
+    field.value = value;
+    if (id === focus && Number.isInteger(caret)) field.setSelectionRange(caret, caret);
+    const box = refusal(field);
+    if (box && said) box.innerHTML = said;
+  }
+}
+
+const hush = (event) => event.stopImmediatePropagation();
+
+/** Chromium says "change" of a field that leaves the page while somebody types in it: it would send a half-typed number. */
+export function quietly(replace) {
+  document.addEventListener('change', hush, true);
+  try { replace(); } finally { document.removeEventListener('change', hush, true); }
 }
 
 /** What to put back after the update. */
@@ -30,7 +63,7 @@ export function remember() {
   return {
     focus: active && active !== document.body ? active.id : '',
     cell: cellOf(active),
-    typed: typedInto(active),
+    fields: typed(),
     scrolls: [...document.querySelectorAll('.scroll[id]')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
@@ -52,10 +85,9 @@ export function restore(kept) {
     if (box) { box.scrollTop = top; box.scrollLeft = left; }
   }
   if (kept.focus && document.activeElement?.id !== kept.focus) {
-    const back = document.getElementById(kept.focus);
-    back?.focus({ preventScroll: true });
-    if (back && kept.typed !== null) back.value = kept.typed;
+    document.getElementById(kept.focus)?.focus({ preventScroll: true });
   }
+  typeAgain(kept);
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 

@@ -1,28 +1,15 @@
-// The tab "Nodes": the slider tells its amount while it moves, configurations to start from, and what somebody is about
-// to say outlives an update: the slider in a hand, the text in a field.
+// The tab "Nodes": the slider tells its amount while it moves and stays in the hand that holds it, and there are
+// configurations to start from.
 
 const app = document.getElementById('app');
-const panel = () => document.getElementById('panel-nodes');
-const typed = () => [...panel().querySelectorAll('input:not([type="range"]), textarea')];
-let kept = [];
 let waiting = null; // messages that came while a slider is held, which an update would tear out of the hand
 
 document.addEventListener('htmx:wsBeforeMessage', (event) => {
-  if (waiting) {
-    event.preventDefault();
-    event.stopPropagation();
-    waiting.push(event.detail);
-    return;
-  }
-  kept = typed().filter((field) => field.value !== field.defaultValue).map(({ id, value, defaultValue }) => ({ id, value, defaultValue }));
+  if (!waiting) return;
+  event.preventDefault();
+  event.stopPropagation();
+  waiting.push(event.detail);
 }, true);
-document.addEventListener('htmx:wsAfterMessage', () => {
-  for (const { id, value, defaultValue } of kept) {
-    const field = document.getElementById(id);
-    if (field && field.defaultValue === defaultValue) field.value = value;
-  }
-  kept = [];
-});
 
 document.addEventListener('pointerdown', (event) => {
   if (event.target.matches('#panel-nodes .u-slide')) waiting ??= [];

@@ -3,7 +3,7 @@
 
 import { scores } from './charts.js';
 import { link, mark } from './links.js';
-import { remember, restore, travel } from './keep.js';
+import { quietly, remember, restore, travel } from './keep.js';
 import { cellOf, cells } from './matrix.js';
 import { drawer } from './add.js';
 import { myName } from './name.js';
@@ -59,7 +59,7 @@ let kept = null;
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   kept = remember();
-  put(event.detail.message);
+  quietly(() => put(event.detail.message));
   htmx.trigger(app, 'htmx:wsAfterMessage', event.detail);
 });
 document.body.addEventListener('htmx:wsAfterMessage', () => {

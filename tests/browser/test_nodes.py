@@ -119,3 +119,25 @@ def test_a_node_is_broken_and_chosen_with_one_press_each(page: Page, eventually:
 
     assert "not-ready NoSchedule, NoExecute" in text(page, f"{PANEL} .nd-cond.is-bad")
     assert "NotReady" in text(page, '[id="nd:node2"]')
+
+
+def test_a_taint_that_is_being_written_outlives_an_update_and_is_gone_once_it_holds(
+    page: Page, eventually: Eventually
+) -> None:
+    open_scenario(page, "node-not-ready")
+    page.locator('[id="n:node2"]').click()
+    page.locator("#insp-taint").click()
+    page.locator("#taint-key").fill("dedicated")
+    page.locator("#taint-effect").select_option("NoExecute")
+    page.locator("#taint-value").fill("gpu")
+    written = {"#taint-key": "dedicated", "#taint-value": "gpu", "#taint-effect": "NoExecute"}
+    before = head(page)
+    page.evaluate(ADVANCE)
+    eventually(lambda: head(page) == before + 1)
+    assert {field: page.locator(field).input_value() for field in written} == written
+
+    page.locator("#taint-go").click()
+    eventually(lambda: page.locator("#panel-inspector .tags .taint").count() == 1)
+    page.evaluate(ADVANCE)
+    eventually(lambda: head(page) == before + 3)
+    assert page.locator("#taint-key").input_value() == ""

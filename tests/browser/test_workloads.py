@@ -13,6 +13,8 @@ Eventually = Callable[..., Any]
 ROW = "#panel-workloads .w-top"
 LINE = "#panel-workloads .w-line"
 FIELD = '[id="w-n:Deployment:default/shop"]'
+ONE_MORE = """fetch(document.getElementById('app').dataset.base + 'scale/', {method: 'POST',
+    body: new URLSearchParams({kind: 'Deployment', key: 'default/shop', by: '1'})})"""
 
 
 def numbers(page: Page) -> list[str]:
@@ -70,15 +72,33 @@ def test_a_number_that_is_none_is_refused_at_the_field_and_what_is_typed_stays(
     eventually(lambda: page.locator(refusal).count() == 1)
     assert text(page, refusal) == "replicas: a whole number is needed"
     assert page.locator("#notice .toast").count() == 0
-    page.locator(FIELD).fill("12")
-    page.evaluate(
-        "fetch(document.getElementById('app').dataset.base + 'scale/', {method: 'POST', body: new "
-        "URLSearchParams({kind: 'Deployment', key: 'default/shop', by: '1'})})"
-    )
+    page.evaluate(ONE_MORE)
+    eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
+    assert page.locator(FIELD).input_value() == "many"
+    assert text(page, refusal) == "replicas: a whole number is needed"
+
+
+def test_a_number_that_is_being_typed_is_not_sent_when_somebody_else_changes_the_cluster(
+    page: Page, eventually: Eventually
+) -> None:
+    open_scenario(page, "rolling-update-then-scale-down")
+    page.locator("#tab-workloads").click()
+    before = head(page)
+    page.locator(FIELD).press("End")
+    page.locator(FIELD).press("Backspace")
+    page.locator(FIELD).press_sequentially("12")
+    page.locator(FIELD).press("ArrowLeft")
+    page.evaluate(ONE_MORE)
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
     assert page.locator(FIELD).input_value() == "12"
+    assert page.locator(FIELD).evaluate("field => [document.activeElement.id === field.id, field.selectionStart]") == [
+        True,
+        1,
+    ]
+    assert head(page) == before + 1
     page.locator(FIELD).press("Enter")
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "12")
+    eventually(lambda: head(page) == before + 2)
 
 
 def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventually) -> None:

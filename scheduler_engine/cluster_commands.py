@@ -1,4 +1,4 @@
-"""Commands about nodes in trouble and about evictions: what they check, and what they write to the API server.
+"""Commands about objects, nodes in trouble and evictions: what they check, and what they write to the API server.
 
 Source: seed 002 §5, §10 and §11.
 """
@@ -6,21 +6,23 @@ Source: seed 002 §5, §10 and §11.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scheduler_engine import commands
-from scheduler_engine.api.objects import merge, timestamp
+from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
-from scheduler_engine.apiserver.store import resource_of, with_condition
+from scheduler_engine.apiserver.store import resource_of
+from scheduler_engine.controllers.disruption import SCALES
 from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.kubelet.configuration import load_kubelet_configuration
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
-from scheduler_engine.trace.events import EvictionAnswered
 
 if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
@@ -40,28 +42,38 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 """Node condition → (reason, message) when it is True, and when it is False."""
 
 
+def delete(simulation: Simulation, command: commands.Delete) -> None:
+    with _asking(simulation):
+        simulation.api.delete(command.object_kind, command.key, command.propagation_policy)
+
+
+def cordon(simulation: Simulation, command: commands.Cordon) -> None:
+    _patch(simulation, "Node", command.node, {"spec": {"unschedulable": True if command.on else None}})
+
+
+def scale(simulation: Simulation, command: commands.Scale) -> None:
+    if command.object_kind not in SCALES:
+        raise Rejected(f"a {command.object_kind} has no scale; {', '.join(SCALES)} have")
+    _patch(simulation, command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
+
+
 def node_condition(simulation: Simulation, command: commands.NodeCondition) -> None:
     if command.type not in CONDITION_TAINTS:
         raise Rejected(f"unknown node condition {command.type!r}: {', '.join(CONDITION_TAINTS)}")
     if command.status not in STATUSES:
         raise Rejected(f"status: must be {', '.join(STATUSES)}")
-    node = simulation.api.get("Node", command.node)
-    if node is None:
-        raise Rejected(f'nodes "{command.node}" not found')
-    held = node.status.get("conditions") or []
-    if any(item.get("type") == command.type and item.get("status") == command.status for item in held):
+    node = _node(simulation, command.node)
+    if node.condition_status(command.type) == command.status:
         return
     pressed, relieved = REASONS[command.type]
-    reason, message = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
-    condition = {"type": command.type, "status": command.status, "reason": reason, "message": message}
-    condition["lastTransitionTime"] = timestamp(simulation.now_us)
-    _patch(simulation, "Node", command.node, {"status": {"conditions": with_condition(held, condition)}})
+    told = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
+    held = node.status.get("conditions") or []
+    conditions = condition_set(held, simulation.now_us, command.type, command.status, *told)
+    _patch(simulation, "Node", command.node, {"status": {"conditions": conditions}})
 
 
 def taint(simulation: Simulation, command: commands.Taint) -> None:
-    node = simulation.api.get("Node", command.node)
-    if node is None:
-        raise Rejected(f'nodes "{command.node}" not found')
+    node = _node(simulation, command.node)
     held = list(node.spec.get("taints") or [])
     others = [item for item in held if (item.get("key"), item.get("effect")) != (command.key, command.effect)]
     if not command.on and len(others) == len(held):
@@ -116,35 +128,45 @@ def rollout_restart(simulation: Simulation, command: commands.RolloutRestart) ->
 
 
 def evict_pod(simulation: Simulation, command: commands.Evict) -> None:
-    try:
-        answer = evict(simulation.api, command.pod)
-    except ApiError as problem:
-        raise Rejected(problem.message) from problem
-    told = EvictionAnswered(command.pod, answer.code, answer.message, answer.cause, answer.budgets, "")
-    simulation.recorder.add(told)
-    simulation.deliver()
+    with _asking(simulation):
+        evict(simulation.api, command.pod)
 
 
 def drain(simulation: Simulation, command: commands.Drain) -> None:
-    try:
-        if command.on:
-            simulation.drainer.start(command.node)
-        else:
-            simulation.api.patch("Node", command.node, {"spec": {"unschedulable": None}})
-    except ApiError as problem:
-        raise Rejected(problem.message) from problem
-    simulation.deliver()
+    """To stop is to uncordon the node, which the drainer notices."""
+    if not command.on:
+        _patch(simulation, "Node", command.node, {"spec": {"unschedulable": None}})
+        return
+    with _asking(simulation):
+        simulation.drainer.start(command.node)
+
+
+def _node(simulation: Simulation, name: str) -> KubeObject:
+    node = simulation.api.get("Node", name)
+    if node is None:
+        raise Rejected(f'nodes "{name}" not found')
+    return node
 
 
 def _patch(simulation: Simulation, kind: str, key: str, changes: Mapping[str, Any]) -> None:
-    try:
+    with _asking(simulation):
         simulation.api.patch(kind, key, changes)
+
+
+@contextmanager
+def _asking(simulation: Simulation) -> Iterator[None]:
+    """What the API server refuses inside is refused; else everybody learns of what was done."""
+    try:
+        yield
     except ApiError as problem:
         raise Rejected(problem.message) from problem
     simulation.deliver()
 
 
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
+    "delete": delete,
+    "cordon": cordon,
+    "scale": scale,
     "node-condition": node_condition,
     "taint": taint,
     "usage": usage,

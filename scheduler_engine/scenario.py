@@ -130,7 +130,7 @@ def _command(step: Any, path: Path, beside: tuple[str, ...]) -> Data:
     if len(named) != 1 or not all(isinstance(text, str) for text in texts.values()):
         raise Rejected(f"{path.name}: a step has one key, the command")
     kind, fields = named[0], step[named[0]]
-    if kind == "cordon" and isinstance(fields, dict):
+    if isinstance(fields, dict):
         # A bare ``on`` is the boolean true in YAML 1.1, as a key too.
         fields = {"on" if name == "true" else name: value for name, value in fields.items()}
     command = {"kind": kind, "manifests": fields} if kind == "apply" else {"kind": kind, **(fields or {})}
@@ -152,7 +152,7 @@ def check(simulation: Simulation, scenario: Scenario) -> list[str]:
 
 def _pods(simulation: Simulation, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
     matches = selector_from({"matchLabels": dict(selector)}).matches
-    return [pod for pod in simulation.api.list("Pod", namespace) if isinstance(pod, Pod) and matches(pod.labels)]
+    return [pod for pod in simulation.api.pods(namespace) if matches(pod.labels)]
 
 
 def _pod(simulation: Simulation, expectation: Data) -> list[str]:
@@ -175,8 +175,7 @@ def _pod(simulation: Simulation, expectation: Data) -> list[str]:
     if "terminating" in expectation and pod.terminating != expectation["terminating"]:
         failures.append(f"{key}: is {'' if pod.terminating else 'not '}being deleted")
     if "message" in expectation:
-        conditions = (item for item in pod.conditions if item.get("type") == "PodScheduled")
-        message = next((item.get("message", "") for item in conditions), "")
+        message = (pod.condition("PodScheduled") or {}).get("message", "")
         if message != expectation["message"]:
             failures.append(f"{key}: message {message!r}, expected {expectation['message']!r}")
     return failures

@@ -19,7 +19,7 @@ from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
 from scheduler_engine.controllers.daemonset import DaemonSetController
 from scheduler_engine.controllers.deployment import DeploymentController
-from scheduler_engine.controllers.disruption import SCALES, DisruptionController
+from scheduler_engine.controllers.disruption import DisruptionController
 from scheduler_engine.controllers.drain import Drainer
 from scheduler_engine.controllers.ephemeral_volume import EphemeralVolumeController
 from scheduler_engine.controllers.garbage_collector import GarbageCollector
@@ -191,32 +191,6 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
     simulation.deliver()
 
 
-def _delete(simulation: Simulation, command: commands.Delete) -> None:
-    try:
-        simulation.api.delete(command.object_kind, command.key, command.propagation_policy)
-    except ApiError as problem:
-        raise Rejected(problem.message) from problem
-    simulation.deliver()
-
-
-def _cordon(simulation: Simulation, command: commands.Cordon) -> None:
-    try:
-        simulation.api.patch("Node", command.node, {"spec": {"unschedulable": True if command.on else None}})
-    except ApiError as problem:
-        raise Rejected(problem.message) from problem
-    simulation.deliver()
-
-
-def _scale(simulation: Simulation, command: commands.Scale) -> None:
-    if command.object_kind not in SCALES:
-        raise Rejected(f"a {command.object_kind} has no scale; {', '.join(SCALES)} have")
-    try:
-        simulation.api.patch(command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
-    except ApiError as problem:
-        raise Rejected(problem.message) from problem
-    simulation.deliver()
-
-
 def _stage(simulation: Simulation, command: commands.Stage) -> None:
     _first_stage(simulation)
 
@@ -288,9 +262,6 @@ def _allow(simulation: Simulation, command: commands.Allow) -> None:
 
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
-    "delete": _delete,
-    "cordon": _cordon,
-    "scale": _scale,
     "stage": _stage,
     "pod": _pod,
     "settle": _settle,

@@ -16,12 +16,14 @@ _IMAGE = re.compile(
     r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@[A-Za-z][\w+.-]*:[0-9a-fA-F]{32,})?"
 )
 
+_IDENTIFIER = re.compile("[a-f0-9]{64}")
+"""An image's own number, which is no name of one."""
+
 
 def fill(data: Data, **values: Any) -> None:
-    """Set what is missing or empty."""
+    """Set what is missing; an empty text that counts as missing is gone before (``fields.written_form``)."""
     for name, value in values.items():
-        if name not in data or data[name] == "":
-            data[name] = value
+        data.setdefault(name, value)
 
 
 def containers_of(spec: Data, *lists: str) -> Iterator[Data]:
@@ -31,7 +33,7 @@ def containers_of(spec: Data, *lists: str) -> Iterator[Data]:
 
 def _image_pull_policy(image: str) -> str:
     match = _IMAGE.fullmatch(image)
-    if match is None:
+    if match is None or _IDENTIFIER.fullmatch(image):
         return "IfNotPresent"
     tag = match["tag"] or ("" if match["digest"] else "latest")
     return "Always" if tag == "latest" else "IfNotPresent"
@@ -109,8 +111,9 @@ def _volume(volume: Data) -> None:
     if set(volume) <= {"name"}:
         volume["emptyDir"] = {}
     volume_source(volume)
-    if "ephemeral" in volume:
-        fill((volume["ephemeral"].get("volumeClaimTemplate") or {}).get("spec", {}), volumeMode="Filesystem")
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        fill(template.setdefault("spec", {}), volumeMode="Filesystem")
     for item in (volume.get("downwardAPI") or {}).get("items") or ():
         _field_reference(item)
     for source in (volume.get("projected") or {}).get("sources") or ():

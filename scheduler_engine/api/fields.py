@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -67,6 +67,11 @@ def _a_time(value: Any) -> bool:
         return False
 
 
+def _in_utc(value: str) -> str:
+    moment = datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _an_integer(bits: int) -> Callable[[Any], bool]:
     limit = 2 ** (bits - 1)
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
@@ -82,12 +87,13 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "int32": (_an_integer(32), "a whole number of 32 bits"),
     "int64": (_an_integer(64), "a whole number of 64 bits"),
     "time": (_a_time, 'a time such as "2026-01-01T00:00:00Z"'),
+    "microtime": (_a_time, 'a time such as "2026-01-01T00:00:00.000000Z"'),
     "intstr": (_a_number_or_text, "a whole number or a text"),
     "any": (lambda value: True, "anything"),
 }
 """Scalar types but for quantities: test and words."""
 
-ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0}
+ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0, "quantity": "0"}
 
 _WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
@@ -170,7 +176,7 @@ def _typed_one(value: Any, type_name: str) -> Any:
 
 def _quantity_text(value: Any) -> str | int | float:
     if isinstance(value, str):
-        return value.strip()
+        return value.strip(" ")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     raise ValueError(f"must be a quantity, not {_WORDS.get(type(value), 'this')}")
@@ -224,8 +230,11 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return result
 
 
-def without_empty(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A manifest in written form without its empty lists and mappings, as the API server prints it."""
+def without_empty(manifest: Mapping[str, Any], kind: str, structs: bool = False) -> dict[str, Any]:
+    """A manifest in written form without its empty lists and mappings, as the API server prints it.
+
+    ``structs``: nor empty types behind no pointer. What is left is equal for what Kubernetes holds equal.
+    """
     fields = TYPES[kind]
     result: dict[str, Any] = {}
     for name, value in manifest.items():
@@ -233,14 +242,18 @@ def without_empty(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
         if field is None or field.type not in TYPES:
             kept = value
         elif field.shape == "list":
-            kept = [without_empty(item, field.type) for item in value]
+            kept = [without_empty(item, field.type, structs) for item in value]
         elif field.shape == "map":
-            kept = {key: without_empty(item, field.type) for key, item in value.items()}
+            kept = {key: without_empty(item, field.type, structs) for key, item in value.items()}
         else:
-            kept = without_empty(value, field.type)
-        if kept or field is None or field.shape == "one" or field.always:
+            kept = without_empty(value, field.type, structs)
+        if kept or field is None or field.always or (field.shape == "one" and not _drops(field, structs)):
             result[name] = kept
     return result
+
+
+def _drops(field: Field, structs: bool) -> bool:
+    return structs and field.type in TYPES and not field.pointer
 
 
 def _empty(value: Any, field: Field) -> bool:
@@ -268,4 +281,4 @@ def _written_one(value: Any, type_name: str, rounded: bool = False) -> Any:
         return canonical(rounded_up_to_milli(quantity) if rounded else quantity)
     if value is None:
         return "" if type_name == "string" else 0
-    return value
+    return _in_utc(value) if type_name == "time" else value

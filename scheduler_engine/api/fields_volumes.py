@@ -61,7 +61,7 @@ VolumeProjection = secret:SecretProjection? downwardAPI:DownwardAPIProjection? c
     podCertificate:PodCertificateProjection?
 PersistentVolumeClaimTemplate = metadata:ObjectMeta spec!:PersistentVolumeClaimSpec
 ObjectFieldSelector = apiVersion fieldPath!
-ResourceFieldSelector = containerName resource! divisor:quantity
+ResourceFieldSelector = containerName resource! divisor!:quantity
 SecretProjection = name items:[KeyToPath] optional:bool?
 DownwardAPIProjection = items:[DownwardAPIVolumeFile]
 ConfigMapProjection = name items:[KeyToPath] optional:bool?

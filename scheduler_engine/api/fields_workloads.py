@@ -60,7 +60,7 @@ JobStatus = conditions:[JobCondition] startTime:time? completionTime:time? activ
 JobCondition = type! status! lastProbeTime:time lastTransitionTime:time reason message
 UncountedTerminatedPods = succeeded:[string] failed:[string]
 Lease = +Object spec:LeaseSpec
-LeaseSpec = holderIdentity:string? leaseDurationSeconds:int32? acquireTime:time? renewTime:time?
+LeaseSpec = holderIdentity:string? leaseDurationSeconds:int32? acquireTime:microtime? renewTime:microtime?
     leaseTransitions:int32? strategy:string? preferredHolder:string?
 ConfigMap = +Object immutable:bool? data:{string} binaryData:{string}
 Endpoints = +Object subsets:[EndpointSubset]

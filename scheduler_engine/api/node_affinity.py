@@ -27,7 +27,8 @@ class NodeSelectorTerm:
             return False
         if not all(item.matches(labels) for item in self.expressions):
             return False
-        return not node_name or all(item.matches({"metadata.name": node_name}) for item in self.fields)
+        # Of an unknown field every node has the empty text.
+        return not node_name or all(item.matches({item.key: "", "metadata.name": node_name}) for item in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

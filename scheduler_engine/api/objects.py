@@ -87,10 +87,6 @@ class KubeObject:
     def resource_version(self) -> str:
         return self.metadata.get("resourceVersion") or ""
 
-    @cached_property
-    def deletion_timestamp_us(self) -> int | None:
-        return time_us(self.metadata.get("deletionTimestamp"))
-
     @property
     def terminating(self) -> bool:
         return self.metadata.get("deletionTimestamp") is not None
@@ -100,6 +96,14 @@ class KubeObject:
         """The owner reference with ``controller: true``."""
         owners = self.metadata.get("ownerReferences") or ()
         return next((owner for owner in owners if owner.get("controller")), None)
+
+    def condition(self, kind: str) -> dict[str, Any] | None:
+        """The condition of this type in the status."""
+        return next((item for item in self.status.get("conditions") or () if item.get("type") == kind), None)
+
+    def condition_status(self, kind: str) -> str:
+        """True, False or Unknown; "" where there is no condition of this type."""
+        return str((self.condition(kind) or {}).get("status") or "")
 
     def evolve(self: ObjectT, changes: Mapping[str, Any]) -> ObjectT:
         """A new view with ``changes`` merged into the manifest (see ``merge``)."""
@@ -235,6 +239,11 @@ class Node(KubeObject):
     @property
     def unschedulable(self) -> bool:
         return bool(self.spec.get("unschedulable"))
+
+    @property
+    def ready_status(self) -> str:
+        """Status of the condition Ready; True for a node that does not report it."""
+        return self.condition_status("Ready") or "True"
 
     @cached_property
     def allocatable(self) -> dict[str, Any]:

@@ -162,8 +162,7 @@ def _container_statuses(pod: Pod) -> dict[str, Mapping[str, Any]]:
 
 
 def _resize_infeasible(pod: Pod) -> bool:
-    pending = next((item for item in pod.conditions if item.get("type") == "PodResizePending"), None)
-    return pending is not None and pending.get("reason") == "Infeasible"
+    return (pod.condition("PodResizePending") or {}).get("reason") == "Infeasible"
 
 
 def _pod_level_requests(pod: Pod) -> Amounts:

@@ -79,7 +79,7 @@ def parse_quantity(text: str | int | float) -> Quantity:
     narrow = _narrow(text, sign, number, fraction, notation, power)
     if narrow is not None:
         return narrow
-    if not text[: len(text) - len(suffix)].strip("+-"):
+    if not text[: len(text) - len(suffix)].strip("+-."):
         raise ValueError(NUMBER_MESSAGE)
     return _wide(sign, int(f"{number}{fraction}" or "0"), len(fraction), notation, power)
 
@@ -120,6 +120,8 @@ def _wide(sign: str, digits: int, places: int, notation: str, power: int) -> Qua
     """The quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit number."""
     if notation == "BinarySI":
         digits, power = digits * 2**power, 0
+    if digits == 0:
+        return Quantity(0, notation, "", 0, power - places)
     shift = power - places + 9
     nano = digits * 10**shift if shift >= 0 else divide_away(digits, 10 ** min(-shift, 20_000))
     scale = -9
@@ -169,7 +171,7 @@ def added(left: Quantity, right: Quantity) -> Quantity:
         digits = nano // 10 ** (scale + 9)
         if _fits(digits) and all(_fits(part.nano // 10 ** (scale + 9)) for part in (left, right)):
             return Quantity(nano, notation, "", digits, scale, wide=False)
-    scale = min(left.scale, right.scale, 0)
+    scale = max(min(left.scale, right.scale, 0), -9)
     return Quantity(nano, notation, "", nano // 10 ** (scale + 9), scale)
 
 

@@ -138,10 +138,10 @@ def _listed(tokens: _Tokens) -> list[str]:
 # --- selectors that cannot be carried out -----------------------------------------------------------------------------
 
 
-def joined(errors: Sequence[FieldError]) -> str:
-    """One text for several errors, equal ones once, in brackets unless there is only one."""
+def joined(errors: Sequence[FieldError | str]) -> str:
+    """One text for several errors, equal ones once, in brackets unless there is only one; "" for none."""
     lines = list(dict.fromkeys(str(error) for error in errors))
-    return lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    return "".join(lines) if len(lines) < 2 else f"[{', '.join(lines)}]"
 
 
 def requirement_problems(key: str, operator: str, values: Sequence[str] | None, path: str) -> list[FieldError]:
@@ -201,7 +201,7 @@ def preferred_terms_problem(terms: Sequence[Data]) -> str:
         if item.get("weight")
         for text in _term_problems(item.get("preference") or {}, f"[{index}]")
     ]
-    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]" if problems else ""
+    return joined(problems)
 
 
 def _term_problems(term: Data, path: str) -> list[str]:
@@ -212,7 +212,7 @@ def _term_problems(term: Data, path: str) -> list[str]:
             problems.append(str(not_supported(f"{place}.operator", operator, NODE_OPERATORS)))
             continue
         errors = requirement_problems(item.get("key") or "", operator, item.get("values"), place)
-        problems += [joined(errors)] if errors else []
+        problems += [str(error) for error in errors]
     for index, item in enumerate(term.get("matchFields") or ()):
         place, operator = f"{path}.matchFields[{index}]", item.get("operator") or ""
         if operator not in ("In", "NotIn"):

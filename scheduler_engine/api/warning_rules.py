@@ -6,7 +6,6 @@ Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -160,12 +159,10 @@ def _service(service: Data) -> Warnings:
 
 def _address(written: str, path: str) -> Warnings:
     """An address in a form that only older fields take."""
-    parsed = names.parsed_ip(written)
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    plain = mapped or parsed
+    plain = names.plain_ip(written)
     if plain is None or str(plain) == written:
         return
-    if mapped is not None or plain.version == 4:
+    if plain.version == 4:
         text = f"non-standard IP address {quoted(written)} will be considered invalid in a future Kubernetes release"
         yield path, f"{text}: use {quoted(str(plain))}"
     else:

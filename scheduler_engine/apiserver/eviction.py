@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, timestamp
 from scheduler_engine.apiserver.errors import ApiError, forbidden, internal_error, not_found, too_many_requests
-from scheduler_engine.apiserver.store import ApiServer, with_condition
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.trace.events import EvictionAnswered
 
 BUDGET = "PodDisruptionBudget"
 MAX_DISRUPTED_PODS = 2000
@@ -30,13 +32,23 @@ class Answer:
     budgets: tuple[str, ...] = ()
 
 
-def evict(api: ApiServer, pod_key: str) -> Answer:
-    """What the API server answers to an Eviction, and does. Raises ApiError when there is no such pod."""
+def evict(api: ApiServer, pod_key: str, drained_node: str = "") -> Answer:
+    """What the API server answers to an Eviction, and does; the trace tells it. ``drained_node``: who drains it asks.
+
+    Raises ApiError when there is no such pod.
+    """
     pod = api.pod(pod_key)
     if pod is None:
         raise not_found("pods", pod_key.rpartition("/")[2])
+    answer = _answer(api, pod)
+    told = EvictionAnswered(pod_key, answer.code, answer.message, answer.cause, answer.budgets, drained_node)
+    api.recorder.add(told)
+    return answer
+
+
+def _answer(api: ApiServer, pod: Pod) -> Answer:
     if pod.finished or pod.terminating or pod.phase in ("", "Pending"):
-        api.delete("Pod", pod_key)
+        api.delete("Pod", pod.key)
         return Answer(200)
     budgets = budgets_of(api, pod)
     keys = tuple(budget.key for budget in budgets)
@@ -44,7 +56,7 @@ def evict(api: ApiServer, pod_key: str) -> Answer:
         _ask(api, pod, budgets)
     except ApiError as refusal:
         return Answer(refusal.code, refusal.message, _cause(budgets[0]) if refusal.code == 429 else "", keys)
-    api.delete_pod(pod_key, *EVICTED_BY)
+    api.delete_pod(pod.key, *EVICTED_BY)
     return Answer(200, budgets=keys)
 
 
@@ -72,19 +84,14 @@ def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:
     granted = {**disrupted, pod.name: timestamp(api.recorder.now_us)}
     changes: dict[str, Any] = {"disruptionsAllowed": allowed - 1, "disruptedPods": granted}
     if allowed == 1:
-        condition = {
-            "type": "DisruptionAllowed",
-            "status": "False",
-            "reason": "InsufficientPods",
-            "lastTransitionTime": timestamp(api.recorder.now_us),
-        }
-        changes["conditions"] = with_condition(status.get("conditions") or [], condition)
+        held, now_us = status.get("conditions") or [], api.recorder.now_us
+        changes["conditions"] = condition_set(held, now_us, "DisruptionAllowed", "False", "InsufficientPods")
     api.patch(BUDGET, budget.key, {"status": changes})
 
 
 def _does_not_count(pod: Pod, budget: KubeObject) -> bool:
     """A pod that is not ready may go without a disruption, if its budget says so or is healthy without it."""
-    if any(item.get("type") == "Ready" and item.get("status") == "True" for item in pod.conditions):
+    if pod.condition_status("Ready") == "True":
         return False
     current, desired = budget.status.get("currentHealthy") or 0, budget.status.get("desiredHealthy") or 0
     return budget.spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or current >= desired > 0

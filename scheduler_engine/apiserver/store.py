@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
@@ -34,6 +35,12 @@ class WatchEvent:
     kind: str
     old: KubeObject | None
     new: KubeObject | None
+
+    @property
+    def key(self) -> str:
+        """Of the object, be it there or gone."""
+        item = self.new or self.old
+        return "" if item is None else item.key
 
 
 @dataclass(slots=True)
@@ -71,6 +78,14 @@ class ApiServer:
     def pod(self, key: str) -> Pod | None:
         found = self.get("Pod", key)
         return found if isinstance(found, Pod) else None
+
+    def pods(self, namespace: str | None = None) -> Sequence[Pod]:
+        """All pods in order of creation."""
+        return [item for item in self.list("Pod", namespace) if isinstance(item, Pod)]
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node, whatever has become of them."""
+        return [pod for pod in self.pods() if pod.node_name == node]
 
     def watch(self) -> Watch:
         """A new watcher; it sees every change from now on."""
@@ -276,10 +291,3 @@ def resource_of(kind: str) -> str:
         raise ApiError(404, "NotFound", f'no matches for kind "{kind}"')
     group = row.api_versions[0].rpartition("/")[0]
     return f"{row.plural}.{group}" if group else row.plural
-
-
-def with_condition(conditions: list[dict[str, Any]], condition: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Conditions with ``condition`` put in the place of the one of its type, or at the end."""
-    kept = [item for item in conditions if item.get("type") != condition["type"]]
-    position = next((i for i, item in enumerate(conditions) if item.get("type") == condition["type"]), len(kept))
-    return [*kept[:position], dict(condition), *kept[position:]]

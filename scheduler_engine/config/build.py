@@ -33,6 +33,8 @@ class _CannotBuild(Exception):
 
 def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tuple[Profile, ...]:
     """The profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
+    for extender in config.get("extenders", ()):
+        _check_certificates(extender.get("tlsConfig", {}))
     profiles: list[Profile] = []
     for manifest in config["profiles"]:
         name = manifest["schedulerName"]
@@ -41,7 +43,26 @@ def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tup
         except _CannotBuild as problem:
             text = f"initializing profiles: creating profile for scheduler name {name}: {problem}"
             raise Rejected([FieldError("", BUILD_ERROR, text)]) from problem
+        _check_queue_sort(profiles[0], profiles[-1])
     return tuple(profiles)
+
+
+def _check_queue_sort(first: Profile, other: Profile) -> None:
+    """All profiles share one queue, so its plugin has the same arguments in all of them."""
+    [(name, _)], [(expected, _)] = other.plugins["queueSort"], first.plugins["queueSort"]
+    if name != expected:
+        text = f'different queue sort plugins for profile "{other.scheduler_name}": "{name}", first: "{expected}"'
+    elif other.args.get(name) != first.args.get(name):
+        text = f'different queue sort plugin args for profile "{other.scheduler_name}"'
+    else:
+        return
+    raise Rejected([FieldError("", BUILD_ERROR, f"initializing profiles: {text}")])
+
+
+def _check_certificates(tls: dict[str, Any]) -> None:
+    if tls.get("insecure") and (tls.get("caFile") or tls.get("caData")):
+        problem = "specifying a root certificates file with the insecure flag is not allowed"
+        raise Rejected([FieldError("", BUILD_ERROR, f"couldn't build extenders: {problem}")])
 
 
 def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
@@ -64,6 +85,7 @@ def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
     if not order["bind"]:
         raise _CannotBuild(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
     weights = _weights(sets)
+    _check_total(weights, registry)
     plugins = {
         point: tuple((plugin, weights[plugin] if point == "score" else 0) for plugin in order[point])
         for point in EXTENSION_POINTS
@@ -122,6 +144,16 @@ def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, An
             expanded.append(name)
     first = [name for name in specific if name in overriding]
     return first + expanded + [name for name in specific if name not in overriding]
+
+
+def _check_total(weights: dict[str, int], registry: Registry) -> None:
+    """Kubernetes adds up the weights against an overflow; once the sum is negative, the check itself overflows."""
+    total = 0
+    for name, weight in weights.items():
+        if name in registry and _takes_part(registry[name], "score"):
+            if total < 0:
+                raise _CannotBuild("total score of Score plugins could overflow")
+            total += weight
 
 
 def _weights(sets: dict[str, Any]) -> dict[str, int]:

@@ -5,12 +5,14 @@ Source: seed 004; upstream ``apis/config/scheme`` and ``k8s.io/kube-scheduler/co
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.config.schema import (
     API_VERSION,
+    BASE64,
     CONFIGURATION,
     GROUP,
     KIND,
@@ -63,13 +65,14 @@ def _check_type(manifest: Any) -> None:
 def _read_args(args: Any, struct: Struct, place: str, plugin: str, errors: list[FieldError]) -> Any:
     path = f"{place}.args"
     if isinstance(args, Mapping):
-        kind, version = args.get("kind", struct.name), args.get("apiVersion", API_VERSION)
+        kind, version = args.get("kind") or struct.name, args.get("apiVersion") or API_VERSION
         if kind != struct.name or version != API_VERSION:
             group = str(version).rpartition("/")[0]
             wanted = f"{struct.name}.{GROUP}"
             text = f"args for plugin {plugin} were not of type {wanted}, got {kind}.{group}".rstrip(".")
             errors.append(FieldError(path, DECODE_ERROR, text))
             return {}
+        args = {**args, "kind": kind, "apiVersion": version}
     return _read(args, struct, path, struct.name, errors)
 
 
@@ -80,12 +83,17 @@ def _read(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]
     if isinstance(kind, ListOf):
         if not isinstance(value, list):
             return _mismatch(value, f"[]{_go_name(kind.item)}", path, shown, errors)
-        return [_read(item, kind.item, f"{path}[{index}]", shown, errors) for index, item in enumerate(value)]
+        return [_read_item(item, kind.item, f"{path}[{index}]", shown, errors) for index, item in enumerate(value)]
     if isinstance(kind, MapOf):
         if not isinstance(value, Mapping):
             return _mismatch(value, f"map[string]{_go_name(kind.item)}", path, shown, errors)
         return {str(key): _read(item, kind.item, f"{path}.{key}", shown, errors) for key, item in value.items()}
     return value if kind == RAW else _read_scalar(value, kind, path, shown, errors)
+
+
+def _read_item(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]) -> Any:
+    """An item of a list; null stands for the zero of its type."""
+    return "" if value is None and kind == "string" else _read(value, kind, path, shown, errors)
 
 
 def _read_struct(value: Any, struct: Struct, path: str, shown: str, errors: list[FieldError]) -> dict[str, Any]:
@@ -100,7 +108,7 @@ def _read_struct(value: Any, struct: Struct, path: str, shown: str, errors: list
         spec = struct.fields.get(name)
         if spec is None:
             errors.append(FieldError(place, DECODE_ERROR, f'unknown field "{place}"'))
-        elif item is not None:
+        elif item is not None or (spec.type == "duration" and not spec.pointer):
             read = _read(item, spec.type, place, f"{shown or struct.name}.{name}", errors)
             if read is not None:
                 result[name] = read
@@ -109,7 +117,9 @@ def _read_struct(value: Any, struct: Struct, path: str, shown: str, errors: list
 
 def _read_scalar(value: Any, kind: str, path: str, shown: str, errors: list[FieldError]) -> Any:
     if kind == "duration":
-        return _read_duration(value, path, shown, errors)
+        return _read_duration("" if value is None else value, path, shown, errors)
+    if kind == BASE64:
+        return _read_base64(value, path, shown, errors)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind in INTEGERS:
         if number and value == int(value) and -INTEGERS[kind] <= value < INTEGERS[kind]:
@@ -131,6 +141,16 @@ def _read_duration(value: Any, path: str, shown: str, errors: list[FieldError]) 
     except ValueError as problem:
         errors.append(FieldError(path, DECODE_ERROR, str(problem)))
         return "0s"
+
+
+def _read_base64(value: Any, path: str, shown: str, errors: list[FieldError]) -> Any:
+    if not isinstance(value, str):
+        return _mismatch(value, "[]uint8", path, shown, errors)
+    try:
+        b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
+    except ValueError:
+        errors.append(FieldError(path, DECODE_ERROR, "illegal base64 data"))
+    return value
 
 
 def _mismatch(value: Any, go_type: str, path: str, shown: str, errors: list[FieldError]) -> None:

@@ -50,6 +50,8 @@ class MapOf:
 
 RAW = "raw"
 """Anything at all; kept as it is."""
+BASE64 = "base64"
+"""Bytes, written as base64."""
 
 STRING = Field("string")
 NAME = Field("string", "")
@@ -103,7 +105,8 @@ TLS_CONFIG = Struct(
     "ExtenderTLSConfig",
     {
         "insecure": BOOL,
-        **dict.fromkeys(("serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"), STRING),
+        **dict.fromkeys(("serverName", "certFile", "keyFile", "caFile"), STRING),
+        **dict.fromkeys(("certData", "keyData", "caData"), Field(BASE64)),
     },
 )
 MANAGED_RESOURCE = Struct("ExtenderManagedResource", {"name": NAME, "ignoredByScheduler": BOOL})
@@ -254,3 +257,18 @@ def _left_out(value: Any, spec: Field) -> bool:
     if spec.pointer or spec.default is not OMITTED or isinstance(spec.type, Struct) or spec.type == RAW:
         return False
     return not value
+
+
+def go_form(value: Any, kind: Any) -> Any:
+    """``value`` (completed) as Go prints the internal form: capital names, nothing left out but kind and version.
+
+    Types of ``core/v1`` inside keep the form in which they are written.
+    """
+    if isinstance(kind, ListOf) and value is not None:
+        return [go_form(item, kind.item) for item in value]
+    if not isinstance(kind, Struct) or kind in (NODE_AFFINITY, SPREAD_CONSTRAINT):
+        return "" if value is None and kind == "string" else written(value, kind)
+    if value is None:
+        return None
+    fields = {name: spec for name, spec in kind.fields.items() if name not in TYPE_META}
+    return {name[0].upper() + name[1:]: go_form(value.get(name), spec.type) for name, spec in fields.items()}

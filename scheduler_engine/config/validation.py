@@ -10,7 +10,7 @@ from typing import Any
 from scheduler_engine.api.validation.names import qualified_name
 from scheduler_engine.api.validation.problems import duplicate, invalid, required
 from scheduler_engine.config.duration import parse_duration
-from scheduler_engine.config.schema import API_VERSION, PLUGIN_SETS
+from scheduler_engine.config.schema import API_VERSION, PLUGIN_ARGS, PLUGIN_SETS, RAW, go_form
 from scheduler_engine.config.validation_pluginargs import VALIDATORS
 from scheduler_engine.errors import FieldError
 
@@ -128,7 +128,8 @@ def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
         for config in profile.get("pluginConfig", ()):
             if config["name"] == name and config["args"] != args:
                 path = f"profiles[{index}].pluginConfig.args"
-                errors.append(invalid(path, config["args"], "queueSort must be the same for all profiles"))
+                shown = go_form(config["args"], PLUGIN_ARGS.get(name, RAW))
+                errors.append(invalid(path, shown, "queueSort must be the same for all profiles"))
     return errors
 
 

@@ -19,6 +19,7 @@ from scheduler_engine.api.quantity_int64 import as_int64, scaled_value
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.selector_text import (
     NotASelector,
+    joined,
     label_selector_problem,
     node_selector_problems,
     parse_selector,
@@ -130,7 +131,7 @@ def _quantity(case: Case) -> list[str]:
 def _json_round_trip(case: Case) -> list[str]:
     """A JSON text may have blanks around the quantity; what Kubernetes refuses must be refused here."""
     try:
-        got = canonical(parse_quantity(case["text"].strip()))
+        got = canonical(parse_quantity(case["text"].strip(" ")))
     except ValueError:
         got = None
     return differences(case.get("json"), got, "json")
@@ -199,8 +200,7 @@ def _node_selector(case: Case) -> list[str]:
     sound = node_selector_from(
         {"nodeSelectorTerms": [term for term, texts in zip(terms, problems, strict=True) if not texts]}
     )
-    every = [text for texts in problems for text in texts]
-    message = "" if not every else every[0] if len(every) == 1 else f"[{', '.join(every)}]"
+    message = joined([text for texts in problems for text in texts])
     matches = [sound.matches(node["name"], node.get("labels") or {}) for node in case["nodes"]]
     strict = {"error": message} if message else {"error": None, "matches": [{"match": match} for match in matches]}
     lazy = [{"match": match} if match or not message else {"error": message, "match": False} for match in matches]

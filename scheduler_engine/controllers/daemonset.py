@@ -10,25 +10,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from scheduler_engine.api import taints
 from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
 from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.pod_state import is_available, is_ready
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled
+from scheduler_engine.controllers.pod_state import is_ready
+from scheduler_engine.controllers.workload import REVISION_LABEL, Manifest, WorkloadController, scaled
 
-REVISION_LABEL = "controller-revision-hash"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TOLERATED = (
-    ("node.kubernetes.io/not-ready", "NoExecute"),
-    ("node.kubernetes.io/unreachable", "NoExecute"),
-    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
-    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
-    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
-    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    (taints.NOT_READY, "NoExecute"),
+    (taints.UNREACHABLE, "NoExecute"),
+    (taints.DISK_PRESSURE, "NoSchedule"),
+    (taints.MEMORY_PRESSURE, "NoSchedule"),
+    (taints.PID_PRESSURE, "NoSchedule"),
+    (taints.UNSCHEDULABLE, "NoSchedule"),
 )
 """Taints that every daemon pod tolerates."""
-TOLERATED_ON_HOST_NETWORK = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+TOLERATED_ON_HOST_NETWORK = (taints.NETWORK_UNAVAILABLE, "NoSchedule")
 
 PodsByNode = dict[str, list[Pod]]
 
@@ -49,16 +49,13 @@ class DaemonSetController(WorkloadController):
         revision = template_hash(owner.spec["template"])
         nodes = [item for item in self.api.list("Node") if isinstance(item, Node)]
         pods = self._by_node(owner)
-        probe = Pod(self.probe(owner, template))
+        probe = Pod({"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]})
         should = {node.name: node_verdict(probe, node) for node in nodes}
         self._manage(owner, template, revision, should, pods)
         if (owner.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
             self._roll(owner, template, revision, should, self._by_node(owner))
         self.watch_availability(owner, self.pods_of(owner))
         self._status(owner, should, revision)
-
-    def probe(self, owner: KubeObject, template: Manifest) -> Manifest:
-        return {"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]}
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
         """Pods by the node that they are on or wait for."""
@@ -82,7 +79,7 @@ class DaemonSetController(WorkloadController):
                 self._delete_all(owner, here)
             elif run and not here:
                 self._create(owner, template, revision, name)
-            elif go_on:
+            else:
                 self._keep_one(owner, name, revision, here)
         for name, waiting in pods.items():
             if name not in should:
@@ -132,7 +129,7 @@ class DaemonSetController(WorkloadController):
         surge, gone = _max_surge(owner, len(nodes)), _max_unavailable(owner, len(nodes))
         for name in nodes:
             here = [pod for pod in pods.get(name, []) if not pod.finished]
-            if not any(self._available(owner, pod) for pod in here):
+            if not any(self.available(owner, pod) for pod in here):
                 gone -= 1
             if len(here) > 1:
                 surge -= 1
@@ -142,9 +139,9 @@ class DaemonSetController(WorkloadController):
             old = [pod for pod in here if pod.labels.get(REVISION_LABEL) != revision]
             if not old:
                 continue
-            works = self._available(owner, old[0])
+            works = self.available(owner, old[0])
             if new:
-                if self._available(owner, new[0]) or not works:
+                if self.available(owner, new[0]) or not works:
                     self.delete_pod(owner, old[0])
             elif _max_surge(owner, len(nodes)):
                 if surge > 0 or not works:
@@ -153,10 +150,6 @@ class DaemonSetController(WorkloadController):
             elif gone > 0 or not works:
                 gone -= 1 if works else 0
                 self.delete_pod(owner, old[0])
-
-    def _available(self, owner: KubeObject, pod: Pod) -> bool:
-        seconds = owner.spec.get("minReadySeconds") or 0
-        return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
 
     def _status(self, owner: KubeObject, should: Mapping[str, tuple[bool, bool]], revision: str) -> None:
         counts = dict.fromkeys(("desired", "current", "ready", "available", "updated", "misscheduled"), 0)
@@ -169,7 +162,7 @@ class DaemonSetController(WorkloadController):
             counts["desired"] += 1
             counts["current"] += bool(here)
             counts["ready"] += any(is_ready(pod) and not pod.terminating for pod in here)
-            counts["available"] += any(self._available(owner, pod) for pod in here)
+            counts["available"] += any(self.available(owner, pod) for pod in here)
             counts["updated"] += any(pod.labels.get(REVISION_LABEL) == revision for pod in here)
         self.set_status(
             owner,
@@ -187,13 +180,13 @@ def daemon_template(owner: KubeObject) -> Manifest:
     """The pod template with the tolerations that daemon pods get by themselves."""
     template: Manifest = owner.spec["template"]
     spec = template.get("spec") or {}
-    taints = [*TOLERATED, *([TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else [])]
+    tolerated = [*TOLERATED, *([TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else [])]
     held = [
         item
         for item in spec.get("tolerations") or ()
-        if (item.get("key"), item.get("effect")) not in taints or item.get("operator") not in ("Exists",)
+        if (item.get("key"), item.get("effect")) not in tolerated or item.get("operator") != "Exists"
     ]
-    added = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in taints]
+    added = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in tolerated]
     return merge(template, {"spec": {"tolerations": [*held, *added]}})
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, time_us, timestamp
-from scheduler_engine.controllers.workload import Manifest, condition_set, replicas_of
+from scheduler_engine.controllers.workload import Manifest, replicas_of
 from scheduler_engine.timeline import SECOND_US
 
 AVAILABLE, PROGRESSING = "Available", "Progressing"
@@ -68,7 +69,7 @@ def with_new_set(owner: KubeObject, name: str, now_us: int) -> list[Manifest]:
 
 
 def _with(
-    conditions: Iterable[Manifest], now_us: int, kind: str, status: str, reason: str, text: str, renew: bool = False
+    conditions: Sequence[Manifest], now_us: int, kind: str, status: str, reason: str, text: str, renew: bool = False
 ) -> list[Manifest]:
     """``renew``: also when nothing but the time is new."""
     held = _condition(conditions, kind)

@@ -7,15 +7,17 @@ minutes later counts again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, time_us
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent, resource_of
+from scheduler_engine.apiserver.store import WatchEvent, resource_of
+from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.pod_state import is_ready, told_alike
-from scheduler_engine.controllers.workload import condition_set, replicas_of, scaled
-from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import EventRecorded
+from scheduler_engine.controllers.workload import replicas_of, scaled
+from scheduler_engine.timeline import SECOND_US
 
 BUDGET = "PodDisruptionBudget"
 DELETION_TIMEOUT_US = 120 * SECOND_US
@@ -42,33 +44,10 @@ class UnknownScale(Exception):
 
 
 @dataclass(slots=True)
-class DisruptionController:
-    """``dirty``: keys of budgets to look at; ``told``: key of a budget → its last Kubernetes Event."""
+class DisruptionController(KeyedController):
+    KIND: ClassVar[str] = BUDGET
 
-    api: ApiServer
-    timeline: Timeline
-    watch: Watch
-    dirty: dict[str, None] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
-
-    def work(self) -> bool:
-        """Note one change, or bring one budget up to date; False when there was neither."""
-        event = self.api.next_event(self.watch)
-        if event is not None:
-            self._notice(event)
-            return True
-        if not self.dirty:
-            return False
-        key = next(iter(self.dirty))
-        del self.dirty[key]
-        budget = self.api.get(BUDGET, key)
-        if budget is None:
-            self.told.pop(key, None)
-        else:
-            self._sync(budget)
-        return True
-
-    def _notice(self, event: WatchEvent) -> None:
+    def notice(self, event: WatchEvent) -> None:
         if event.kind not in (BUDGET, "Pod", *OWNERS):
             return
         if event.old is not None and event.new is not None and _alike(event.old, event.new):
@@ -81,22 +60,18 @@ class DisruptionController:
                 if event.kind == "Pod":
                     concerned = selector_from(budget.spec.get("selector")).matches(item.labels)
                 if concerned:
-                    self.look_again(budget.key)
+                    self.enqueue(budget.key)
 
-    def look_again(self, key: str) -> None:
-        self.dirty[key] = None
-
-    def _sync(self, budget: KubeObject) -> None:
+    def see_to(self, budget: KubeObject) -> None:
         matches = selector_from(budget.spec.get("selector")).matches
-        found = (item for item in self.api.list("Pod", budget.namespace) if matches(item.labels))
-        pods = [item for item in found if isinstance(item, Pod)]
+        pods = [pod for pod in self.api.pods(budget.namespace) if matches(pod.labels)]
         if not pods:
-            self._tell(budget, "Normal", "NoPods", "No matching pods found")
+            self.tell_once(budget, "NoPods", "No matching pods found", "Normal")
         try:
             expected, desired = self._expected(budget, pods)
         except UnknownScale as problem:
             text = f"Failed to calculate the number of expected pods: {problem}"
-            self._tell(budget, "Warning", "CalculateExpectedPodCountFailed", text)
+            self.tell_once(budget, "CalculateExpectedPodCountFailed", text, "Warning")
             self._write(budget, {"disruptionsAllowed": 0}, "SyncFailed", str(problem))
             return
         disrupted = self._disrupted(budget, pods)
@@ -154,7 +129,8 @@ class DisruptionController:
                 owner = self._scaled_by(pod)
                 scales[owner.uid] = replicas_of(owner)
         if unmanaged:
-            self._tell(budget, "Warning", "UnmanagedPods", UNMANAGED.format(selector_from(budget.spec["selector"])))
+            text = UNMANAGED.format(selector_from(budget.spec["selector"]))
+            self.tell_once(budget, "UnmanagedPods", text, "Warning")
         return sum(scales.values())
 
     def _scaled_by(self, pod: Pod) -> KubeObject:
@@ -187,14 +163,8 @@ class DisruptionController:
             left_us = (time_us(granted[pod.name]) or 0) + DELETION_TIMEOUT_US - now_us
             if left_us >= 0:
                 kept[pod.name] = granted[pod.name]
-                self.timeline.after(left_us + 1, self.look_again, budget.key, housekeeping=True)
+                self.timeline.after(left_us + 1, self.enqueue, budget.key, housekeeping=True)
             else:
                 text = f"Pod was expected by PDB {budget.namespace}/{budget.namespace} to be deleted but it wasn't"
-                self.api.recorder.add(EventRecorded("Pod", pod.key, "Warning", "NotDeleted", text))
+                self.tell(pod, "NotDeleted", text, "Warning")
         return kept
-
-    def _tell(self, budget: KubeObject, kind: str, reason: str, text: str) -> None:
-        """Record a Kubernetes Event about the budget, unless it was the last one."""
-        if self.told.get(budget.key) != text:
-            self.told[budget.key] = text
-            self.api.recorder.add(EventRecorded(BUDGET, budget.key, kind, reason, text))

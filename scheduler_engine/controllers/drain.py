@@ -12,7 +12,7 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import DrainChanged, EvictionAnswered
+from scheduler_engine.trace.events import DrainChanged
 
 RETRY_US = 5 * SECOND_US
 
@@ -66,10 +66,7 @@ class Drainer:
         for pod in leaving:
             if pod.terminating:
                 continue
-            answer = evict(self.api, pod.key)
-            told = EvictionAnswered(pod.key, answer.code, answer.message, answer.cause, answer.budgets, node)
-            self.api.recorder.add(told)
-            if answer.code != 200:
+            if evict(self.api, pod.key, node).code != 200:
                 refused.append(pod.key)
         if refused:
             next_us = self.timeline.now_us + RETRY_US
@@ -91,9 +88,12 @@ class Drainer:
 
     def _pods(self, node: str) -> tuple[list[Pod], list[Pod]]:
         """(pods to evict, pods of DaemonSets)"""
-        there = [item for item in self.api.list("Pod") if isinstance(item, Pod) and item.node_name == node]
-        kept = [pod for pod in there if pod.controller_ref is not None and pod.controller_ref["kind"] == "DaemonSet"]
-        return [pod for pod in there if pod not in kept], kept
+        leaving: list[Pod] = []
+        kept: list[Pod] = []
+        for pod in self.api.pods_on(node):
+            stays = pod.controller_ref is not None and pod.controller_ref["kind"] == "DaemonSet"
+            (kept if stays else leaving).append(pod)
+        return leaving, kept
 
 
 def _was_bound(old: KubeObject | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.controllers.workload import owner_reference, template_metadata
 from scheduler_engine.plugins.volume_references import claim_reference, not_owned, refers_to
 from scheduler_engine.trace.events import EventRecorded
 
@@ -37,8 +38,8 @@ class EphemeralVolumeController:
 
     def _claim_gone(self, claim: KubeObject) -> None:
         """Somebody may have deleted it under a pod that is still there."""
-        for pod in list(self.api.list("Pod", claim.namespace)):
-            if isinstance(pod, Pod) and refers_to(pod, claim):
+        for pod in self.api.pods(claim.namespace):
+            if refers_to(pod, claim):
                 self._sync(pod)
 
     def _sync(self, pod: Pod | None) -> None:
@@ -60,11 +61,8 @@ class EphemeralVolumeController:
         if claim is not None:
             return not_owned(pod, claim)
         template = volume["ephemeral"].get("volumeClaimTemplate") or {}
-        given = template.get("metadata") or {}
-        metadata = {field: given[field] for field in ("labels", "annotations") if given.get(field)}
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
-        metadata |= {"name": reference.name, "namespace": pod.namespace}
-        metadata["ownerReferences"] = [{**owner, "controller": True, "blockOwnerDeletion": True}]
+        names = {"name": reference.name, "namespace": pod.namespace}
+        metadata = {**template_metadata(template), **names, "ownerReferences": [owner_reference(pod)]}
         made = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": template.get("spec") or {}}
         self.api.create(set_defaults(made))
         return ""

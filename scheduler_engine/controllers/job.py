@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_ready, restarts
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, condition_set
+from scheduler_engine.controllers.workload import Manifest, WorkloadController
 from scheduler_engine.timeline import SECOND_US
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -60,7 +61,7 @@ class JobController(WorkloadController):
         self.endings.setdefault(owner.uid, {}).setdefault(pod.uid, ending)
 
     def sync(self, owner: KubeObject) -> None:
-        if _condition(owner, "Complete") or _condition(owner, "Failed"):
+        if any(owner.condition_status(kind) == "True" for kind in ("Complete", "Failed")):
             return
         active = [pod for pod in self.pods_of(owner) if is_active(pod)]
         if owner.spec.get("suspend"):
@@ -172,7 +173,7 @@ class JobController(WorkloadController):
     def _suspend(self, owner: KubeObject, active: list[Pod]) -> None:
         for pod in active:
             self._give_up(owner, pod, "dropped")
-        if _condition(owner, "Suspended"):
+        if owner.condition_status("Suspended") == "True":
             self._status(owner)
             return
         held = owner.status.get("conditions") or []
@@ -183,7 +184,7 @@ class JobController(WorkloadController):
     def _resume(self, owner: KubeObject) -> None:
         held = owner.status.get("conditions") or []
         changes: dict[str, Any] = {}
-        if _condition(owner, "Suspended"):
+        if owner.condition_status("Suspended") == "True":
             now_us = self.timeline.now_us
             changes["conditions"] = condition_set(held, now_us, "Suspended", "False", "JobResumed", "Job resumed")
             self.tell(owner, "Resumed", "Job resumed")
@@ -209,11 +210,6 @@ class JobController(WorkloadController):
             completedIndexes=_ranges(_indexes(owner, done)) if _indexed(owner) and done else None,
             **changes,
         )
-
-
-def _condition(owner: KubeObject, kind: str) -> bool:
-    held = owner.status.get("conditions") or ()
-    return any(item["type"] == kind and item["status"] == "True" for item in held)
 
 
 def _indexed(owner: KubeObject) -> bool:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.api import taints
-from scheduler_engine.api.objects import Node, Pod, timestamp
+from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.objects import Node, timestamp
 from scheduler_engine.apiserver.store import ApiServer, Watch
-from scheduler_engine.controllers.workload import condition_set
 from scheduler_engine.timeline import Timeline
 from scheduler_engine.trace.events import EventRecorded
 
@@ -56,8 +56,8 @@ class NodeLifecycleController:
         kept += [taint for identity, taint in wanted.items() if identity not in there]
         if kept != held:
             self.api.patch("Node", node.key, {"spec": {"taints": kept or None}})
-        if statuses.get("Ready", "True") != "True":
-            if old is None or condition_statuses(old).get("Ready", "True") == "True":
+        if node.ready_status != "True":
+            if old is None or old.ready_status == "True":
                 self._tell("Node", node.key, "Normal", f"Node {node.name} status is now: NodeNotReady")
             self._mark_pods_not_ready(node)
 
@@ -68,19 +68,16 @@ class NodeLifecycleController:
         wanted: dict[tuple[str, str], Manifest] = {
             (key, "NoSchedule"): {"key": key, "effect": "NoSchedule"} for key in keys if key
         }
-        broken = CONDITION_TAINTS["Ready"].get(statuses.get("Ready", "True"))
+        broken = CONDITION_TAINTS["Ready"].get(node.ready_status)
         if broken:
             added = timestamp(self.timeline.now_us)
             wanted[broken, "NoExecute"] = {"key": broken, "effect": "NoExecute", "timeAdded": added}
         return wanted
 
     def _mark_pods_not_ready(self, node: Node) -> None:
-        for pod in self.api.list("Pod"):
-            if not isinstance(pod, Pod) or pod.node_name != node.name:
-                continue
-            ready = next((item for item in pod.conditions if item.get("type") == "Ready"), None)
-            if ready is not None and ready.get("status") == "True":
-                conditions = condition_set(pod.conditions, self.timeline.now_us, "Ready", "False", "", "")
+        for pod in self.api.pods_on(node.name):
+            if pod.condition_status("Ready") == "True":
+                conditions = condition_set(pod.conditions, self.timeline.now_us, "Ready", "False")
                 self.api.patch("Pod", pod.key, {"status": {"conditions": conditions}})
                 self._tell("Pod", pod.key, "Warning", "Node is not ready")
 

@@ -8,22 +8,17 @@ while there is a pod to look at. Not here: the threshold of 12,500 finished pods
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from scheduler_engine.api.objects import KubeObject, Node, Pod, timestamp
+from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import OUT_OF_SERVICE
-from scheduler_engine.apiserver.store import ApiServer, Watch, with_condition
-from scheduler_engine.controllers.node_lifecycle import condition_statuses
+from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.timeline import SECOND_US, Timeline
 
 PERIOD_US = 20 * SECOND_US
 QUARANTINE_US = 40 * SECOND_US
-ORPHANED = {
-    "type": "DisruptionTarget",
-    "status": "True",
-    "reason": "DeletionByPodGC",
-    "message": "PodGC: node no longer exists",
-}
+ORPHANED = ("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists")
+"""Type, status, reason and message of the condition."""
 
 
 @dataclass(slots=True)
@@ -56,7 +51,7 @@ class PodGarbageCollector:
 
     def _wait(self) -> None:
         """Look again at the next full period, unless there is nothing to look at."""
-        if not self.ticks and any(isinstance(pod, Pod) and self._concerns(pod) for pod in self.api.list("Pod")):
+        if not self.ticks and any(self._concerns(pod) for pod in self.api.pods()):
             self.ticks = True
             now_us = self.timeline.now_us
             self.timeline.after(PERIOD_US - now_us % PERIOD_US, self.collect, housekeeping=True)
@@ -64,7 +59,7 @@ class PodGarbageCollector:
     def collect(self) -> None:
         """One look at all pods."""
         self.ticks = False
-        now_us, pods = self.timeline.now_us, [item for item in self.api.list("Pod") if isinstance(item, Pod)]
+        now_us, pods = self.timeline.now_us, self.api.pods()
         orphans = [pod for pod in pods if pod.node_name and self.api.get("Node", pod.node_name) is None]
         self.missing = {pod.node_name: self.missing.get(pod.node_name, now_us) for pod in orphans}
         for pod in pods:
@@ -72,21 +67,20 @@ class PodGarbageCollector:
                 self._end(pod)
         for pod in orphans:
             if now_us - self.missing[pod.node_name] >= QUARANTINE_US:
-                self._end(pod, ORPHANED)
+                self._end(pod, orphaned=True)
         self._wait()
 
-    def _end(self, pod: Pod, condition: dict[str, Any] | None = None) -> None:
+    def _end(self, pod: Pod, orphaned: bool = False) -> None:
         if not pod.finished:
             conditions = pod.conditions
-            if condition is not None:
-                told = {**condition, "lastTransitionTime": timestamp(self.timeline.now_us)}
-                conditions = with_condition(conditions, told)
+            if orphaned:
+                conditions = condition_set(conditions, self.timeline.now_us, *ORPHANED)
             self.api.patch("Pod", pod.key, {"status": {"phase": "Failed", "conditions": conditions or None}})
         self.api.remove("Pod", pod.key)
 
 
 def _out_of_service(node: KubeObject | None) -> bool:
     """Not ready, and tainted by somebody who knows that it is not running."""
-    if not isinstance(node, Node) or condition_statuses(node).get("Ready", "True") == "True":
+    if not isinstance(node, Node) or node.ready_status == "True":
         return False
     return any(taint.key == OUT_OF_SERVICE for taint in node.taints)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 from scheduler_engine.api.objects import Pod, time_us
+from scheduler_engine.api.validation.annotations import DELETION_COST, deletion_cost
 from scheduler_engine.timeline import SECOND_US
 
 PHASE_ORDER = {"": 0, "Pending": 0, "Unknown": 1, "Running": 2}
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def digest(text: str) -> int:
@@ -27,11 +27,8 @@ def is_active(pod: Pod) -> bool:
 
 
 def is_ready(pod: Pod) -> bool:
-    """As its condition Ready says; without one, a pod is ready as soon as it runs."""
-    for condition in pod.conditions:
-        if condition.get("type") == "Ready":
-            return bool(condition.get("status") == "True")
-    return pod.phase == "Running"
+    """As its condition Ready says; without one it is not."""
+    return pod.condition_status("Ready") == "True"
 
 
 def told_alike(old: Pod, new: Pod) -> bool:
@@ -48,10 +45,8 @@ def told_alike(old: Pod, new: Pod) -> bool:
 
 def ready_since_us(pod: Pod) -> int:
     """Since when a ready pod is ready, in simulated microseconds."""
-    for condition in pod.conditions:
-        if condition.get("type") == "Ready" and condition.get("lastTransitionTime"):
-            return time_us(condition["lastTransitionTime"]) or 0
-    return pod.start_time_us or 0
+    since_us = time_us((pod.condition("Ready") or {}).get("lastTransitionTime"))
+    return (pod.start_time_us or 0) if since_us is None else since_us
 
 
 def available_at_us(pod: Pod, min_ready_seconds: int) -> int | None:
@@ -60,6 +55,9 @@ def available_at_us(pod: Pod, min_ready_seconds: int) -> int | None:
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
+    """Ready for long enough; where no time is asked for, however long."""
+    if not min_ready_seconds:
+        return is_ready(pod)
     at_us = available_at_us(pod, min_ready_seconds)
     return at_us is not None and at_us <= now_us
 
@@ -90,7 +88,7 @@ def _rank(pod: Pod, beside: Mapping[str, int], now_us: int) -> tuple[int, ...]:
         bool(pod.node_name),
         PHASE_ORDER.get(pod.phase, 2),
         ready,
-        deletion_cost(pod),
+        deletion_cost(pod.annotations.get(DELETION_COST, "0")) or 0,
         -beside.get(pod.node_name, 0),
         _magnitude(now_us - ready_since_us(pod)) if ready else 0,
         -restarts(pod),
@@ -101,10 +99,3 @@ def _rank(pod: Pod, beside: Mapping[str, int], now_us: int) -> tuple[int, ...]:
 
 def _magnitude(age_us: int) -> int:
     return age_us.bit_length() if age_us > 0 else -1
-
-
-def deletion_cost(pod: Pod) -> int:
-    """The annotation's number; 0 when it is missing or none."""
-    text = pod.annotations.get(DELETION_COST, "0")
-    digits = text[1:] if text.startswith("-") else text
-    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 10 else 0

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.labels import Selector, selector_from_set
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_available, is_ready
-from scheduler_engine.controllers.workload import WorkloadController, condition_set, replicas_of
+from scheduler_engine.controllers.workload import WorkloadController, replicas_of
 
 REPLICA_FAILURE = "ReplicaFailure"
 
@@ -65,7 +66,7 @@ class ReplicaSetController(WorkloadController):
     def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:
         seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us
         ready = [pod for pod in pods if is_ready(pod)]
-        available = [pod for pod in ready if not seconds or is_available(pod, seconds, now_us)]
+        available = [pod for pod in ready if is_available(pod, seconds, now_us)]
         labels = (owner.spec["template"].get("metadata") or {}).get("labels") or {}
         conditions = owner.status.get("conditions") or []
         if problem:

@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.pod_state import is_available, is_ready
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of
+from scheduler_engine.controllers.pod_state import is_ready
+from scheduler_engine.controllers.workload import REVISION_LABEL, Manifest, WorkloadController, replicas_of
 
 CLAIM = "PersistentVolumeClaim"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
-REVISION_LABEL = "controller-revision-hash"
 
 
 @dataclass(slots=True)
@@ -63,7 +62,7 @@ class StatefulSetController(WorkloadController):
             elif pod is None:
                 going_on = False
                 self._create(owner, number, revision)
-            elif not self._available(owner, pod):
+            elif not self.available(owner, pod):
                 going_on = going_on and not in_order
             if in_order and not going_on:
                 return False
@@ -97,14 +96,10 @@ class StatefulSetController(WorkloadController):
             if pod.labels.get(REVISION_LABEL) != revision and not pod.terminating:
                 self._delete(owner, pod)
                 return
-            if not self._available(owner, pod):
+            if not self.available(owner, pod):
                 return
 
     # --- pods and claims ---
-
-    def _available(self, owner: KubeObject, pod: Pod) -> bool:
-        seconds = owner.spec.get("minReadySeconds") or 0
-        return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
 
     def _create(self, owner: KubeObject, number: int, newest: str) -> None:
         """With a partition, pods below it come back as they were."""
@@ -147,7 +142,6 @@ class StatefulSetController(WorkloadController):
 
     def _status(self, owner: KubeObject, wanted: range, revision: str) -> None:
         pods = [pod for pod in self.pods_of(owner) if not pod.finished]
-        seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us
         here = [pod for pod in pods if not pod.terminating]
         revisions = [pod.labels.get(REVISION_LABEL) for pod in here]
         current = owner.status.get("currentRevision", revision)
@@ -163,7 +157,7 @@ class StatefulSetController(WorkloadController):
             owner,
             **{name: number or None for name, number in fields.items()},
             replicas=len(pods),
-            availableReplicas=sum(is_available(pod, seconds, now_us) for pod in here),
+            availableReplicas=sum(self.available(owner, pod) for pod in here),
             currentRevision=current,
             updateRevision=revision,
         )

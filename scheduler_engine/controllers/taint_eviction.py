@@ -46,10 +46,8 @@ class TaintEvictionController:
         if event.kind == "Pod":
             self._pod_changed(event)
         elif event.kind == "Node" and no_execute(event.old) != no_execute(event.new):
-            name = event.new.name if event.new is not None else event.old.name if event.old is not None else ""
-            for pod in list(self.api.list("Pod")):
-                if isinstance(pod, Pod) and pod.node_name == name:
-                    self._process(pod)
+            for pod in self.api.pods_on(event.key):
+                self._process(pod)
         return True
 
     def _pod_changed(self, event: WatchEvent) -> None:

@@ -1,8 +1,7 @@
-"""What the controllers of workloads share: a queue of keys, owned objects, pods from a template, Kubernetes Events.
+"""What the controllers of workloads share: owned objects, pods from a template, looking again later.
 
-A controller reads the watch to its end, noting the keys that a change concerns; then it brings one owner after the
-other to where it should be, from what the API server holds now. Where upstream tries again after a while, this tries
-again at each change. Source: upstream ``pkg/controller/controller_utils.go`` and ``controller_ref_manager.go``.
+Where upstream tries again after a while, this tries again at each change. Source: upstream
+``pkg/controller/controller_utils.go`` and ``controller_ref_manager.go``.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from typing import Any, ClassVar
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.labels import Selector, selector_from
-from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
+from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError, forbidden
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.naming import suffix
-from scheduler_engine.controllers.pod_state import available_at_us, told_alike
-from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import EventRecorded
+from scheduler_engine.controllers.pod_state import available_at_us, is_available, told_alike
+from scheduler_engine.timeline import SECOND_US
 
 Manifest = dict[str, Any]
 
@@ -27,6 +26,8 @@ MAX_PODS = 5_000
 """So many pods a sandbox holds before its controllers are refused more."""
 
 LONGEST_BASE, MAX_BACKOFF_US = 58, 15 * 60 * SECOND_US
+REVISION_LABEL = "controller-revision-hash"
+"""Which template of a StatefulSet or DaemonSet a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
 """Kinds that may let a pod in which was refused before."""
 
@@ -44,6 +45,12 @@ def replicas_of(owner: KubeObject) -> int:
     return 1 if replicas is None else int(replicas)
 
 
+def template_metadata(template: Mapping[str, Any]) -> Manifest:
+    """What an object made from a template takes over of its metadata."""
+    given = template.get("metadata") or {}
+    return {name: given[name] for name in ("labels", "annotations") if given.get(name)}
+
+
 def owner_reference(owner: KubeObject) -> Manifest:
     return {
         "apiVersion": owner.manifest["apiVersion"],
@@ -55,62 +62,26 @@ def owner_reference(owner: KubeObject) -> Manifest:
     }
 
 
-def condition_set(
-    conditions: Iterable[Mapping[str, Any]], now_us: int, kind: str, status: str, reason: str, message: str
-) -> list[Manifest]:
-    """Conditions with the one of type ``kind`` set; its transition time changes only with its status."""
-    held = [dict(item) for item in conditions]
-    new = {"type": kind, "status": status, "lastTransitionTime": timestamp(now_us)}
-    new |= {name: text for name, text in (("reason", reason), ("message", message)) if text}
-    for index, item in enumerate(held):
-        if item["type"] == kind:
-            if item["status"] == status:
-                new["lastTransitionTime"] = item.get("lastTransitionTime", new["lastTransitionTime"])
-            held[index] = new
-            return held
-    return [*held, new]
-
-
 @dataclass(slots=True)
-class WorkloadController:
-    """``dirty``: keys of owners to look at, in the order in which they were noted; ``made``: key of an owner → names
-    given to its objects so far; ``told``: key of an owner → its last failure; ``alarms``: key of an owner → when it
-    will be looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last
-    was replaced). Times in simulated microseconds.
+class WorkloadController(KeyedController):
+    """``made``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → when it will be
+    looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was
+    replaced). Times in simulated microseconds. ``told`` holds the last failures.
     """
 
-    KIND: ClassVar[str] = ""
     OWNED: ClassVar[tuple[str, ...]] = ("Pod",)
     OBSERVES: ClassVar[bool] = True
     """The kind's status has an observedGeneration."""
 
-    api: ApiServer
-    timeline: Timeline
-    watch: Watch
-    dirty: dict[str, None] = field(default_factory=dict)
     made: dict[str, int] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
     alarms: dict[str, int] = field(default_factory=dict)
     backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def work(self) -> bool:
-        """Note one change, or see to one owner; False when there was neither."""
-        event = self.api.next_event(self.watch)
-        if event is not None:
-            self.notice(event)
-            return True
-        if not self.dirty:
-            return False
-        key = next(iter(self.dirty))
-        del self.dirty[key]
-        owner = self.api.get(self.KIND, key)
-        if owner is None:
-            self.told.pop(key, None)
-        elif owner.terminating:
+    def see_to(self, owner: KubeObject) -> None:
+        if owner.terminating:
             self.watch_end(owner)
         else:
             self.sync(owner)
-        return True
 
     def sync(self, owner: KubeObject) -> None:
         """Bring one owner to where it should be."""
@@ -142,9 +113,6 @@ class WorkloadController:
                     self.enqueue(owner.key)
         elif reference["kind"] == self.KIND:
             self.enqueue(f"{item.namespace}/{reference['name']}")
-
-    def enqueue(self, key: str) -> None:
-        self.dirty[key] = None
 
     def enqueue_at(self, key: str, at_us: int, housekeeping: bool = False) -> None:
         """Look at an owner again at a time to come."""
@@ -217,6 +185,11 @@ class WorkloadController:
         self.backoffs[name] = (min(max(2 * delay_us, SECOND_US), MAX_BACKOFF_US), now_us)
         return True
 
+    def available(self, owner: KubeObject, pod: Pod) -> bool:
+        """Ready for ``minReadySeconds``, and not on its way out."""
+        seconds = owner.spec.get("minReadySeconds") or 0
+        return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
+
     def watch_availability(self, owner: KubeObject, pods: Iterable[Pod]) -> None:
         """Look again when the next ready pod has been ready for ``minReadySeconds``."""
         seconds = owner.spec.get("minReadySeconds") or 0
@@ -236,8 +209,7 @@ class WorkloadController:
 
         Without a ``name`` it gets ``base`` (the owner's name) and five more characters, as from ``generateName``.
         """
-        given = template.get("metadata") or {}
-        metadata = {field: given[field] for field in ("labels", "annotations") if given.get(field)}
+        metadata = template_metadata(template)
         if not name:
             metadata["generateName"] = f"{base or owner.name}-"
             name = self._free_name(owner, metadata["generateName"][:LONGEST_BASE])
@@ -283,12 +255,5 @@ class WorkloadController:
         observed = {"observedGeneration": owner.metadata.get("generation")} if self.OBSERVES else {}
         self.api.patch(owner.kind, owner.key, {"status": {**observed, **fields}})
 
-    def tell(self, owner: KubeObject, reason: str, message: str, kind: str = "Normal") -> None:
-        """Record a Kubernetes Event about the owner."""
-        self.api.recorder.add(EventRecorded(owner.kind, owner.key, kind, reason, message))
-
     def fail(self, owner: KubeObject, reason: str, message: str) -> None:
-        """Record a warning, unless it was the last one."""
-        if self.told.get(owner.key) != message:
-            self.told[owner.key] = message
-            self.tell(owner, reason, message, "Warning")
+        self.tell_once(owner, reason, message, "Warning")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 MAX_SHAPES = 16
 """For how many kinds of pods results are kept; the least recently seen go first."""
+
+
+def score_failure(plugin: str, problem: PluginError) -> PluginError:
+    """What the cycle fails with when ``plugin`` cannot score a node."""
+    return PluginError(f'running Score plugins: plugin "{plugin}" failed with: {problem}')
 
 
 @dataclass(slots=True)
@@ -56,7 +62,7 @@ class NodeResults:
     def raw_scores(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], plugins: Sequence[Any], total_nodes: int
     ) -> dict[str, dict[str, int]]:
-        """Plugin → node → raw score. Raises what a plugin raises."""
+        """Plugin → node → raw score. Raises PluginError when a plugin fails."""
         results = self.of(pod, plugins, total_nodes)
         scored, scores = results.scored, results.scores
         for plugin in plugins:
@@ -64,7 +70,10 @@ class NodeResults:
         for info in nodes:
             if scored.get(info.name) != info.generation:
                 for plugin in plugins:
-                    scores[plugin.name][info.name] = plugin.score(state, pod, info)
+                    try:
+                        scores[plugin.name][info.name] = plugin.score(state, pod, info)
+                    except PluginError as problem:
+                        raise score_failure(plugin.name, problem) from problem
                 scored[info.name] = info.generation
         names = [info.name for info in nodes]
         return {name: dict(zip(names, map(known.__getitem__, names), strict=True)) for name, known in scores.items()}

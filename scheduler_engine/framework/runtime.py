@@ -21,7 +21,7 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.node_results import Judge, NodeResults
+from scheduler_engine.framework.node_results import Judge, NodeResults, score_failure
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import NormalizeRan, PluginsRan, PostFilterRan, PreFilterRan, PreScoreRan, ScoreRan
 
@@ -293,8 +293,7 @@ class Framework:
                     info.name: plugin.score(state, pod, info) for info in nodes
                 }
             except PluginError as problem:
-                text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
-                raise PluginError(text) from problem
+                raise score_failure(plugin.name, problem) from problem
         weights = tuple((name, self.weights[name]) for name in raw)
         self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._table(raw)))
         return raw

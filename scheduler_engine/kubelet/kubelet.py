@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import Node, Pod, timestamp
 from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent, with_condition
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
 from scheduler_engine.kubelet.configuration import default_configuration
 from scheduler_engine.kubelet.eviction import EvictionManager
-from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent, ready_status
+from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent
 from scheduler_engine.timeline import SECOND_US, Timeline
 
 JOB_DURATION_US = 10 * SECOND_US
@@ -48,7 +49,7 @@ class Kubelet:
         return True
 
     def _node_changed(self, event: WatchEvent) -> None:
-        name = event.new.name if event.new is not None else event.old.name if event.old is not None else ""
+        name = event.key
         node = self.api.get("Node", name)
         if not isinstance(node, Node):
             agent = self.agents.pop(name, None)
@@ -60,10 +61,9 @@ class Kubelet:
             self.agents[name] = NodeAgent(self.api, self.timeline, name, manager)
         self.agents[name].node_changed(node)
         before = event.old if isinstance(event.old, Node) else None
-        if before is None or ready_status(before) != ready_status(node):
-            for pod in list(self.api.list("Pod")):
-                if isinstance(pod, Pod) and pod.node_name == name:
-                    self._sync(pod, node)
+        if before is None or before.ready_status != node.ready_status:
+            for pod in self.api.pods_on(name):
+                self._sync(pod, node)
 
     def _pod_changed(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -110,14 +110,12 @@ class Kubelet:
 
     def _readiness(self, pod: Pod, node: Node) -> list[dict[str, Any]]:
         """The pod's conditions with what Ready is now."""
-        status = "True" if pod.annotations.get(READY) != "false" and ready_status(node) == "True" else "False"
-        held = next((item for item in pod.conditions if item.get("type") == "Ready"), None)
-        if held is not None and held.get("status") == status:
+        node_ready = node.ready_status == "True"
+        status = "True" if pod.annotations.get(READY) != "false" and node_ready else "False"
+        if pod.condition_status("Ready") == status:
             return pod.conditions
-        ready = {"type": "Ready", "status": status, "lastTransitionTime": timestamp(self.timeline.now_us)}
-        if status == "False" and ready_status(node) == "True":
-            ready |= {"reason": "ContainersNotReady"}
-        return with_condition(pod.conditions, ready)
+        reason = "ContainersNotReady" if status == "False" and node_ready else ""
+        return condition_set(pod.conditions, self.timeline.now_us, "Ready", status, reason)
 
     def _soon(self, pod: Pod, what: str, delay_us: int) -> None:
         """Set the timer for what comes next, unless it is set."""

@@ -7,12 +7,12 @@ looks while there is something to see: simulated usage on its node, or a configu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scheduler_engine.api.objects import Node, Pod, timestamp
+from scheduler_engine.api.conditions import Condition, condition_set
+from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
-from scheduler_engine.apiserver.store import ApiServer, with_condition
+from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.configuration import (
     EvictionConfiguration,
@@ -141,7 +141,7 @@ class NodeAgent:
         return not self.manager.idle or self.written is not None or any(says_usage(item.annotations) for item in items)
 
     def _stats(self, node: Node) -> Stats:
-        there = [item for item in self.api.list("Pod") if isinstance(item, Pod) and item.node_name == self.name]
+        there = self.api.pods_on(self.name)
         finished = {pod.uid: None for pod in there if pod.finished}
         self.collected = {uid: None for uid in self.collected if uid in finished}
         dead = tuple(pod for pod in there if pod.finished and pod.uid not in self.collected)
@@ -157,15 +157,12 @@ class NodeAgent:
     def _report(self, node: Node, look: Look) -> None:
         """Say what was seen, in the trace and in the node's conditions."""
         conditions = node.status.get("conditions") or []
-        known = {item.get("type"): item.get("status") for item in conditions}
         for kind, (pressure, relief) in CONDITION_TEXTS.items():
             status = "True" if kind in self.manager.conditions else "False"
-            if known.get(kind, "False") == status:
+            if (node.condition_status(kind) or "False") == status:
                 continue
             reason, message = pressure if status == "True" else relief
-            changed = {"type": kind, "status": status, "reason": reason, "message": message}
-            changed["lastTransitionTime"] = timestamp(self.timeline.now_us)
-            conditions = with_condition(conditions, changed)
+            conditions = condition_set(conditions, self.timeline.now_us, kind, status, reason, message)
             reason = f"Node{reason.removeprefix('Kubelet')}"
             self._tell("Node", self.name, "Normal", reason, f"Node {self.name} status is now: {reason}")
         self._record(look)
@@ -236,14 +233,9 @@ class NodeAgent:
         self.leaving = (pod.key, pod.uid, self.timeline.now_us + CLEANUP_TIMEOUT_US)
         self.api.recorder.add(PodEvicted(self.name, pod.key, threshold.signal, seconds, message))
         self._tell("Pod", pod.key, "Warning", "Evicted", message)
-        condition = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": TERMINATED_BY_KUBELET,
-            "message": message,
-            "lastTransitionTime": timestamp(self.timeline.now_us),
-        }
-        self.api.patch("Pod", pod.key, {"status": {"conditions": with_condition(pod.conditions, condition)}})
+        target = ("DisruptionTarget", "True", TERMINATED_BY_KUBELET, message)
+        conditions = condition_set(pod.conditions, self.timeline.now_us, *target)
+        self.api.patch("Pod", pod.key, {"status": {"conditions": conditions}})
         if seconds > 0:
             self.timeline.after(seconds * SECOND_US, self.kill, pod.key, pod.uid, message)
         else:
@@ -263,18 +255,9 @@ class NodeAgent:
 
 def is_silent(node: Node) -> bool:
     """Nobody hears from this kubelet: its node's condition Ready is Unknown."""
-    return ready_status(node) == "Unknown"
+    return node.ready_status == "Unknown"
 
 
-def ready_status(node: Node) -> str:
-    """``True`` for a node that says nothing."""
-    statuses: Iterable[str] = (
-        str(item.get("status")) for item in node.status.get("conditions") or () if item.get("type") == "Ready"
-    )
-    return next(iter(statuses), "True")
-
-
-def ended_conditions(pod: Pod, now_us: int, reason: str = "") -> list[dict[str, object]]:
+def ended_conditions(pod: Pod, now_us: int, reason: str = "") -> list[Condition]:
     """A pod whose containers have ended is not ready."""
-    condition = {"type": "Ready", "status": "False", "lastTransitionTime": timestamp(now_us)}
-    return with_condition(pod.conditions, {**condition, **({"reason": reason} if reason else {})})
+    return condition_set(pod.conditions, now_us, "Ready", "False", reason)

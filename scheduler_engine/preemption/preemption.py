@@ -199,7 +199,5 @@ class Evaluator:
 def _terminating_by_preemption(pod: Pod) -> bool:
     if not pod.terminating:
         return False
-    disruption = next((item for item in pod.conditions if item.get("type") == "DisruptionTarget"), None)
-    return (
-        disruption is not None and disruption.get("status") == "True" and disruption.get("reason") == DISRUPTION_REASON
-    )
+    disruption = pod.condition("DisruptionTarget") or {}
+    return disruption.get("status") == "True" and disruption.get("reason") == DISRUPTION_REASON

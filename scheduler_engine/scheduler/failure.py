@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.apiserver.store import with_condition
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.status import Status, unschedulable
 from scheduler_engine.queue.scheduling_queue import DISCARDED

@@ -1,5 +1,6 @@
 """How long random histories are looked for: a few by default; HYPOTHESIS_EXAMPLES=2000, or the profile ``thorough``
 (``--hypothesis-profile=thorough``), looks at 2,000. Where CI is set, Hypothesis itself takes the same ones each time.
+None has a deadline: the machine may be busy.
 """
 
 from __future__ import annotations
@@ -16,5 +17,8 @@ hypothesis.settings.register_profile(
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
+hypothesis.settings.register_profile("patient", deadline=None)
 if GIVEN:
     hypothesis.settings.load_profile("thorough")
+elif hypothesis.settings.get_current_profile_name() == "default":
+    hypothesis.settings.load_profile("patient")

@@ -190,7 +190,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.cache.check()
 
 
-CacheMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+CacheMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestCacheMachine = CacheMachine.TestCase
 
 

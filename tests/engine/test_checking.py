@@ -102,7 +102,6 @@ KINDED = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(ANYTHING | KINDED | mutated(), max_size=4))
 def test_any_json_gives_a_judgement_with_places_in_the_text(documents: list[Any]) -> None:
     text = "\n".join(json.dumps(document) for document in documents)
@@ -122,7 +121,6 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(item)
 
 
-@settings(deadline=None)
 @given(st.lists(mutated(), min_size=1, max_size=3))
 def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[Data]) -> None:
     """1.0 is a whole number in YAML, but not in JSON, in Kubernetes too."""
@@ -134,7 +132,7 @@ def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[D
     assert sorted(map(str, as_json.warnings)) == sorted(map(str, as_yaml.warnings))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(mutated() | KINDED, min_size=1, max_size=4))
 def test_what_is_refused_changes_nothing_and_what_is_wrong_is_refused(manifests: list[Data]) -> None:
     simulation = Simulation()

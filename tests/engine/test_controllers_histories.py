@@ -140,7 +140,6 @@ class Workloads(Machine):
 Workloads.TestCase.settings = settings(
     parent=Machine.TestCase.settings,
     max_examples=EXAMPLES,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TestWorkloads = Workloads.TestCase

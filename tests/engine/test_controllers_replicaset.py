@@ -45,6 +45,7 @@ PAIRS = {
     "a pod that is not ready before one that is": (pod_of("a", ready=False), pod_of("b")),
     "a cheap pod before a dear one": (pod_of("a", cost="-5", ready_for=900), pod_of("b", ready_for=1)),
     "a cost that is no number counts as none": (pod_of("a", cost="-1"), pod_of("b", cost="cheap")),
+    "a cost with leading zeros counts as none": (pod_of("a", cost="007"), pod_of("b", cost="5")),
     "a pod that was ready for less long": (pod_of("a", ready_for=10), pod_of("b", ready_for=1000)),
     "a pod that restarted more often": (pod_of("a", restarts=3), pod_of("b", restarts=1)),
     "a younger pod": (pod_of("a", created_before=200), pod_of("b", created_before=3000)),
@@ -69,12 +70,27 @@ def test_being_crowded_counts_for_less_than_the_deletion_cost() -> None:
     assert deletion_order([crowded, cheap], [cheap, crowded, pod_of("c", "n2")], NOW_US) == [cheap, crowded]
 
 
-def test_a_pod_without_a_condition_is_ready_as_soon_as_it_runs() -> None:
-    running = Pod(make_pod("p").status(phase="Running", startTime=timestamp(NOW_US)).obj())
-    assert is_ready(running)
-    assert not is_ready(Pod(make_pod("p").status(phase="Pending").obj()))
-    assert not is_available(running, 5, NOW_US + 4 * SECOND_US)
-    assert is_available(running, 5, NOW_US + 5 * SECOND_US)
+def running(**ready: str) -> Pod:
+    conditions = [{"type": "Ready", **ready}] if ready else []
+    return Pod(make_pod("p").status(phase="Running", startTime=timestamp(NOW_US), conditions=conditions).obj())
+
+
+def test_a_pod_is_ready_when_its_condition_says_so() -> None:
+    assert is_ready(running(status="True"))
+    assert not is_ready(running(status="False"))
+    assert not is_ready(running())
+    assert not is_available(running(), 0, NOW_US + 5 * SECOND_US)
+
+
+def test_a_ready_pod_is_available_when_it_has_been_ready_for_long_enough() -> None:
+    assert not is_available(running(status="True"), 5, NOW_US + 4 * SECOND_US)
+    assert is_available(running(status="True"), 5, NOW_US + 5 * SECOND_US)
+
+
+def test_where_no_time_is_asked_for_a_ready_pod_is_available_whatever_its_clock_said() -> None:
+    later = running(status="True", lastTransitionTime=timestamp(NOW_US + 9 * SECOND_US))
+    assert is_available(later, 0, NOW_US)
+    assert not is_available(later, 1, NOW_US)
 
 
 def test_generated_names_look_like_those_of_kubernetes_and_are_the_same_every_time() -> None:

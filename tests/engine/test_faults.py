@@ -162,6 +162,23 @@ def test_a_new_configuration_counts_from_the_next_cycle_on() -> None:
     assert len({placed(packing, name) for name in names}) == 1
 
 
+@pytest.mark.parametrize(
+    ("plugin", "problem"),
+    [
+        ("TaintToleration", 'failed to read "PreScoreTaintToleration" from cycleState: not found'),
+        ("PodTopologySpread", 'error reading "PreScorePodTopologySpread" from cycleState: not found'),
+    ],
+    ids=["that looks at one node", "that looks at other nodes"],
+)
+def test_a_score_plugin_without_its_prescore_is_named_in_the_error(plugin: str, problem: str) -> None:
+    simulation = cluster("web-1")
+    disabled = {"preScore": {"disabled": [{"name": plugin}]}}
+    simulation.execute(commands.Configure({**MOST_ALLOCATED, "profiles": [{"plugins": disabled}]}))
+    simulation.execute(commands.PodCycle())
+    finished = of(simulation, CycleFinished)[-1]
+    assert finished.message == f'running Score plugins: plugin "{plugin}" failed with: {problem}'
+
+
 def test_pods_that_wait_survive_a_change_of_configuration() -> None:
     simulation = cluster("web-1", "big-1")
     simulation.execute(commands.Apply((pod("huge-1", "64", 5),)))

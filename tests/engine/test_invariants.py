@@ -273,6 +273,6 @@ class Machine(RuleBasedStateMachine):
 
 EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
 Machine.TestCase.settings = settings(
-    max_examples=EXAMPLES, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=EXAMPLES, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
 )
 TestInvariants = Machine.TestCase

@@ -70,6 +70,15 @@ def test_a_pod_can_run_without_becoming_ready_until_it_is_told_to() -> None:
     assert "reason" not in ready(simulation)
 
 
+def test_a_pod_that_ends_without_having_been_ready_keeps_the_time_since_when_it_is_not() -> None:
+    builder = make_pod("p").spec(restartPolicy="Never").annotation("sandbox/duration", "4")
+    simulation = cluster(builder.annotation("sandbox/ready", "false").obj())
+    simulation.execute(commands.Advance(5))
+    assert pod(simulation).phase == "Succeeded"
+    expected = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
+    assert ready(simulation) == {**expected, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
 @pytest.mark.parametrize(
     ("builder", "seconds"),
     [

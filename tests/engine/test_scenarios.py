@@ -161,10 +161,11 @@ def test_a_file_that_is_no_scenario_is_rejected(words: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("key", ["on", "'on'", "yes"], ids=["bare", "in quotes", "as another word for true"])
-def test_the_word_on_needs_no_quotes_in_a_cordon_step(key: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["cordon", "drain"], ids=["of a cordon", "of a drain"])
+def test_the_word_on_needs_no_quotes_in_a_step(kind: str, key: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text(GOOD.replace("{run: {}}", f"{{cordon: {{node: n1, {key}: false}}}}"))
-    assert load_scenario(path).setup == ({"kind": "cordon", "node": "n1", "on": False},)
+    path.write_text(GOOD.replace("{run: {}}", f"{{{kind}: {{node: n1, {key}: false}}}}"))
+    assert load_scenario(path).setup == ({"kind": kind, "node": "n1", "on": False},)
 
 
 def test_a_step_keeps_the_words_that_stand_beside_its_command(tmp_path: Path) -> None:

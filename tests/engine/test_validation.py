@@ -567,7 +567,7 @@ def test_any_json_of_a_known_kind_is_judged(kind: str, fields: Data) -> None:
     validate({**of_kind(kind), **fields})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(mutated(), min_size=1, max_size=4))
 def test_whatever_is_accepted_can_be_scheduled(manifests: list[Data]) -> None:
     simulation = Simulation()

@@ -352,12 +352,59 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         ],
     ),
     "An external address can be reached from outside": (
-        service(externalIPs=["127.0.0.1", "169.254.0.1", "0.0.0.0"]),
+        service(externalIPs=["127.0.0.1", "169.254.0.1", "0.0.0.0", "ff12::1", "::ffff:127.0.0.1", "x"]),
         [
             'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
             'spec.externalIPs[1]: Invalid value: "169.254.0.1": '
             "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
             'spec.externalIPs[2]: Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)',
+            'spec.externalIPs[3]: Invalid value: "ff12::1": '
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+            'spec.externalIPs[4]: Invalid value: "::ffff:127.0.0.1": '
+            "may not be in the loopback range (127.0.0.0/8, ::1/128)",
+            'spec.externalIPs[5]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+        ],
+    ),
+    "An endpoint's address can be reached from outside, too": (
+        {**of_kind("Endpoints", {}), "subsets": [{"addresses": [{"ip": "224.0.0.5"}, {"ip": "x"}]}]},
+        [
+            'subsets[0].addresses[0].ip: Invalid value: "224.0.0.5": '
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+            'subsets[0].addresses[1].ip: Invalid value: "x": '
+            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            'subsets[0].addresses[1].ip: Invalid value: "x": must be a valid IP address',
+        ],
+    ),
+    "A template's labels and an owner's selector are shown in the order of their names": (
+        of_kind(
+            "StatefulSet",
+            {
+                "serviceName": "s",
+                "selector": {
+                    "matchExpressions": [{"operator": "In", "key": "c", "values": []}],
+                    "matchLabels": {"b": "1", "a": "1"},
+                },
+                "template": {"metadata": {"labels": {"z": "1", "a": "1"}}, "spec": {"containers": [CONTAINER]}},
+            },
+        ),
+        [
+            "spec.selector.matchExpressions[0].values: Required value: "
+            "must be specified when `operator` is 'In' or 'NotIn'",
+            'spec.selector: Invalid value: {"matchLabels":{"a":"1","b":"1"},'
+            '"matchExpressions":[{"key":"c","operator":"In"}]}',
+        ],
+    ),
+    "A template's labels are shown in the order of their names": (
+        of_kind(
+            "ReplicaSet",
+            {
+                "selector": {"matchLabels": {"b": "1"}},
+                "template": {"metadata": {"labels": {"z": "1", "a": "1"}}, "spec": {"containers": [CONTAINER]}},
+            },
+        ),
+        [
+            'spec.template.metadata.labels: Invalid value: {"a":"1","z":"1"}: '
+            "`selector` does not match template `labels`"
         ],
     ),
 }
@@ -383,9 +430,16 @@ def node_affinity(terms: list[Data]) -> Data:
     return {"affinity": {"nodeAffinity": {TERMS: {"nodeSelectorTerms": terms}}}}
 
 
+def claiming(**template: Any) -> Data:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": {**template, "spec": spec}}}]}
+
+
 UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
     "An empty node selector is none": (pod(), pod(nodeSelector={}), []),
     "Empty resources are none": (pod(), pod_with(resources={}), []),
+    "Empty metadata of a claim to be made are none": (pod(**claiming()), pod(**claiming(metadata={})), []),
+    "An empty security context is not the same as none": (pod(), pod_with(securityContext={}), ["spec"]),
     "An empty affinity is not the same as none": (pod(), pod(affinity={}), ["spec"]),
     "A gated pod may not lose an affinity, were it empty": (gated(affinity={}), gated(), ["spec"]),
     "A gated pod may get a node affinity": (gated(), gated(**node_affinity([IN_A])), []),

@@ -178,8 +178,8 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         [
             'spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":""}}: '
             "`selector` not auto-generated",
-            'spec.template.metadata.labels: Invalid value: {"controller-uid":"","job-name":"x",'
-            '"batch.kubernetes.io/controller-uid":"","batch.kubernetes.io/job-name":"x"}: '
+            'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"",'
+            '"batch.kubernetes.io/job-name":"x","controller-uid":"","job-name":"x"}: '
             "`selector` does not match template `labels`",
         ],
     ),

@@ -15,6 +15,7 @@ from scheduler_engine.api.validation.problems import (
     Errors,
     duplicate,
     invalid,
+    map_shown,
     nonnegative,
     not_supported,
     quoted,
@@ -23,7 +24,7 @@ from scheduler_engine.api.validation.problems import (
     texts,
     too_many,
 )
-from scheduler_engine.api.validation.selectors import label_selector
+from scheduler_engine.api.validation.selectors import label_selector, selector_shown
 
 Data = Mapping[str, Any]
 
@@ -88,10 +89,10 @@ def _generated_selector(job: Data, spec: Data) -> Errors:
         if key not in labels:
             yield required(path, f"must be '{value}'")
         elif labels[key] != value:
-            yield invalid(path, labels, f"must be '{value}'")
+            yield invalid(path, map_shown(labels), f"must be '{value}'")
     selector = spec["selector"]
     if not selector_text.label_selector_problem(selector) and not selector_from(selector).matches(expected):
-        yield invalid("spec.selector", dict(selector), "`selector` not auto-generated")
+        yield invalid("spec.selector", selector_shown(selector), "`selector` not auto-generated")
 
 
 def _selector(spec: Data) -> Errors:
@@ -103,7 +104,7 @@ def _selector(spec: Data) -> Errors:
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
     usable = selector is None or not selector_text.label_selector_problem(selector)
     if usable and not selector_from(selector).matches(labels):
-        yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        yield invalid("spec.template.metadata.labels", map_shown(labels), "`selector` does not match template `labels`")
 
 
 def _numbers(spec: Data, path: str) -> Errors:

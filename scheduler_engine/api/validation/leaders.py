@@ -25,14 +25,10 @@ Data = Mapping[str, Any]
 LARGEST_CONFIG_MAP = 1024 * 1024
 
 _ip_address = texts(names.ip_address)
+_reachable_ip = texts(names.reachable_ip)
 _node_name = texts(names.subdomain)
 _protocol = one_of(PROTOCOLS)
 _app_protocol = texts(names.qualified_name)
-
-RANGES = (
-    ("is_loopback", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
-    ("is_link_local", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
-)
 
 
 def lease_rules(lease: Data) -> Errors:
@@ -91,17 +87,9 @@ def endpoints_update(old: Data, new: Data) -> Errors:
 
 
 def _endpoint_address(address: Data, path: str) -> Errors:
-    text, parsed = address["ip"], names.parsed_ip(address["ip"])
-    yield from _ip_address(text, f"{path}.ip")
+    yield from _ip_address(address["ip"], f"{path}.ip")
     yield from present(address, path, (("hostname", dns_label), ("nodeName", _node_name)))
-    if parsed is None:
-        yield invalid(f"{path}.ip", text, "must be a valid IP address")
-        return
-    if parsed.is_unspecified:
-        yield invalid(f"{path}.ip", text, f"may not be unspecified ({text})")
-    for attribute, problem in RANGES:
-        if getattr(parsed, attribute):
-            yield invalid(f"{path}.ip", text, problem)
+    yield from _reachable_ip(address["ip"], f"{path}.ip")
 
 
 def _endpoint_port(port: Data, path: str, named: bool) -> Errors:

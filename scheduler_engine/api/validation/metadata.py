@@ -5,13 +5,15 @@ Source: upstream ``apimachinery/pkg/api/validation/objectmeta.go`` and ``apis/co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, nonnegative, required, texts, too_long
 
 ANNOTATIONS_LIMIT = 256 * 1024
+LONGEST_MANAGER = 128
+LONGEST_SUBRESOURCE = 256
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = "field is immutable"
 
@@ -53,6 +55,7 @@ def metadata_rules(manifest: Data, check: names.Check, namespaced: bool) -> Erro
     yield from nonnegative(metadata.get("generation") or 0, f"{path}.generation")
     yield from _common(metadata, path)
     yield from _finalizers(metadata.get("finalizers") or [], f"{path}.finalizers")
+    yield from _managed_fields(metadata.get("managedFields") or (), f"{path}.managedFields")
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
         yield from standard_finalizer(finalizer, f"{path}.finalizers[{index}]")
 
@@ -75,7 +78,7 @@ def _owners(owners: list[Data], path: str) -> Errors:
     controller = ""
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
-        if not version:
+        if not version or "/" in group:
             yield invalid(f"{path}.apiVersion", owner.get("apiVersion") or "", "version must not be empty")
         for field in ("kind", "name", "uid"):
             if not owner.get(field):
@@ -94,6 +97,20 @@ def _owners(owners: list[Data], path: str) -> Errors:
 def _owner_shown(owner: Data) -> Data:
     order = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
     return {field: owner[field] for field in order if field in owner}
+
+
+def _managed_fields(entries: Sequence[Data], path: str) -> Errors:
+    for index, entry in enumerate(entries):
+        place, operation = f"{path}[{index}]", entry.get("operation") or ""
+        kind, manager = entry.get("fieldsType") or "", entry.get("manager") or ""
+        if operation not in ("Apply", "Update"):
+            yield invalid(f"{place}.operation", operation, "must be `Apply` or `Update`")
+        if kind not in ("", "FieldsV1"):
+            yield invalid(f"{place}.fieldsType", kind, "must be `FieldsV1`")
+        if len(manager.encode()) > LONGEST_MANAGER:
+            yield too_long(f"{place}.manager", LONGEST_MANAGER)
+        if len((entry.get("subresource") or "").encode()) > LONGEST_SUBRESOURCE:
+            yield too_long(f"{place}.subresource", LONGEST_SUBRESOURCE)
 
 
 def finalizer_name(finalizer: str, path: str) -> Errors:
@@ -132,5 +149,6 @@ def metadata_update(old: Data, new: Data) -> Errors:
         if after.get(field) != before.get(field):
             yield invalid(f"{path}.{field}", after.get(field), IMMUTABLE)
     yield from _common(after, path)
+    yield from _managed_fields(after.get("managedFields") or (), f"{path}.managedFields")
     for index, finalizer in enumerate(after.get("finalizers") or ()):
         yield from standard_finalizer(finalizer, f"{path}.finalizers[{index}]")

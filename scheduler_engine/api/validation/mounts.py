@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.validation.paths import descending_path, no_backsteps
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, not_found, not_supported, required
-from scheduler_engine.api.validation.volume_files import descending_path, no_backsteps
 
 Data = Mapping[str, Any]
 

@@ -154,6 +154,31 @@ def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
         return None
 
 
+def plain_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The same; an IPv4 address in IPv6 form is what Kubernetes takes it for: an IPv4 address."""
+    parsed = parsed_ip(value)
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return mapped or parsed
+
+
+def reachable_ip(value: str) -> list[str]:
+    """An address at which others could be reached: an endpoint's, or an external one of a service."""
+    address = plain_ip(value)
+    if address is None:
+        return ["must be a valid IP address"]
+    if address.version == 4:
+        link_local_multicast = address.packed[:3] == bytes((224, 0, 0))
+    else:
+        link_local_multicast = address.packed[0] == 0xFF and address.packed[1] & 0x0F == 0x02
+    wrong = {
+        f"may not be unspecified ({value})": address.is_unspecified,
+        "may not be in the loopback range (127.0.0.0/8, ::1/128)": address.is_loopback,
+        "may not be in the link-local range (169.254.0.0/16, fe80::/10)": address.is_link_local,
+        "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)": link_local_multicast,
+    }
+    return [text for text, holds in wrong.items() if holds]
+
+
 def parsed_cidr(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     address, slash, bits = value.rpartition("/")
     if not slash or not bits.isdecimal():

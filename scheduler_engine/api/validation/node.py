@@ -14,6 +14,8 @@ from scheduler_engine.api.validation.problems import (
     forbidden,
     internal,
     invalid,
+    positive,
+    required,
     texts,
 )
 from scheduler_engine.api.validation.resources import amount
@@ -27,6 +29,9 @@ def node_rules(node: Data) -> Errors:
     yield from metadata_rules(node, names.subdomain, namespaced=False)
     yield from taints(spec.get("taints") or (), "metadata.taints")
     yield from _amounts(node)
+    swap = (((node.get("status") or {}).get("nodeInfo") or {}).get("swap") or {}).get("capacity")
+    if swap is not None:
+        yield from positive(swap, "metadata.nodeSwapStatus.capacity")
     yield from _pod_ranges(_ranges(spec), "spec.podCIDRs")
 
 
@@ -77,6 +82,35 @@ def node_update(old: Data, new: Data) -> Errors:
         yield from (forbidden("spec.podCIDRs", text) for _ in changed)
     if before.get("providerID") and before["providerID"] != after.get("providerID"):
         yield forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
+    yield from _config_sources(after, (new.get("status") or {}).get("config") or {})
     yield from taints(after.get("taints") or (), "metadata.taints")
     if before.get("externalID") != after.get("externalID"):
         yield forbidden("spec.externalID", "may not be updated")
+
+
+def _config_sources(spec: Data, status: Data) -> Errors:
+    """Where a kubelet took its configuration from, in the days when a node said so."""
+    if spec.get("configSource") is not None:
+        yield from _config_source(spec["configSource"], "spec.configSource", in_spec=True)
+    for field in ("assigned", "active", "lastKnownGood"):
+        if status.get(field) is not None:
+            yield from _config_source(status[field], f"status.config.{field}", in_spec=False)
+
+
+def _config_source(source: Data, path: str, in_spec: bool) -> Errors:
+    reference, place = source.get("configMap"), f"{path}.configMap"
+    if reference is None:
+        yield invalid(path, {"ConfigMap": None}, "exactly one reference subfield must be non-nil")
+        return
+    for field in ("uid", "resourceVersion"):
+        given = bool(reference.get(field))
+        if in_spec and given:
+            yield forbidden(f"{place}.{field}", f"{field} must not be set in spec")
+        elif not in_spec and not given:
+            yield required(f"{place}.{field}")
+    checks = (("namespace", names.dns_label), ("name", names.subdomain), ("kubeletConfigKey", names.config_key))
+    for field, check in checks:
+        if not reference.get(field):
+            yield required(f"{place}.{field}")
+        else:
+            yield from texts(check)(reference[field], f"{place}.{field}")

@@ -8,6 +8,7 @@ from typing import Any
 from scheduler_engine.api import selector_text
 from scheduler_engine.api.labels import Selector, selector_from, selector_from_set
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.annotations import annotations_match_fields, known_annotations
 from scheduler_engine.api.validation.claims import claim_spec
 from scheduler_engine.api.validation.metadata import (
     IMMUTABLE,
@@ -16,13 +17,14 @@ from scheduler_engine.api.validation.metadata import (
     metadata_rules,
     metadata_update,
 )
-from scheduler_engine.api.validation.pod import known_annotations, pod_spec
+from scheduler_engine.api.validation.pod import pod_spec
 from scheduler_engine.api.validation.problems import (
     Errors,
     amount_or_percent,
     at_most_100_percent,
     forbidden,
     invalid,
+    map_shown,
     nonnegative,
     not_supported,
     percent,
@@ -31,7 +33,7 @@ from scheduler_engine.api.validation.problems import (
     supported,
     texts,
 )
-from scheduler_engine.api.validation.selectors import label_selector
+from scheduler_engine.api.validation.selectors import label_selector, selector_shown
 
 Data = Mapping[str, Any]
 
@@ -131,7 +133,7 @@ def _selector_and_template(spec: Data, empty: str, unusable: str, owner: str) ->
         yield from label_selector(selector, "spec.selector")
         yield from _not_empty(selector, empty)
     if selector is not None and selector_text.label_selector_problem(selector):
-        yield invalid("spec.selector", dict(selector), unusable)
+        yield invalid("spec.selector", selector_shown(selector), unusable)
     else:
         yield from _matching_template(spec, selector_from(selector))
     yield from _always_running(spec, owner)
@@ -139,7 +141,7 @@ def _selector_and_template(spec: Data, empty: str, unusable: str, owner: str) ->
 
 def _not_empty(selector: Data | None, text: str) -> Errors:
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield invalid("spec.selector", dict(selector), text)
+        yield invalid("spec.selector", selector_shown(selector), text)
 
 
 def _matching_template(spec: Data, selector: Selector) -> Errors:
@@ -152,7 +154,7 @@ def _matching_template(spec: Data, selector: Selector) -> Errors:
 def _matched(spec: Data, selector: Selector) -> Errors:
     given = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
     if not selector.matches(given):
-        yield invalid("spec.template.metadata.labels", given, "`selector` does not match template `labels`")
+        yield invalid("spec.template.metadata.labels", map_shown(given), "`selector` does not match template `labels`")
 
 
 def pod_template(template: Data, path: str) -> Errors:
@@ -162,6 +164,7 @@ def pod_template(template: Data, path: str) -> Errors:
     yield from annotation_rules(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from known_annotations(metadata.get("annotations") or {}, spec, f"{path}.annotations")
     yield from pod_spec(spec, f"{path}.spec", "", template=True)
+    yield from annotations_match_fields(metadata.get("annotations") or {}, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):
         yield forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
@@ -298,4 +301,4 @@ def stateful_set_update(old: Data, new: Data) -> Errors:
 def _same_selector(old: Data, new: Data) -> Errors:
     before, after = ((owner.get("spec") or {}).get("selector") for owner in (old, new))
     if before != after:
-        yield invalid("spec.selector", after, IMMUTABLE)
+        yield invalid("spec.selector", after and selector_shown(after), IMMUTABLE)

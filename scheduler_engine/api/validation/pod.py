@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names, selectors
+from scheduler_engine.api.validation.annotations import MIRROR, annotations_match_fields, known_annotations
 from scheduler_engine.api.validation.containers import (
     PodFacts,
     containers,
@@ -31,11 +32,9 @@ from scheduler_engine.api.validation.problems import (
 from scheduler_engine.api.validation.resources import container_resource_name, pod_level, requirements
 from scheduler_engine.api.validation.security import operating_system, pod_security
 from scheduler_engine.api.validation.volumes import SOURCES, TEMPLATE_SOURCES, pod_volumes
+from scheduler_engine.api.validation.windows import host_process_pod
 
 Data = Mapping[str, Any]
-
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-MIRROR = "kubernetes.io/config.mirror"
 
 _subdomain = texts(names.subdomain)
 _restart_policy = one_of(("Always", "OnFailure", "Never"))
@@ -43,13 +42,27 @@ _dns_policy = one_of(("ClusterFirstWithHostNet", "ClusterFirst", "Default", "Non
 _preemption_policy = one_of(("PreemptLowerPriority", "Never"))
 
 
+def internal_form(pod: Data) -> Data:
+    """A pod as its rules see it: under the newer name of a field, and stopped after a second at the least."""
+    spec = dict(pod.get("spec") or {})
+    account = spec.get("serviceAccountName") or spec.pop("serviceAccount", "")
+    spec.pop("serviceAccount", None)
+    if account:
+        spec["serviceAccountName"] = account
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    return {**pod, "spec": spec}
+
+
 def pod_rules(pod: Data) -> Errors:
+    pod = internal_form(pod)
     yield from pod_and_template_rules(pod)
-    spec = pod.get("spec") or {}
+    spec = pod["spec"]
     if spec.get("ephemeralContainers"):
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    yield from annotations_match_fields((pod.get("metadata") or {}).get("annotations") or {}, spec, "spec")
 
 
 def pod_and_template_rules(pod: Data) -> Errors:
@@ -57,7 +70,8 @@ def pod_and_template_rules(pod: Data) -> Errors:
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     yield from metadata_rules(pod, names.subdomain, namespaced=True)
     yield from known_annotations(metadata.get("annotations") or {}, spec, "metadata.annotations")
-    yield from pod_spec(spec, "spec", object_name(metadata))
+    static = MIRROR in (metadata.get("annotations") or {})
+    yield from pod_spec(spec, "spec", object_name(metadata), static=static)
     yield from _tokens(spec)
     yield from image_without_blanks(spec.get("containers") or (), "spec.containers")
     yield from image_without_blanks(spec.get("initContainers") or (), "spec.initContainers")
@@ -65,7 +79,7 @@ def pod_and_template_rules(pod: Data) -> Errors:
 
 def _tokens(spec: Data) -> Errors:
     """A projected token is that of a named service account."""
-    if spec.get("serviceAccountName") or spec.get("serviceAccount"):
+    if spec.get("serviceAccountName"):
         return
     for index, volume in enumerate(spec.get("volumes") or ()):
         for number, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
@@ -74,30 +88,13 @@ def _tokens(spec: Data) -> Errors:
                 yield forbidden(place, "must not be specified when serviceAccountName is not set")
 
 
-def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors:
-    """Annotations that Kubernetes reads."""
-    if MIRROR in given and not spec.get("nodeName"):
-        text = "must set spec.nodeName if mirror pod annotation is set"
-        yield invalid(f"{path}[{MIRROR}]", given[MIRROR], text)
-    if DELETION_COST in given and not _is_cost(given[DELETION_COST]):
-        yield invalid(f"{path}[{DELETION_COST}]", given[DELETION_COST], "must be a 32bit integer")
-
-
-def _is_cost(text: str) -> bool:
-    """A 32-bit integer without plus sign and leading zeros."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or (digits[0] == "0" and text != "0"):
-        return False
-    return -(2**31) <= int(text) < 2**31
-
-
-def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False) -> Errors:
+def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False, static: bool = False) -> Errors:
     """The spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
     facts, volume_errors = _facts(spec, path, pod_name, template)
     if facts.grace_period is None:
         yield required(f"{path}.terminationGracePeriodSeconds")
     yield from volume_errors
-    yield from _resource_claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims")
+    yield from _resource_claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims", static)
     regular, init = spec.get("containers") or (), spec.get("initContainers") or ()
     yield from containers(regular, f"{path}.containers", facts)
     yield from init_containers(init, regular, f"{path}.initContainers", facts)
@@ -114,6 +111,7 @@ def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False) -> Er
         yield from selectors.label_key(gate["conditionType"], f"{path}.readinessGates[{index}].conditionType")
     yield from _scheduling_gates(spec.get("schedulingGates") or (), f"{path}.schedulingGates")
     yield from present(spec, path, (("topologySpreadConstraints", selectors.spread_constraints),))
+    yield from host_process_pod(spec, path)
     yield from _host_users(spec, path)
     yield from _host_name(spec, path)
     yield from present(spec, path, _LATER_RULES)
@@ -134,9 +132,12 @@ def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFac
     return facts, errors
 
 
-def _resource_claims(claims: Sequence[Data], path: str) -> Errors:
+def _resource_claims(claims: Sequence[Data], path: str, static: bool) -> Errors:
     seen: set[str] = set()
     for index, claim in enumerate(claims):
+        if static:
+            yield forbidden("[]", "static pods do not support resource claims")
+            continue
         place, name = f"{path}[{index}]", claim["name"]
         claim_name, template = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
         if not name:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.fields import without_empty
+from scheduler_engine.api.validation.annotations import changed_annotations, known_annotations
 from scheduler_engine.api.validation.metadata import metadata_update
-from scheduler_engine.api.validation.pod import MIRROR, known_annotations, pod_and_template_rules
-from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, required
+from scheduler_engine.api.validation.pod import internal_form, pod_and_template_rules
+from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, map_shown, required
 from scheduler_engine.api.validation.selectors import REQUIRED, tolerations
 
 Data = Mapping[str, Any]
@@ -23,7 +24,8 @@ UPDATABLE = (
 
 
 def pod_update(old: Data, new: Data) -> Errors:
-    before, after = old.get("spec") or {}, new.get("spec") or {}
+    old, new = internal_form(old), internal_form(new)
+    before, after = old["spec"], new["spec"]
     yield from metadata_update(old, new)
     yield from pod_and_template_rules(new)
     yield from _annotations(old, new)
@@ -45,11 +47,7 @@ def pod_update(old: Data, new: Data) -> Errors:
 def _annotations(old: Data, new: Data) -> Errors:
     before = (old.get("metadata") or {}).get("annotations") or {}
     after = (new.get("metadata") or {}).get("annotations") or {}
-    path = f"metadata.annotations[{MIRROR}]"
-    if MIRROR in before and after.get(MIRROR) != before[MIRROR]:
-        yield forbidden(path, "may not remove or update mirror pod annotation")
-    elif MIRROR in after and MIRROR not in before:
-        yield forbidden(path, "may not add mirror pod annotation")
+    yield from changed_annotations(before, after, "metadata.annotations")
     yield from known_annotations(after, new.get("spec") or {}, "metadata.annotations")
 
 
@@ -108,32 +106,17 @@ def _everything_else(before: Data, after: Data) -> Errors:
             changed[field] = [{**mine, "image": other.get("image")} for mine, other in pairs]
     for field in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         _take_over(changed, before, field)
-    if before.get("terminationGracePeriodSeconds", 0) < 0 and changed.get("terminationGracePeriodSeconds") == 1:
-        _take_over(changed, before, "terminationGracePeriodSeconds")
     if before.get("schedulingGates"):
-        yield from _narrowed_selector(before.get("nodeSelector") or {}, after.get("nodeSelector") or {})
+        yield from _narrowed_selector(before.get("nodeSelector") or {}, after.get("nodeSelector"))
         _take_over(changed, before, "nodeSelector")
         yield from _narrowed_affinity(before, after)
         changed = _with_node_affinity_of(before, changed)
-    held, wanted = _without_nothing(before), _without_nothing(changed)
+    held, wanted = (without_empty(spec, "PodSpec", structs=True) for spec in (before, changed))
     differing = [field for field in (*held, *wanted) if held.get(field) != wanted.get(field)]
     if differing:
         listed = ", ".join(f"spec.{field}" for field in dict.fromkeys(differing))
         text = f"pod updates may not change fields other than {','.join(UPDATABLE)}\nchanged: {listed}"
         yield forbidden("spec", text)
-
-
-def _without_nothing(spec: Data) -> dict[str, Any]:
-    """A spec without empty lists and mappings, which Kubernetes holds equal to missing ones."""
-    result = without_empty(spec, "PodSpec")
-    for field in ("containers", "initContainers", "ephemeralContainers"):
-        if field in result:
-            result[field] = [_without_no_resources(container) for container in result[field]]
-    return result
-
-
-def _without_no_resources(container: Data) -> Data:
-    return {field: value for field, value in container.items() if field != "resources" or value}
 
 
 def _take_over(changed: dict[str, Any], before: Data, field: str) -> None:
@@ -142,10 +125,10 @@ def _take_over(changed: dict[str, Any], before: Data, field: str) -> None:
         changed[field] = before[field]
 
 
-def _narrowed_selector(before: Data, after: Data) -> Errors:
-    if any(after.get(key) != value for key, value in before.items()):
+def _narrowed_selector(before: Data, after: Data | None) -> Errors:
+    if any((after or {}).get(key) != value for key, value in before.items()):
         text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield invalid("spec.nodeSelector", dict(sorted(after.items())), text)
+        yield invalid("spec.nodeSelector", None if after is None else map_shown(after), text)
 
 
 def _node_affinity(spec: Data) -> Data | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.errors import FieldError
@@ -13,6 +13,9 @@ Rule = Callable[[Any, str], Errors]
 """Says what is wrong with a value at a path."""
 
 _ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
+
+_JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+"""What Go escapes in JSON beyond what must be."""
 
 
 def quoted(text: str) -> str:
@@ -32,11 +35,20 @@ def quoted(text: str) -> str:
     return "".join(parts) + '"'
 
 
+class Named(str):
+    """A text of a type of its own (an operator, a protocol) or one behind a pointer: errors show it as JSON."""
+
+
 def shown(value: Any) -> str:
     """A value as an error text shows it."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Named):
         return quoted(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_JSON_ESCAPES)
+
+
+def map_shown(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A map as Go prints it, in the order of its keys; the order of a struct's fields is its own."""
+    return dict(sorted(given.items()))
 
 
 def _error(kind: str, title: str, path: str, detail: str, value: Any = None, has_value: bool = True) -> FieldError:
@@ -58,7 +70,7 @@ def not_found(path: str, value: Any, detail: str = "") -> FieldError:
 
 def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
     detail = "supported values: " + ", ".join(quoted(item) for item in supported)
-    return _error("NotSupported", "Unsupported value", path, detail, value)
+    return _error("NotSupported", "Unsupported value", path, detail, Named(value) if type(value) is str else value)
 
 
 def required(path: str, detail: str = "") -> FieldError:

@@ -157,7 +157,7 @@ def _claims(claims: Iterable[Data], path: str, claim_names: list[str]) -> Errors
                 yield duplicate(place, key)
             elif not request:
                 yield from (duplicate(place, name) for other in seen if other.partition("/")[0] == name)
-            seen.append(key)
+            seen += [] if key in seen else [key]
         if name not in claim_names:
             known = ": " + ", ".join(sorted(set(claim_names))) if claim_names else " which is empty"
             yield not_found(place, name, f"must be one of the names in pod.spec.resourceClaims{known}")

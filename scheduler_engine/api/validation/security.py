@@ -5,12 +5,15 @@ Source: upstream ``apis/core/validation``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import (
     Errors,
     between,
+    duplicate,
     each,
     forbidden,
     invalid,
@@ -20,12 +23,19 @@ from scheduler_engine.api.validation.problems import (
     supported,
     too_long,
 )
-from scheduler_engine.api.validation.volume_files import descending_path
+from scheduler_engine.api.validation.windows import windows_options
 
 Data = Mapping[str, Any]
 
 PROFILE_TYPES = ("Localhost", "RuntimeDefault", "Unconfined")
 _LONGEST_PROFILE_PATH = 4095
+_LONGEST_SYSCTL = 253
+_SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SWAPPED = str.maketrans("./", "/.")
+_IPC_SYSCTLS = (
+    *("kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm"),
+    *("kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"),
+)
 
 _user_or_group = between(0, 2**31 - 1)
 
@@ -49,7 +59,7 @@ def container_security(context: Data, path: str, host_users: bool) -> Errors:
             if capability == "CAP_SYS_ADMIN":
                 text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
                 yield invalid(path, _context_shown(context), text)
-    yield from present(context, path, (("appArmorProfile", _app_armor_profile),))
+    yield from present(context, path, (("windowsOptions", windows_options), ("appArmorProfile", _app_armor_profile)))
 
 
 _SHOWN: dict[str, tuple[str, ...]] = {
@@ -98,17 +108,46 @@ def pod_security(spec: Data, path: str) -> Errors:
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         text = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield invalid(f"{place}.shareProcessNamespace", True, text)
+    yield from _sysctls(context.get("sysctls") or (), f"{place}.sysctls", spec)
     yield from present(
         context,
         place,
         (
             ("fsGroupChangePolicy", supported(("Always", "OnRootMismatch"))),
             ("seccompProfile", _seccomp_profile),
+            ("windowsOptions", windows_options),
             ("appArmorProfile", _app_armor_profile),
             ("supplementalGroupsPolicy", supported(("Merge", "Strict"))),
             ("seLinuxChangePolicy", supported(("Recursive",))),
         ),
     )
+
+
+def _sysctls(items: Sequence[Data], path: str, spec: Data) -> Errors:
+    """Kernel parameters; those of a namespace that the pod shares with the host are not its own to set."""
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        place, name = f"{path}[{index}].name", item["name"]
+        if not name:
+            yield required(place)
+        elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
+            yield invalid(place, name, f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$")
+        elif name in seen:
+            yield duplicate(place, name)
+        shared = _host_namespace(name)
+        if shared and spec.get(shared):
+            yield invalid(place, name, f"may not be specified when '{shared}' is true")
+        seen.add(name)
+
+
+def _host_namespace(sysctl: str) -> str:
+    """The field that shares the kernel namespace of a parameter (``net/ipv4`` is another form of ``net.ipv4``)."""
+    separator = re.search("[./]", sysctl)
+    name = sysctl.translate(_SWAPPED) if separator is not None and separator[0] == "/" else sysctl
+    name = name.partition("*")[0]
+    if name.startswith("net."):
+        return "hostNetwork"
+    return "hostIPC" if name in _IPC_SYSCTLS or name.startswith("fs.mqueue.") else ""
 
 
 def _seccomp_profile(profile: Data, path: str) -> Errors:

@@ -16,6 +16,7 @@ from scheduler_engine.api.validation.problems import (
     each,
     forbidden,
     invalid,
+    map_shown,
     not_supported,
     positive,
     present,
@@ -40,6 +41,16 @@ _effect = supported(TAINT_EFFECTS)
 def label_selector(selector: Data, path: str) -> Errors:
     yield from labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
     yield from each(_label_requirement)(selector.get("matchExpressions") or (), f"{path}.matchExpressions")
+
+
+def selector_shown(selector: Data) -> Data:
+    """A label selector as Go prints it: what is empty left out, the rest in Go's order."""
+    expressions = [
+        {field: item[field] for field in ("key", "operator", "values") if item.get(field) or field != "values"}
+        for item in selector.get("matchExpressions") or ()
+    ]
+    parts = {"matchLabels": map_shown(selector.get("matchLabels") or {}), "matchExpressions": expressions}
+    return {field: part for field, part in parts.items() if part}
 
 
 def _label_requirement(requirement: Data, path: str) -> Errors:

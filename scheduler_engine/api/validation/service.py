@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,13 +25,10 @@ Data = Mapping[str, Any]
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 LONGEST_AFFINITY_SECONDS = 86_400
-_LINK_LOCAL_MULTICAST: dict[int, ipaddress.IPv4Network | ipaddress.IPv6Network] = {
-    4: ipaddress.IPv4Network("224.0.0.0/24"),
-    6: ipaddress.IPv6Network("ff02::/16"),
-}
 
 _protocol = one_of(PROTOCOLS)
 _ip_address = texts(names.ip_address)
+_reachable_ip = texts(names.reachable_ip)
 
 
 def in_registry(service: Data) -> Data:
@@ -130,7 +126,7 @@ def _addresses(spec: Data) -> Errors:
             yield from _ip_address(item, f"spec.clusterIPs[{index}]")
     if len(addresses) > 2:
         yield invalid("spec.clusterIPs", addresses, "may only hold up to 2 values")
-    versions = [None if parsed is None else parsed.version for parsed in map(names.parsed_ip, addresses)]
+    versions = [None if parsed is None else parsed.version for parsed in map(names.plain_ip, addresses)]
     if None not in versions:
         yield from _address_families(spec, addresses, versions)
 
@@ -146,20 +142,8 @@ def _address_families(spec: Data, addresses: Sequence[str], versions: Sequence[i
 
 
 def _external_ip(value: str, path: str) -> Errors:
-    """An address at which others could be reached."""
-    address = names.parsed_ip(value)
-    if address is None:
-        yield from _ip_address(value, path)
-        return
-    multicast = address in _LINK_LOCAL_MULTICAST[address.version]
-    for wrong, text in (
-        (address.is_unspecified, f"may not be unspecified ({value})"),
-        (address.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
-        (address.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
-        (multicast, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"),
-    ):
-        if wrong:
-            yield invalid(path, value, text)
+    """Of what is no address, Kubernetes says it once."""
+    yield from (_reachable_ip if names.parsed_ip(value) else _ip_address)(value, path)
 
 
 def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:

@@ -14,6 +14,7 @@ from scheduler_engine.api.validation.problems import (
     duplicate,
     forbidden,
     invalid,
+    map_shown,
     nonnegative,
     not_supported,
     one_of,
@@ -79,7 +80,7 @@ def _capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
     if not capacity:
         yield required(path)
     if not capacity or "storage" not in capacity or len(capacity) > 1:
-        yield not_supported(path, None if capacity is None else dict(sorted(capacity.items())), ("storage",))
+        yield not_supported(path, None if capacity is None else map_shown(capacity), ("storage",))
     for name, written in (capacity or {}).items():
         whole = parse_quantity(written).value()
         if whole < 0:

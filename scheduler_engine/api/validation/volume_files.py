@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.validation.certificates import CERTIFICATES
 from scheduler_engine.api.validation.environment import (
     VOLUME_FIELDS,
     container_resource_reference,
     field_reference,
 )
+from scheduler_engine.api.validation.paths import inner_path
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, required
 
 Data = Mapping[str, Any]
@@ -20,23 +22,6 @@ Data = Mapping[str, Any]
 _FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 _SHORTEST_TOKEN_SECONDS = 600
 _LONGEST_TOKEN_SECONDS = 2**32
-
-
-def no_backsteps(value: str, path: str) -> Errors:
-    if ".." in value.split("/"):
-        yield invalid(path, value, "must not contain '..'")
-
-
-def descending_path(value: str, path: str) -> Errors:
-    if value.startswith("/"):
-        yield invalid(path, value, "must be a relative path")
-    yield from no_backsteps(value, path)
-
-
-def _inner_path(value: str, path: str) -> Errors:
-    yield from descending_path(value, path)
-    if value.startswith("..") and not value.startswith("../"):
-        yield invalid(path, value, "must not start with '..'")
 
 
 def _mode(owner: Data, field: str, path: str) -> Errors:
@@ -56,7 +41,7 @@ def _item(item: Data, path: str) -> Errors:
     for field in ("key", "path"):
         if not item.get(field):
             yield required(f"{path}.{field}")
-    yield from _inner_path(item["path"], f"{path}.path")
+    yield from inner_path(item["path"], f"{path}.path")
     yield from _mode(item, "mode", path)
 
 
@@ -70,7 +55,7 @@ def downward_api(source: Data, path: str) -> Errors:
 def _downward_file(item: Data, path: str) -> Errors:
     if not item["path"]:
         yield required(f"{path}.path")
-    yield from _inner_path(item["path"], f"{path}.path")
+    yield from inner_path(item["path"], f"{path}.path")
     if item.get("fieldRef") is not None:
         yield from field_reference(VOLUME_FIELDS)(item["fieldRef"], f"{path}.fieldRef")
         if item.get("resourceFieldRef") is not None:
@@ -95,11 +80,14 @@ def projected(source: Data, path: str) -> Errors:
             yield forbidden(place, "may not specify more than 1 volume type per source")
 
 
-_PROJECTIONS = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
+_PROJECTIONS = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *CERTIFICATES)
 
 
 def _projection(kind: str, source: Data, place: str, path: str, taken: set[str]) -> Errors:
     own = f"{place}.{kind}"
+    if kind in CERTIFICATES:
+        yield from CERTIFICATES[kind](source, own, path, taken)
+        return
     if kind == "serviceAccountToken":
         yield from _token(source, own, path)
         return
@@ -122,4 +110,4 @@ def _token(source: Data, own: str, path: str) -> Errors:
     if not source["path"]:
         yield required(f"{path}.path")
     else:
-        yield from _inner_path(source["path"], f"{path}.path")
+        yield from inner_path(source["path"], f"{path}.path")

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation import volume_vendors as vendors
 from scheduler_engine.api.validation.claims import claim_spec
 from scheduler_engine.api.validation.metadata import annotation_rules, labels
+from scheduler_engine.api.validation.paths import descending_path, no_backsteps
 from scheduler_engine.api.validation.problems import (
     Errors,
     Rule,
@@ -26,22 +27,11 @@ from scheduler_engine.api.validation.problems import (
     texts,
     too_long,
 )
-from scheduler_engine.api.validation.volume_files import (
-    descending_path,
-    downward_api,
-    items,
-    no_backsteps,
-    projected,
-)
+from scheduler_engine.api.validation.volume_files import downward_api, items, projected
 
 Data = Mapping[str, Any]
 
 HOST_PATH_TYPES = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
-_ISCSI_NAMES = {
-    "iqn": r"iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$",
-    "eui": r"eui.[0-9a-zA-Z]{16}$",
-    "naa": r"naa.[0-9a-zA-Z]{32}$",
-}
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _TEMPLATE_FIELDS = {
     **{field: field for field in ("name", "generateName", "namespace", "selfLink")},
@@ -75,60 +65,12 @@ def _nfs(source: Data, path: str) -> Errors:
         yield invalid(f"{path}.path", source["path"], "must be an absolute path")
 
 
-def _iscsi(source: Data, path: str) -> Errors:
-    name, initiator = source["iqn"], source.get("initiatorName")
-    if name:
-        yield from _iscsi_name(name, f"{path}.iqn")
-    if not 0 <= source["lun"] <= 255:
-        yield invalid(f"{path}.lun", source["lun"], "must be between 0 and 255, inclusive")
-    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
-        yield required(f"{path}.secretRef")
-    if initiator is not None:
-        yield from _iscsi_name(initiator, f"{path}.initiatorname")
-
-
-def _iscsi_name(name: str, path: str) -> Errors:
-    pattern = _ISCSI_NAMES.get(name[:3])
-    if pattern is None:
-        yield invalid(path, name, "must be valid format starting with iqn, eui, or naa")
-    elif not re.match(pattern, name, re.ASCII):
-        yield invalid(path, name, "must be valid format")
-
-
 def _git_repo(source: Data, path: str) -> Errors:
     yield from descending_path(source.get("directory") or "", f"{path}.directory")
 
 
-def _fibre_channel(source: Data, path: str) -> Errors:
-    targets, ids, lun = source.get("targetWWNs") or [], source.get("wwids") or [], source.get("lun")
-    if not targets and not ids:
-        yield required(f"{path}.targetWWNs", "must specify either targetWWNs or wwids, but not both")
-    if targets and ids:
-        yield invalid(f"{path}.targetWWNs", targets, "targetWWNs and wwids can not be specified simultaneously")
-    if targets and lun is None:
-        yield required(f"{path}.lun", "lun is required if targetWWNs is specified")
-    elif targets and lun is not None and not 0 <= lun <= 255:
-        yield invalid(f"{path}.lun", lun, "must be between 0 and 255, inclusive")
-
-
-def _flocker(source: Data, path: str) -> Errors:
-    name, uuid = source.get("datasetName") or "", source.get("datasetUUID") or ""
-    if not name and not uuid:
-        yield required(path, "one of datasetName and datasetUUID is required")
-    if name and uuid:
-        yield invalid(path, "resource", "datasetName and datasetUUID can not be specified simultaneously")
-    if "/" in name:
-        yield invalid(f"{path}.datasetName", name, "must not contain '/'")
-
-
 def _image(source: Data, path: str) -> Errors:
     yield from one_of(_PULL_POLICIES)(source.get("pullPolicy") or "", f"{path}.pullPolicy")
-
-
-def _partition(source: Data, path: str) -> Errors:
-    number = source.get("partition", 0)
-    if not 0 <= number <= 255:
-        yield invalid(f"{path}.partition", number, "must be between 0 and 255, inclusive")
 
 
 def driver_name(name: str, path: str) -> Errors:
@@ -178,7 +120,7 @@ def _ephemeral(source: Data, path: str) -> Errors:
     yield from annotation_rules(metadata.get("annotations") or {}, f"{place}.metadata.annotations")
     yield from labels(metadata.get("labels") or {}, f"{place}.metadata.labels")
     for field, named in _TEMPLATE_FIELDS.items():
-        if metadata.get(field):
+        if metadata.get(field) not in (None, []):
             yield forbidden(f"{place}.metadata.{named}", "cannot be set")
     yield from claim_spec(template.get("spec") or {}, f"{place}.spec")
 
@@ -194,28 +136,28 @@ SOURCES: tuple[Source, ...] = (
     ("emptyDir", (), _empty_dir),
     ("hostPath", ("path",), _host_path),
     ("gitRepo", ("repository",), _git_repo),
-    ("gcePersistentDisk", ("pdName",), _partition),
-    ("awsElasticBlockStore", ("volumeID",), _partition),
+    ("gcePersistentDisk", ("pdName",), vendors.partition),
+    ("awsElasticBlockStore", ("volumeID",), vendors.partition),
     ("secret", ("secretName",), items),
     ("nfs", ("server", "path"), _nfs),
-    ("iscsi", ("targetPortal", "iqn"), _iscsi),
+    ("iscsi", ("targetPortal", "iqn"), vendors.iscsi),
     ("glusterfs", ("endpoints", "path"), _nothing),
-    ("flocker", (), _flocker),
+    ("flocker", (), vendors.flocker),
     ("persistentVolumeClaim", ("claimName",), _nothing),
     ("rbd", ("monitors", "image"), _nothing),
-    ("cinder", ("volumeID",), _nothing),
+    ("cinder", ("volumeID",), vendors.named),
     ("cephfs", ("monitors",), _nothing),
-    ("quobyte", ("registry", "volume"), _nothing),
+    ("quobyte", (), vendors.quobyte),
     ("downwardAPI", (), downward_api),
-    ("fc", (), _fibre_channel),
-    ("flexVolume", ("driver",), _nothing),
+    ("fc", (), vendors.fibre_channel),
+    ("flexVolume", ("driver",), vendors.flex),
     ("configMap", ("name",), items),
     ("azureFile", ("secretName", "shareName"), _nothing),
     ("vsphereVolume", ("volumePath",), _nothing),
     ("photonPersistentDisk", ("pdID",), _nothing),
     ("portworxVolume", ("volumeID",), _nothing),
-    ("azureDisk", ("diskName", "diskURI"), _nothing),
-    ("storageos", ("volumeName",), _nothing),
+    ("azureDisk", ("diskName", "diskURI"), vendors.azure_disk),
+    ("storageos", ("volumeName",), vendors.storage_os),
     ("projected", (), projected),
     ("scaleIO", ("gateway", "system", "volumeName"), _nothing),
     ("csi", (), _csi),
@@ -228,12 +170,20 @@ _RULES = {kind: (kind, fields, rule) for kind, fields, rule in SOURCES}
 _ALSO_IN_VOLUMES = (
     *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
     *("cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
-    *("portworxVolume", "azureDisk", "scaleIO"),
+    *("portworxVolume", "azureDisk", "scaleIO", "storageos"),
 )
+_OTHERWISE_IN_VOLUMES: dict[str, Rule] = {
+    "glusterfs": vendors.glusterfs_volume,
+    "iscsi": vendors.iscsi_volume,
+    "cinder": vendors.named_with_namespace,
+    "azureFile": vendors.azure_file_volume,
+    "storageos": vendors.storage_os_volume,
+}
+_SHARED = tuple((kind, _RULES[kind][1], _OTHERWISE_IN_VOLUMES.get(kind, _RULES[kind][2])) for kind in _ALSO_IN_VOLUMES)
 VOLUME_SOURCES: tuple[Source, ...] = (
-    *(_RULES[kind] for kind in _ALSO_IN_VOLUMES),
+    *_SHARED[:-1],
     ("local", ("path",), lambda source, path: no_backsteps(source["path"], f"{path}.path")),
-    _RULES["storageos"],
+    _SHARED[-1],
     ("csi", (), _csi_volume),
 )
 """What a PersistentVolume can be, in upstream's order."""
@@ -250,9 +200,10 @@ def _filled(owner: Data, path: str, fields: Sequence[str]) -> Errors:
 
 
 def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Errors:
+    """Kubernetes does not notice that the ``flexVolume`` of a PersistentVolume is one too many."""
     given = [source for source in sources if owner.get(source[0]) is not None]
     for number, (kind, fields, rule) in enumerate(given):
-        if number > 0:
+        if number > 0 and (kind != "flexVolume" or sources is not VOLUME_SOURCES):
             place = f"{path}.{_PATHS_OF_SECONDS.get(kind, kind)}"
             yield forbidden(place, "may not specify more than 1 volume type")
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from scheduler_engine.api.labels import NOTHING
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.framework.node_info import AffinityTerm
@@ -20,21 +19,17 @@ NO_LABELS: Mapping[str, str] = {}
 def with_namespaces(term: AffinityTerm, objects: ObjectReader) -> AffinityTerm:
     """``term`` with the namespaces that its selector finds now listed by name.
 
-    An empty selector means every namespace and stays as it is; any other is used up, so that existing pods'
-    namespaces need no look.
+    Existing pods' namespaces then need no look. The selector stays, as in v1.34.1, and is asked about those pods with
+    no labels at all: one that no label satisfies (NotIn, DoesNotExist, or an empty selector) means every namespace.
     """
-    if term.namespace_selector.empty:
+    if term.namespace_selector.empty or term.namespace_selector.nothing:
         return term
-    found = (
-        {}
-        if term.namespace_selector.nothing
-        else {
-            namespace.name: None
-            for namespace in objects.list("Namespace")
-            if term.namespace_selector.matches(namespace.labels)
-        }
-    )
-    return replace(term, namespaces=tuple({**dict.fromkeys(term.namespaces), **found}), namespace_selector=NOTHING)
+    found = {
+        namespace.name: None
+        for namespace in objects.list("Namespace")
+        if term.namespace_selector.matches(namespace.labels)
+    }
+    return replace(term, namespaces=tuple({**dict.fromkeys(term.namespaces), **found}))
 
 
 def namespace_labels(pod: Pod, objects: ObjectReader) -> Mapping[str, str]:

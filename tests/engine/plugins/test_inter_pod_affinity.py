@@ -175,6 +175,11 @@ NAMESPACES: dict[str, tuple[dict[str, Any], str, bool]] = {
     "Names and selector add up": (term(MATCH, namespaces=["team-a"], namespaceSelector=TEAM_B), "team-a", True),
     "An empty selector means every namespace": (term(MATCH, namespaceSelector={}), "team-b", True),
     "An empty selector means even a namespace that is not there": (term(MATCH, namespaceSelector={}), "gone", True),
+    "A selector for the absence of a label means every namespace, as no existing pod's namespace is looked at": (
+        term(MATCH, namespaceSelector=NO_TEAM),
+        "team-b",
+        True,
+    ),
     "A label selector that is left out matches no pod": (term(), "team-a", False),
     "An empty label selector matches every pod": (term({}), "team-a", True),
 }

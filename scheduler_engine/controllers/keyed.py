@@ -1,0 +1,68 @@
+"""What controllers of one kind share: a queue of keys, and Kubernetes Events.
+
+Such a controller reads the watch to its end, noting the keys that a change concerns; then it sees to one object after
+the other, from what the API server holds now. Source: the controllers' work queues under upstream ``pkg/controller``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.timeline import Timeline
+from scheduler_engine.trace.events import EventRecorded
+
+
+@dataclass(slots=True)
+class KeyedController:
+    """``dirty``: keys of objects to look at, in the order in which they were noted; ``told``: key of an object → what
+    was last told of it with ``tell_once``.
+    """
+
+    KIND: ClassVar[str] = ""
+
+    api: ApiServer
+    timeline: Timeline
+    watch: Watch
+    dirty: dict[str, None] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+
+    def work(self) -> bool:
+        """Note one change, or see to one object; False when there was neither."""
+        event = self.api.next_event(self.watch)
+        if event is not None:
+            self.notice(event)
+            return True
+        if not self.dirty:
+            return False
+        key = next(iter(self.dirty))
+        del self.dirty[key]
+        item = self.api.get(self.KIND, key)
+        if item is None:
+            self.told.pop(key, None)
+        else:
+            self.see_to(item)
+        return True
+
+    def notice(self, event: WatchEvent) -> None:
+        """Note the objects that a change concerns."""
+        raise NotImplementedError
+
+    def see_to(self, item: KubeObject) -> None:
+        """Bring one object to where it should be."""
+        raise NotImplementedError
+
+    def enqueue(self, key: str) -> None:
+        self.dirty[key] = None
+
+    def tell(self, item: KubeObject, reason: str, message: str, kind: str = "Normal") -> None:
+        """Record a Kubernetes Event about an object."""
+        self.api.recorder.add(EventRecorded(item.kind, item.key, kind, reason, message))
+
+    def tell_once(self, item: KubeObject, reason: str, message: str, kind: str) -> None:
+        """The same, unless it was the last one."""
+        if self.told.get(item.key) != message:
+            self.told[item.key] = message
+            self.tell(item, reason, message, kind)

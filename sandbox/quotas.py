@@ -45,8 +45,13 @@ def check_log(head: int) -> None:
         raise OverQuota(f"This sandbox has reached its limit of {most} commands. Go back, or start a new one.")
 
 
-def check_text(size: int) -> None:
+def check_text(text: str) -> None:
     """Raises ``OverQuota`` for manifests of more than the allowed bytes."""
+    check_size(len(text.encode(errors="surrogatepass")))
+
+
+def check_size(size: int) -> None:
+    """As above, for so many bytes."""
     most = quotas().manifest_bytes
     if size > most:
         raise OverQuota(f"The manifests are {size:,} bytes long; the limit is {most:,} bytes.", 413)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.config.duration import format_duration
 
 SECOND = 1_000_000
+NS_PER_US = 1000
 UNITS = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 ESSENTIAL = ("cpu", "memory", "ephemeral-storage")
 TITLES = {"cpu": "cpu", "memory": "mem", "pods": "pods", "ephemeral-storage": "disk"}
@@ -74,6 +76,25 @@ def short_clock(us: int) -> str:
 def seconds(us: int) -> str:
     """A span: ``3.1 s``, ``18 s``."""
     return f"{us / SECOND:.1f}".removesuffix(".0") + " s"
+
+
+def left(us: int) -> str:
+    """A span to come, in words: ``42 s``, ``59 min 59 s``."""
+    whole = -(-max(us, 0) // SECOND)
+    minutes, rest = divmod(whole, 60)
+    if whole < 120:
+        return f"{whole} s"
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def share(rest: int, whole: int) -> int:
+    """Percent of a wait that are left: what a ring shows."""
+    return min(100, max(0, round(100 * rest / whole))) if whole > 0 else 0
+
+
+def duration(us: int) -> str:
+    """As Kubernetes' configurations have it: ``15s``, ``1m30s``."""
+    return format_duration(us * NS_PER_US)
 
 
 def short_name(key: str) -> str:

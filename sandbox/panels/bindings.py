@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import markup
-from .amounts import seconds, short_name
+from .amounts import seconds, share, short_name
 from .state import Cycle
 from .view import View
 from .words import listed
@@ -41,7 +41,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
         "waits": bool(by),
         "allow": stage == "WaitOnPermit" and bool(cycle.waits),
         "left": f"{seconds(left)} left" if until_us else "",
-        "ring": round(100 * min(left / max(until_us - since_us, 1), 1)) if until_us else 0,
+        "ring": share(left, until_us - since_us),
     }
 
 

@@ -41,7 +41,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     seen_by = world.by_number.get(taken.cycle)
     recency = _recency(world, taken.recency, set(taken.cloned), taken.stopped_at)
     return base | {
-        "taken": {"generation": taken.generation, "cycle": taken.cycle, "cloned": len(taken.cloned)},
+        "taken": {"generation": taken.generation, "cycle": taken.cycle},
         "recency": recency,
         "recency_more": max(0, len(taken.recency) - MOST),
         "note": _note(len(taken.cloned), taken.stopped_at),

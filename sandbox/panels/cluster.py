@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.trace import events as ev
 
 from . import markup
@@ -15,6 +16,7 @@ from .skew import is_history, skews
 from .state import NodeState, PodState
 from .verdicts import NOTHING, Word, words_for
 from .view import View
+from .words import taint_text
 from .world import World
 
 CARDS = 40
@@ -171,11 +173,11 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
         "taints": [
             {
                 "text": taint.key.rpartition("/")[2] + (f"={taint.value}" if taint.value else ""),
-                "title": f"{taint.key}={taint.value}:{taint.effect}",
+                "title": taint_text(taint),
                 "soft": taint.effect == "PreferNoSchedule",
             }
             for taint in node.node.taints
-            if taint.key != "node.kubernetes.io/unschedulable"
+            if taint.key != UNSCHEDULABLE
         ],
         "extended": [
             f"{used.get(name, 0)}/{total} {name.rpartition('/')[2]}"
@@ -190,11 +192,7 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
 
 
 def _block(world: World, pod: PodState, state: str) -> str:
-    count = (
-        seconds(max(0, pod.gone_at_us - world.clock_us))
-        if pod.gone_at_us is not None and state == "terminating"
-        else ""
-    )
+    count = seconds(pod.left_us(world.clock_us)) if state == "terminating" else ""
     return markup.pod_block(pod, state=state, count=count)
 
 

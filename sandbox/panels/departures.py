@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .amounts import clock, short_name
-from .eviction_budgets import Budgets
-from .eviction_log import left
-from .eviction_nodes import draining, ring
+from .amounts import clock, left, share, short_name
+from .budgets import Budgets
+from .eviction_nodes import draining
+from .node_conditions import is_bad
 from .state import NodeState, PodState
 from .world import World
-
-GOOD = {"Ready": "True"}
-"""Node conditions that should hold; all others should not."""
 
 
 def of_pod(world: World, pod: PodState) -> dict[str, Any]:
@@ -37,7 +34,7 @@ def of_pod(world: World, pod: PodState) -> dict[str, Any]:
             "taint": plan.taint,
             "at": clock(plan.at_us),
             "left": left(rest),
-            "ring": ring(rest, plan.at_us - plan.since_us),
+            "ring": share(rest, plan.at_us - plan.since_us),
         }
         if plan
         else None,
@@ -57,4 +54,4 @@ def of_node(world: World, node: NodeState) -> dict[str, Any]:
 
 def _condition(given: dict[str, Any]) -> dict[str, Any]:
     name, status = str(given.get("type", "")), str(given.get("status", ""))
-    return {"type": name, "status": status, "good": status == GOOD.get(name, "False")}
+    return {"type": name, "status": status, "good": not is_bad(name, status)}

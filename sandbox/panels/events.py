@@ -8,6 +8,7 @@ from scheduler_engine.trace.text import line
 
 from .amounts import clock, short_name
 from .markup import esc, join
+from .paging import pager
 from .view import View
 from .world import World
 
@@ -15,9 +16,8 @@ PAGE = 100
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    pages = max(1, -(-len(world.entries) // PAGE))
-    page = min(view.page, pages)
-    last = len(world.entries) - (page - 1) * PAGE
+    pages = pager(len(world.entries), PAGE, view.page)
+    last = len(world.entries) - (pages["page"] - 1) * PAGE
     entries = [
         {
             "n": entry.n,
@@ -48,10 +48,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "entries": entries,
         "entries_html": join(map(_entry_html, entries)),
         "count": len(world.entries),
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        **pages,
         "kube": kube,
         "kube_html": join(map(_kube_html, kube)),
         "kube_count": len(world.kube_events),

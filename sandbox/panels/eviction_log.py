@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler_engine.api.taints import Taint, Toleration
 from scheduler_engine.trace import events as ev
 
-from .amounts import SECOND
+from .words import taint_text
 
 if TYPE_CHECKING:
     from .world import World
@@ -269,11 +269,6 @@ def _decisive(world: World, pod: str, node: str) -> tuple[str, int | None]:
     return soonest
 
 
-def taint_text(taint: Taint) -> str:
-    """As kubectl writes it."""
-    return f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}"
-
-
 def _why_cancelled(world: World, event: ev.TaintEvictionPlanned) -> str:
     pod = world.pods.get(event.pod)
     if pod is not None and pod.pod.terminating:
@@ -283,15 +278,6 @@ def _why_cancelled(world: World, event: ev.TaintEvictionPlanned) -> str:
     if not no_execute(world, event.node):
         return "the taint was removed in time"
     return "it tolerates the taints that are left for as long as they stay"
-
-
-def left(us: int) -> str:
-    """A span to come, in words: ``42 s``, ``59 min 59 s``."""
-    whole = -(-max(us, 0) // SECOND)
-    minutes, rest = divmod(whole, 60)
-    if whole < 120:
-        return f"{whole} s"
-    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_engine.controllers.drain import RETRY_US
+
 from . import markup
-from .amounts import clock, short_name
-from .eviction_log import Drain, Plan, left
+from .amounts import clock, left, share, short_name
+from .eviction_log import Drain, Plan
 from .words import plural
 from .world import World
 
-RETRY_US = 5_000_000
 MOST_PODS = 20
 DRAINS = {
     "started": ("ring", "started"),
@@ -35,11 +36,6 @@ def block(world: World, key: str, there: bool, mark: str) -> str:
     return markup.Markup(markup.pod_block(pod).replace('id="p:', f'id="{mark}:', 1))
 
 
-def ring(rest: int, whole: int) -> int:
-    """Percent that are left."""
-    return min(100, max(0, round(100 * rest / whole))) if whole > 0 else 0
-
-
 def draining(world: World, node: str) -> bool:
     drain = world.evictions.drains.get(node)
     return drain is not None and not drain.over
@@ -56,7 +52,7 @@ def drain_row(world: World, drain: Drain) -> dict[str, Any]:
         "sign": sign,
         "state": _drain_words(drain, refused, leaving) or state,
         "left": f"asks again in {left(rest)}" if drain.what == "waiting" else (left(rest) if rest else ""),
-        "ring": ring(rest, whole),
+        "ring": share(rest, whole),
         "started": clock(drain.started_us),
         "ended": clock(drain.at_us) if drain.over else "",
         "rounds": plural(drain.rounds, "round"),
@@ -106,7 +102,7 @@ def _list(world: World, title: str, sign: str, keys: list[str], note: str = "") 
 
 def _named(world: World, key: str) -> dict[str, str]:
     pod = world.pods.get(key)
-    rest = left((pod.gone_at_us or 0) - world.clock_us) if pod is not None and pod.state == "terminating" else ""
+    rest = left(pod.left_us(world.clock_us)) if pod is not None and pod.state == "terminating" else ""
     return {"key": key, "name": short_name(key), "left": rest}
 
 
@@ -139,7 +135,7 @@ def plan_row(world: World, plan: Plan) -> dict[str, Any]:
         "tolerated": "not tolerated" if plan.seconds is None else f"tolerationSeconds {plan.seconds}",
         "sign": sign,
         "state": state,
-        "ring": ring(rest, plan.at_us - plan.since_us),
+        "ring": share(rest, plan.at_us - plan.since_us),
         "text": _plan_words(world, plan),
         "at": clock(plan.at_us if plan.state == "planned" else plan.ended_us),
     }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .amounts import clock, seconds, short_name
-from .eviction_budgets import KIND, Budgets, ways_out
-from .eviction_log import Request, left
-from .eviction_nodes import block, ring
+from .amounts import clock, left, seconds, share, short_name
+from .budgets import KIND, Budgets, ways_out
+from .eviction_log import Request
+from .eviction_nodes import block
 from .world import World
 
 STUCK = 3
@@ -93,8 +93,8 @@ def _steps(world: World, request: Request) -> list[dict[str, Any]]:
     rest = request.leaves_us - world.clock_us
     shut: dict[str, Any] = {"state": "done", "at": "", "text": f"{where} has shut it down"}
     if not gone:
-        share = ring(rest, request.grace_us)
-        shut = {"state": "now", "at": "", "text": f"{where} shuts it down", "left": left(rest), "ring": share}
+        shut |= {"state": "now", "text": f"{where} shuts it down", "left": left(rest)}
+        shut["ring"] = share(rest, request.grace_us)
     return [
         {
             "state": "done",

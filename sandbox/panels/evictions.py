@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from .amounts import short_name
-from .eviction_budgets import Budgets
+from .budgets import Budgets
 from .eviction_nodes import counted, drain_row, draining, plan_row, plans
 from .eviction_requests import row, stuck
+from .paging import on_page, pager
 from .view import View
 from .world import World
 
 PAGE = 50
 MOST_DRAINS = 12
-Item = TypeVar("Item")
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     log, budgets = world.evictions, Budgets(world)
     requests, planned = list(reversed(log.requests.values())), plans(world)
     drains = sorted(log.drains.values(), key=lambda drain: (drain.over, -drain.started_us))
-    pages = max(1, -(-max(len(requests), len(planned)) // PAGE))
-    page = min(view.page, pages)
+    pages = pager(max(len(requests), len(planned)), PAGE, view.page)
     chosen, node = world.pods.get(view.pod), world.nodes.get(view.node)
     return {
         "empty": not (requests or drains or planned),
-        "requests": [row(world, budgets, request) for request in _cut(requests, page)],
+        "requests": [row(world, budgets, request) for request in on_page(requests, PAGE, pages["page"])],
         "request_count": len(requests),
         "stuck_count": sum(stuck(world, budgets, request) for request in log.open.values()),
         "drains": [drain_row(world, drain) for drain in drains[:MOST_DRAINS]],
         "drain_count": len(drains),
         "drains_more": max(0, len(drains) - MOST_DRAINS),
-        "plans": [plan_row(world, plan) for plan in _cut(planned, page)],
+        "plans": [plan_row(world, plan) for plan in on_page(planned, PAGE, pages["page"])],
         "plan_counts": counted(planned),
         "pod": {"key": chosen.key, "name": short_name(chosen.key)} if chosen and chosen.node else None,
         "node": node.name if node and not node.ghost and not draining(world, node.name) else "",
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        **pages,
     }
-
-
-def _cut(items: Sequence[Item], page: int) -> Sequence[Item]:
-    return items[(page - 1) * PAGE : page * PAGE]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace.events import PreemptionNodeTried
 
@@ -34,19 +33,6 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
 def pod_in_short(world: World, key: str) -> str:
     pod = world.pods.get(key)
     return markup.pod_block(pod, state="bound", tag="span") if pod else markup.gone_block(key)
-
-
-def budgets(world: World, key: str) -> list[str]:
-    """Names of the PodDisruptionBudgets that guard a pod, as the cluster is now."""
-    pod = world.pods.get(key)
-    if pod is None:
-        return []
-    return [
-        manifest["metadata"]["name"]
-        for manifest in world.objects.get("PodDisruptionBudget", {}).values()
-        if manifest["metadata"].get("namespace", "default") == pod.pod.namespace
-        and selector_from((manifest.get("spec") or {}).get("selector")).matches(pod.pod.labels)
-    ]
 
 
 def _tight(cycle: Cycle, node: str) -> str:

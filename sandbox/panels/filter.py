@@ -10,6 +10,7 @@ from .arithmetic import sums, verdict
 from .brief import Briefs, Row
 from .filter_groups import groups
 from .markup import esc
+from .paging import on_page, pager
 from .sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
 from .state import Cycle
 from .view import View
@@ -42,7 +43,7 @@ CELLS = {
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
-    base = {"cycle": cycle.number if cycle else 0, "pod": short_name(cycle.pod) if cycle else "", "has": False}
+    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False}
     if cycle is None:
         return base | {"empty": "No pod has been scheduled yet. Press Stage until Filter runs."}
     pre = _pre_filter(cycle)
@@ -70,8 +71,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "columns": columns,
             "span": len(columns),
             "message": _message(cycle),
-            "fit": len(table.feasible),
-            "lean": not table.rows,
             "how_many": summary(search),
             "sums": sums(arithmetic(cycle, search)),
             "order_line": order_line(search) if len(search.order) > FEW else "",
@@ -118,24 +117,20 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
 
 def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
     table = search.table
-    pages = max(1, -(-len(table.rows) // PAGE))
-    page = min(view.page, pages)
+    pages = pager(len(table.rows), PAGE, view.page)
+    page = pages["page"]
     places = {name: place for place, name in enumerate(cycle.order or world.order, 1)}
-    first = (page - 1) * PAGE
     maker = _Rows(world, cycle, search, view)
     rows = [
         maker.row(row, places.get(row[0], 0), index == 0 and page == 1)
-        for index, row in enumerate(table.rows[first : first + PAGE])
+        for index, row in enumerate(on_page(table.rows, PAGE, page))
     ]
     left = search.unvisited
     ghosts = [node for node in world.nodes.values() if node.ghost]
-    last = page == pages
+    last = not pages["following"]
     return {
         "rows": markup.join(rows),
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        **pages,
         "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
         "unvisited_more": max(0, len(left) - FEW) if last else 0,
         "unvisited_why": why_unvisited(search),

@@ -11,11 +11,11 @@ from typing import Any
 
 from scheduler_engine.trace import events as ev
 
-from .amounts import clock, short_name
-from .eviction_log import Drain, Happening, Plan, Request, left, taint_text
+from .amounts import clock, left, short_name
+from .eviction_log import Drain, Happening, Plan, Request
 from .node_gauges import amount
 from .node_health import Deed, Pressure
-from .words import listed, plural
+from .words import listed, plural, taint_text
 from .world import World
 
 Told = tuple[str, str, str, str, str]
@@ -102,12 +102,11 @@ def _soonest(world: World) -> str:
 
 def _others(world: World, plan: Plan) -> int:
     """Plans for the same node that changed in the same way at the same moment."""
-    when = (plan.since_us, 0) if plan.state == "planned" else (plan.ended_us, 1)
-    count = 0
-    for other in reversed(world.evictions.plans.values()):
-        at_us = (other.ended_us if when[1] else other.since_us, when[1])
-        count += (other.state, other.node, at_us) == (plan.state, plan.node, when)
-    return count - 1
+    return sum(_turn(other) == _turn(plan) for other in world.evictions.plans.values()) - 1
+
+
+def _turn(plan: Plan) -> tuple[str, str, int]:
+    return plan.state, plan.node, plan.since_us if plan.state == "planned" else plan.ended_us
 
 
 def _command(world: World, given: ev.CommandGiven) -> Told:
@@ -142,8 +141,8 @@ def _deleted(world: World, given: ev.CommandGiven) -> Told:
     if kind == "Pod" and pod is None:
         return "", "pod", key, " was deleted: no budget is asked for that.", ""
     if pod is not None:
-        rest = (pod.gone_at_us or world.clock_us) - world.clock_us
-        return "", "pod", key, f" is deleted: no budget is asked for that. It has {left(rest)} to end.", ""
+        rest = left(pod.left_us(world.clock_us))
+        return "", "pod", key, f" is deleted: no budget is asked for that. It has {rest} to end.", ""
     there = kind != "Node" and key in world.objects.get(kind, {})
     after = "is being deleted: what it owns goes first" if there else "was deleted"
     stays = "; what it owned stays" if how == ["(Orphan)"] else ""

@@ -16,7 +16,7 @@ from .steps import untouched
 from .verdicts import words_for
 from .view import View
 from .why import why_here, why_not
-from .words import OUTCOMES, plural
+from .words import OUTCOMES, plural, taint_text
 from .world import World
 
 MOST = 12
@@ -109,8 +109,8 @@ def _state(world: World, pod: PodState) -> str:
     nominated = world.nominations.get(pod.key)
     note = f", nominated to {nominated}" if nominated and not pod.node else ""
     if pod.state == "terminating":
-        left = max(0, (pod.gone_at_us or 0) - world.clock_us)
-        return f"terminating on {pod.node}, {seconds(left)} left" if pod.node else "terminating"
+        left = seconds(pod.left_us(world.clock_us))
+        return f"terminating on {pod.node}, {left} left" if pod.node else "terminating"
     if pod.state == "assumed":
         return f"assumed on {pod.node}, not yet bound"
     if pod.state == "bound":
@@ -129,7 +129,6 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
             "what": (f"bound to {cycle.node}" if cycle.outcome == "bound" else OUTCOMES.get(cycle.outcome, "now")),
-            "running": not cycle.outcome,
             "chosen": cycle.number == chosen,
         }
         for cycle in world.attempts.get(key, [])[-MOST:]
@@ -140,10 +139,8 @@ def _message(pod: PodState, cycle: Cycle | None) -> str:
     """The PodScheduled condition's message while the pod is pending."""
     if pod.pod.node_name:
         return ""
-    for condition in pod.pod.conditions:
-        if condition.get("type") == "PodScheduled" and condition.get("message"):
-            return str(condition["message"])
-    return cycle.message if cycle and cycle.outcome != "bound" else ""
+    said = (pod.pod.condition("PodScheduled") or {}).get("message")
+    return str(said) if said else cycle.message if cycle and cycle.outcome != "bound" else ""
 
 
 def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
@@ -172,14 +169,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
             }
             for name in shown_resources
         ],
-        "taints": [
-            {
-                "text": f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}",
-                "key": taint.key,
-                "effect": taint.effect,
-            }
-            for taint in node.node.taints
-        ],
+        "taints": [{"text": taint_text(taint), "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
         "labels": [f"{key}={value}" for key, value in sorted(node.node.labels.items())],
         "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][
             :MOST

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_engine.trace import events as ev
 
-from .amounts import SECOND, clock, seconds, short_clock
+from .amounts import SECOND, clock, duration, seconds, short_clock
 from .election import KINDS, ElectionLog, Replica
 from .leases import draw
 from .view import View
@@ -53,23 +53,20 @@ def form(world: World) -> dict[str, Any]:
             "leader_elect": True,
             "lock": now.lock,
             "release": now.release_on_cancel,
-            "lease_duration": _go(now.lease_duration_us),
-            "renew_deadline": _go(now.renew_deadline_us),
-            "retry_period": _go(now.retry_period_us),
+            "lease_duration": duration(now.lease_duration_us),
+            "renew_deadline": duration(now.renew_deadline_us),
+            "retry_period": duration(now.retry_period_us),
         }
     }
-
-
-def _go(us: int) -> str:
-    """A duration as Kubernetes' configuration has it: ``15s``."""
-    return f"{us / SECOND:.6f}".rstrip("0").rstrip(".") + "s"
 
 
 def _summary(log: ElectionLog) -> str:
     told = log.configured
     if told is None or not told.leader_elect:
         return "leader election is off: every replica schedules"
-    lease, renew, retry = (_go(us) for us in (told.lease_duration_us, told.renew_deadline_us, told.retry_period_us))
+    lease, renew, retry = (
+        duration(us) for us in (told.lease_duration_us, told.renew_deadline_us, told.retry_period_us)
+    )
     return f"leaseDuration {lease}, renewDeadline {renew}, retryPeriod {retry}"
 
 
@@ -102,7 +99,6 @@ def _row(log: ElectionLog, name: str, replica: Replica, clock_us: int) -> dict[s
     return {
         "name": name,
         "id": name.rpartition("-")[2],
-        "state": now.state,
         "kind": _kind(log, now),
         "leads": log.elects and now.schedules,
         "says": _state(log, replica),
@@ -236,6 +232,5 @@ def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
         "key": told.lock_key,
         "rows": rows,
         "writer": record.writer if record else "",
-        "at": clock(log.lock_us),
         "age": seconds(max(0, clock_us - log.lock_us)),
     }

@@ -37,19 +37,18 @@ class Scale:
 
 
 def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
-    """Lanes and marks of the scale; ``says`` tells the same in words."""
+    """Lanes and the scale below them; ``says`` tells the same in words."""
     scale = _scale(log, clock_us)
     doubled = overlaps(log, clock_us)
     lanes = [
         {
             "name": name,
-            "id": name.rpartition("-")[2],
             "svg": _lane(log, name, replica, scale, clock_us, doubled),
             "says": _says(replica, scale, clock_us),
         }
         for name, replica in log.replicas.items()
     ]
-    return {"lanes": lanes, "marks": _marks(scale), "axis": _axis(scale, clock_us), "doubled": bool(doubled)}
+    return {"lanes": lanes, "axis": _axis(scale, clock_us), "doubled": bool(doubled)}
 
 
 def _scale(log: ElectionLog, clock_us: int) -> Scale:
@@ -180,12 +179,6 @@ def _flag(at_us: int, count: int, scale: Scale) -> str:
 def _step_us(scale: Scale) -> int:
     width = scale.end_us - scale.start_us
     return next((step * SECOND for step in STEPS if width <= MOST_MARKS * step * SECOND), STEPS[-1] * SECOND)
-
-
-def _marks(scale: Scale) -> list[str]:
-    step = _step_us(scale)
-    first = -(-scale.start_us // step) * step
-    return [short_clock(us) for us in range(first, scale.end_us + 1, step)]
 
 
 def _axis(scale: Scale, clock_us: int) -> Markup:

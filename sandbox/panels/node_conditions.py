@@ -10,13 +10,17 @@ from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS, condit
 from scheduler_engine.kubelet.configuration import EvictionConfiguration
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
 
-from .amounts import short_clock
+from .amounts import SECOND, short_clock
 from .node_health import NodeHealth
 from .state import NodeState
 from .world import World
 
 WORST_FIRST = ("Ready", "NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure")
-SECOND_US = 1_000_000
+
+
+def is_bad(kind: str, status: str) -> bool:
+    """Of a kind that no taint stands for, True is bad."""
+    return status in CONDITION_TAINTS.get(kind, ("True",))
 
 
 def troubles(node: Node) -> list[str]:
@@ -27,10 +31,8 @@ def troubles(node: Node) -> list[str]:
     found = []
     for kind in WORST_FIRST:
         status = statuses.get(kind, "")
-        if kind == "Ready" and status in CONDITION_TAINTS["Ready"]:
-            found.append("Unreachable" if status == "Unknown" else "NotReady")
-        elif kind != "Ready" and status == "True":
-            found.append(kind)
+        if is_bad(kind, status):
+            found.append({"Unknown": "Unreachable", "False": "NotReady"}.get(status, kind))
     return found
 
 
@@ -54,8 +56,8 @@ def conditions(
             {
                 "type": kind,
                 "status": status,
-                "bad": bool(taints.get(status)),
-                "choices": [(choice, choice == status, bool(taints.get(choice))) for choice in statuses],
+                "bad": is_bad(kind, status),
+                "choices": [(choice, choice == status, is_bad(kind, choice)) for choice in statuses],
                 "since": _since(item.get("lastTransitionTime")),
                 "message": item.get("message") or "",
                 "stays": _stays(world, kind, configuration, health) if status == "True" else "",
@@ -101,4 +103,4 @@ def _stays(world: World, kind: str, configuration: EvictionConfiguration, health
     if last_us is None:
         return "a threshold is met"
     left = max(0, last_us + configuration.transition_us - world.clock_us)
-    return f"over, but stays {left // SECOND_US} s more"
+    return f"over, but stays {left // SECOND} s more"

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
-from scheduler_engine.config.duration import format_duration
 from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.configuration import (
     EvictionConfiguration,
@@ -19,13 +18,12 @@ from scheduler_engine.kubelet.eviction import HOUSEKEEPING_US
 from scheduler_engine.kubelet.stats import Observation, Stats, says_usage
 from scheduler_engine.trace import events as ev
 
-from .amounts import memory, seconds, short_clock
+from .amounts import duration, memory, seconds, short_clock
 from .markup import Markup
 from .node_health import NodeHealth
 from .state import NodeState
 from .world import World
 
-NS_PER_US = 1000
 MILLION = 1_000_000
 TITLES = {
     "memory.available": "memory",
@@ -72,7 +70,7 @@ def amount(signal: str, number: int) -> str:
 
 def threshold_text(threshold: Threshold) -> str:
     """``memory.available<1.5Gi for 1m30s``."""
-    patience = "" if threshold.hard else f" for {format_duration(threshold.grace_us * NS_PER_US)}"
+    patience = "" if threshold.hard else f" for {duration(threshold.grace_us)}"
     return f"{threshold}{patience}"
 
 
@@ -120,7 +118,6 @@ def _gauge(
         "title": TITLES[signal],
         "left": amount(signal, now.available),
         "capacity": amount(signal, now.capacity),
-        "percent": f"{100 * now.available / now.capacity:.0f} %" if now.capacity else "",
         "state": state,
         "limits": limits,
         "news": seen is not None and seen != now.available,

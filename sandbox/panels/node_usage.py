@@ -15,6 +15,7 @@ from scheduler_engine.kubelet.ranking import rank as eviction_order
 from scheduler_engine.kubelet.stats import Stats, usage
 
 from .amounts import short_name
+from .explain.model import signed
 from .markup import Markup, esc, join, rect
 from .node_gauges import amount
 from .world import World
@@ -114,18 +115,14 @@ def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: i
         "terminating": state.state == "terminating",
         "exceeds": row.exceeds,
         "request": focus.text(row.request) if row.request else "none",
-        "oom": _signed(worst[4]),
+        "oom": signed(worst[4]),
         "oom_sum": f"{worst[2]} {'+' if worst[3] >= 0 else '−'} {abs(worst[3])}",
         "oom_says": "; ".join(
-            f"{name}: {score} for its share of the memory, {_signed(adjust)} for {qos}"
+            f"{name}: {score} for its share of the memory, {signed(adjust)} for {qos}"
             for name, qos, score, adjust, _ in scores
         ),
         **_use(pod, f"pod:{pod.key}", focus, lambda used: usage_svg(used, request, focus.capacity, f"app-{state.app}")),
     }
-
-
-def _signed(number: int) -> str:
-    return str(number).replace("-", "−")
 
 
 def _use(item: Pod | Node, name: str, focus: Focus, svg: Callable[[int], Markup]) -> dict[str, Any]:

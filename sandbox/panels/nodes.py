@@ -12,6 +12,7 @@ from .eviction_ranking import history, ranking
 from .node_conditions import conditions, other_taints, rank, troubles
 from .node_gauges import configuration_of, gauges, stats_of, threshold_text, written_configuration
 from .node_usage import users
+from .paging import on_page, pager
 from .state import NodeState
 from .view import View
 from .words import plural
@@ -53,18 +54,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
     there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
     if not there:
         return {"empty": True}
-    pages = -(-len(there) // PAGE)
-    page = min(view.page, pages)
+    pages = pager(len(there), PAGE, view.page)
     shown = _chosen(world, view, there)
     return {
         "empty": False,
         "count": len(there),
         "troubled": sum(1 for node in there if troubles(node.node)),
-        "rows": [_row(node, node is shown) for node in there[(page - 1) * PAGE : page * PAGE]],
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        "rows": [_row(node, node is shown) for node in on_page(there, PAGE, pages["page"])],
+        **pages,
         "node": _detail(world, shown, view.pod),
     }
 

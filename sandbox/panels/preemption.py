@@ -8,9 +8,11 @@ from scheduler_engine.trace.events import PreemptionCriterionApplied, Preemption
 
 from . import markup
 from .amounts import short_name
+from .budgets import Budgets
 from .explain.model import signed
-from .film import budgets, film, pod_in_short
+from .film import film, pod_in_short
 from .markup import Markup, esc
+from .sentences import verdict_counts
 from .state import Cycle
 from .view import View
 from .words import listed, plural
@@ -42,7 +44,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
     base: dict[str, Any] = {
         "cycle": cycle.number if cycle else 0,
         "has": False,
-        "pod": short_name(cycle.pod) if cycle else "",
     }
     if cycle is None:
         return base | {"empty": "No pod has been scheduled yet. Preemption is tried when no node fits."}
@@ -66,7 +67,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
                 "victims": _victims(world, tried),
-                "pdb": tried.pdb_violations,
             }
             for tried in sorted(candidates, key=lambda tried: (tried.node != chosen, -fell.get(tried.node, 99)))
         ],
@@ -80,7 +80,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "ladder": [_rung(applied, number, chosen, victims) for number, applied in enumerate(cycle.ladder, 1)],
         "criteria_left": list(CRITERIA.values())[len(cycle.ladder) :] if cycle.ladder else [],
         "summary": _summary(cycle, chosen),
-        "best": list(cycle.post_filter.best_nodes) if cycle.post_filter else [],
         "cleared": [short_name(key) for key in cycle.post_filter.cleared_nominations] if cycle.post_filter else [],
     }
 
@@ -95,7 +94,7 @@ def _why_none(cycle: Cycle) -> str:
 
 
 def _not_helped(cycle: Cycle, tried: int) -> int:
-    hard = sum(1 for row in cycle.filter.rows if row[1] and row[2] != "Unschedulable") if cycle.filter else 0
+    _, _, hard = verdict_counts(cycle)
     return tried + hard
 
 
@@ -119,7 +118,8 @@ def _victims(world: World, tried: PreemptionNodeTried) -> Markup:
 def _guard(world: World, key: str, violating: tuple[str, ...]) -> str:
     if key not in violating:
         return ""
-    guarding = ", ".join(budgets(world, key))
+    pod = world.pods.get(key)
+    guarding = ", ".join(budget.name for budget in Budgets(world).of(pod)) if pod else ""
     title = f"evicting it violates the PodDisruptionBudget {guarding}".strip()
     return f'<span class="tok pdb" title="{esc(title)}">PDB {esc(guarding)}</span>'
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .amounts import SECOND, seconds, short_clock, short_name
+from .amounts import SECOND, seconds, share, short_clock, short_name
 from .markup import join
 from .origin import origin
 from .queue_card import card_html
@@ -83,7 +83,7 @@ class Lane:
 
 
 def _lane(world: World, lane: Lane) -> dict[str, Any]:
-    found = sorted((queued for queued in world.queue.values() if queued.lane == lane.source), key=lane.order)
+    found = sorted(world.lane(lane.source), key=lane.order)
     cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
     return {
         "id": lane.name,
@@ -107,7 +107,6 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "app": pod.app if pod else 1,
         "priority": queued.move.priority,
         "place": place,
-        "attempts": queued.move.attempts,
         "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
         "command": by.get("command", 0),
         "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
@@ -115,7 +114,7 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
     }
 
 
-def _by_priority(queued: Queued) -> tuple[int, ...]:
+def by_priority(queued: Queued) -> tuple[int, ...]:
     return -queued.move.priority, queued.move.timestamp_us
 
 
@@ -169,7 +168,6 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
         "lead": "now",
         "moved": CAUSES["PopFromBackoffQ"] if early else "",
         "detail": detail,
-        "noted": noted,
     }
 
 
@@ -195,7 +193,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
     whole = max(end - move.timestamp_us, 1)
     return {
         "age": f"{seconds(left)} of {seconds(round(whole / SECOND) * SECOND)}",
-        "ring": round(100 * min(left / whole, 1)),
+        "ring": share(left, whole),
         "lead": "ring",
         "moved": _moved(queued),
         "detail": _nominated(world, queued),
@@ -237,7 +235,7 @@ def _gated(world: World, queued: Queued) -> dict[str, Any]:
 
 LANES = (
     Lane("inFlight", "In flight", "being scheduled", "inFlight", _by_time, _flying),
-    Lane("activeQ", "activeQ", "priority, then time", "activeQ", _by_priority, _active),
+    Lane("activeQ", "activeQ", "priority, then time", "activeQ", by_priority, _active),
     Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", _by_expiry, _backing_off),
     Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", _by_expiry, _backing_off),
     Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),

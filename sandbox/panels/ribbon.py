@@ -53,7 +53,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "stages": stages,
         "html": join(map(_stop_html, stages)),
         "cycle": cycle.number if cycle else 0,
-        "pod": cycle.pod if cycle else "",
         "tab": tab_for(cycle),
     }
 

@@ -10,6 +10,7 @@ from .amounts import short_name
 from .arithmetic import score
 from .explain.model import signed
 from .markup import esc
+from .paging import on_page, pager
 from .state import Cycle
 from .view import View
 from .words import listed
@@ -23,7 +24,7 @@ TOP, BOTTOM, FLOOR = 2, 21, 27
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
-    base: dict[str, Any] = {"cycle": cycle.number if cycle else 0, "has": False, "chart": None, "pod": ""}
+    base: dict[str, Any] = {"has": False, "chart": None, "pod": ""}
     if cycle is None:
         return base | {"empty": "No pod has been scheduled yet. Scores come after Filter, when at least two nodes fit."}
     base["pod"] = short_name(cycle.pod)
@@ -37,14 +38,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
     nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
     winner = cycle.selected.node if cycle.selected else ""
     ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
-    pages = max(1, -(-len(ordered) // PAGE))
-    page = min(view.page, pages)
+    pages = pager(len(ordered), PAGE, view.page)
     tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
-    first = (page - 1) * PAGE
-    shown = ordered[first : first + PAGE]
+    shown = list(on_page(ordered, PAGE, pages["page"]))
     rows = [
         _row(world, place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
-        for place, node in enumerate(shown, first + 1)
+        for place, node in enumerate(shown, (pages["page"] - 1) * PAGE + 1)
     ]
     return base | {
         "has": True,
@@ -57,7 +56,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
             }
             for index, (name, weight) in enumerate(weights.items())
         ],
-        "span": len(weights) + 2 + (1 if totals else 0),
         "rows": markup.join(rows),
         "count": len(nodes),
         "most": _most(weights),
@@ -65,13 +63,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "verdict": _verdict(cycle, ordered, totals),
         "seed": world.seed,
         "chart": _chart(shown, weights, weighted, totals) if totals else None,
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        **pages,
         "skipped": _skipped(cycle),
         "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
-        "lean": not cycle.score.raw,
     }
 
 

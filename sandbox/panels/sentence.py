@@ -11,6 +11,7 @@ from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 from .amounts import clock, short_name
 from .happenings import happening, told
+from .queues import by_priority
 from .ribbon import tab_for
 from .sentences import sentence
 from .state import Cycle
@@ -84,8 +85,8 @@ def _idle(world: World) -> str:
 
 
 def _first(world: World) -> str:
-    waiting = sorted(world.lane("activeQ"), key=lambda queued: (-queued.move.priority, queued.move.timestamp_us))
-    return f"Pop takes {short_name(waiting[0].move.pod)}" if waiting else ""
+    first = min(world.lane("activeQ"), key=by_priority, default=None)
+    return f"Pop takes {short_name(first.move.pod)}" if first else ""
 
 
 def _faster(world: World, cycle: Cycle) -> str:

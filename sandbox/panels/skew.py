@@ -82,7 +82,6 @@ def _zone(count: int, skew: int, most: int, hard: bool, refused: bool, label: st
         "count": count,
         "pips": range(min(count, 5)),
         "many": count > 5,
-        "hard": hard,
         "said": said,
         "text": text,
     }

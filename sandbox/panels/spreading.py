@@ -86,7 +86,6 @@ def _verdict(constraint: Constraint, counts: Counts, action: str) -> dict[str, A
         text += "; ScheduleAnyway only prefers less"
     few = len(counts) < constraint.min_domains
     return {
-        "skew": skew,
         "said": said,
         "text": text,
         "selector": str(constraint.selector) or "nobody",
@@ -111,7 +110,6 @@ def _line(key: str, counts: Counts, app: int) -> dict[str, Any]:
     return {
         "key": domain(key),
         "title": key,
-        "app": app,
         "domains": []
         if several
         else [

@@ -10,7 +10,7 @@ from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource
 from scheduler_engine.trace import events as ev
 
-from .amounts import amounts
+from .amounts import SECOND, amounts
 
 if TYPE_CHECKING:
     from .explain.moment import Moment
@@ -83,7 +83,11 @@ class PodState:
         grace = self.pod.metadata.get("deletionGracePeriodSeconds")
         if grace is None:
             grace = self.pod.spec.get("terminationGracePeriodSeconds", 30)
-        return self.terminating_since_us + int(grace) * 1_000_000
+        return self.terminating_since_us + int(grace) * SECOND
+
+    def left_us(self, clock_us: int) -> int:
+        """Until its grace period ends."""
+        return max(0, (self.gone_at_us or clock_us) - clock_us)
 
     @cached_property
     def requests(self) -> dict[str, int]:

@@ -32,13 +32,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "items": boxes,
         "html": join(_cycle_html(item) if item["kind"] == "cycle" else _command_html(item) for item in boxes),
         "earlier": first,
-        "cycles": len(world.cycles),
-        "events": len(world.entries),
-        "clock": clock(world.clock_us),
-        "head": world.head,
-        "length": world.length,
         "goto": goto,
-        "goto_name": short_name(chosen.pod) if chosen and goto is not None else "",
         "goto_cycle": chosen.number if chosen and goto is not None else 0,
         "label": f"{plural(len(world.cycles), 'cycle')}, now {clock(world.clock_us)}",
     }

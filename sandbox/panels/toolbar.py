@@ -17,6 +17,5 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "cycle": cycle.number if cycle else 0,
         "head": world.head,
         "length": world.length,
-        "can_go_back": world.head > 0,
         "can_go_forward": world.head < world.length,
     }

@@ -73,7 +73,6 @@ def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
             "plugin": plugin,
             "nodes": listed(nodes, 3),
             "first": nodes[0],
-            "all": " ".join(nodes),
             "helps": helps(code),
         }
         for (plugin, reasons, code), nodes in ordered[:MOST]

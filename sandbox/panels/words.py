@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from scheduler_engine.api.taints import Taint
+
 from .amounts import TITLES
 
 SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -69,6 +71,11 @@ def short_reason(reasons: tuple[str, ...]) -> str:
             if match:
                 return match.expand(words)
     return " ".join(reasons[0].split()[:3]) if reasons else "no"
+
+
+def taint_text(taint: Taint) -> str:
+    """As kubectl writes it: ``dedicated=gpu:NoSchedule``."""
+    return f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}"
 
 
 def helps(code: str) -> str:

@@ -11,6 +11,7 @@ from .amounts import short_name
 from .guards import budgets
 from .markup import Markup, esc, join
 from .owned import Manifest, Owned, alike, condition, is_waiting, key_of, revision
+from .paging import on_page, pager
 from .rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
 from .spreading import Crowds, where
 from .state import PodState
@@ -37,17 +38,13 @@ def same_while(world: World, view: View) -> object:
 def stats(world: World, view: View) -> dict[str, Any]:
     owned, groups = Owned(world), alike(world)
     crowds = Crowds(world, groups)
-    pages = max(1, -(-len(owned.workloads) // PAGE))
-    page = min(view.page, pages)
-    rows = [_workload(owned, crowds, item) for item in owned.workloads[(page - 1) * PAGE : page * PAGE]]
+    pages = pager(len(owned.workloads), PAGE, view.page)
+    rows = [_workload(owned, crowds, item) for item in on_page(owned.workloads, PAGE, pages["page"])]
     guards, guard_count = budgets(world, groups, PAGE)
     return {
         "empty": not owned.workloads and not guards,
         "workloads": rows,
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
+        **pages,
         "budgets": [budget | _pods(pods, f"b:{budget['key']}:") for budget, pods in guards],
         "more_budgets": guard_count - len(guards),
     }

@@ -19,7 +19,6 @@ from .schedulers import InFocus, SchedulerState
 from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from .steps import Guide
 
-LANES = ("inFlight", "activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods", "gated")
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
 FOLDS = (queueing, cycles, node_health, eviction_log, election)

@@ -10,7 +10,7 @@ from sandbox import rendering, store
 from sandbox.access import Access, edits, who
 from sandbox.forms import FORMS, AddForm
 from sandbox.panels.world import World
-from sandbox.quotas import check_text
+from sandbox.quotas import check_size, check_text
 from scheduler_engine.api.checking import check_text as check_manifests
 from scheduler_engine.api.loading import located
 from scheduler_engine.api.validation import validate
@@ -98,9 +98,9 @@ def _text(request: HttpRequest) -> str | bytes:
     file = request.FILES.get("file")
     if file is None:
         text = request.POST.get("manifests", "")
-        check_text(len(text.encode(errors="surrogatepass")))
+        check_text(text)
         return text
-    check_text(file.size or 0)
+    check_size(file.size or 0)
     return file.read()
 
 

@@ -58,7 +58,9 @@ def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
 
 @edits
 def delete(request: HttpRequest, access: Access) -> HttpResponse:
-    command = {"kind": "delete", "object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
+    named = {"object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
+    policy = {"propagation_policy": request.POST["policy"]} if request.POST.get("policy") else {}
+    command = {"kind": "delete", **named, **policy}
     store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)
 

@@ -59,7 +59,7 @@ def usage(request: HttpRequest, access: Access) -> HttpResponse:
 def kubelet(request: HttpRequest, access: Access) -> HttpResponse:
     """Another KubeletConfiguration as YAML; an empty text is the default one."""
     text = request.POST.get("configuration", "")
-    check_text(len(text.encode(errors="surrogatepass")))
+    check_text(text)
     node = request.POST.get("node", "")
     try:
         command = {"kind": "kubelet", "node": node, "configuration": _configuration(text)}

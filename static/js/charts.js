@@ -1,18 +1,13 @@
 // The stacked score bars, drawn by Plotly over the table's last column. Plotly is large: it is loaded when first needed.
 
+import { load } from './script.js';
+
 const GREYS = [0.22, 0.92, 0.42, 0.72, 0.3, 1, 0.56, 0.12, 0.82];
-let loading = null;
 let drawn = '';
 
-export function plotly(url) {
-  loading ??= new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = url;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => { loading = null; reject(new Error('Plotly could not be loaded')); };
-    document.head.append(script);
-  });
-  return loading;
+export async function plotly(url) {
+  await load(url);
+  return window.Plotly;
 }
 
 function token(name) {

@@ -1,21 +1,11 @@
 // A YAML editor over a plain text area. Ace is large: it is loaded when an editor is first shown.
 
-function load(url) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = url;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error(`${url} could not be loaded`));
-    document.head.append(script);
-  });
-}
+import { load } from './script.js';
 
 /** Ace in the element `id`; what is typed there is what `area` holds. */
 export async function yamlEditor(app, id, area) {
-  if (!window.ace) {
-    await load(app.dataset.ace);
-    await load(app.dataset.aceYaml);
-  }
+  await load(app.dataset.ace);
+  await load(app.dataset.aceYaml);
   const { ace } = window;
   ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
   ace.config.set('loadWorkerFromBlob', false);

@@ -1,16 +1,11 @@
-// The queue's pane: the dialog that breaks things, and the way from a move to the mark of what set it off.
+// The way from a move in the queue to the mark of what set it off.
 
 const byId = (id) => document.getElementById(id);
-const dialog = byId('dialog-break');
 
-document.addEventListener('click', (event) => {
-  const target = event.target;
-  if (target.closest('#break')) dialog?.showModal();
-  else if (target.closest('#dialog-break [data-do="close"]')) dialog.close();
-  else if (target.closest('button.lnk[data-command]')) jump(target.closest('button').dataset.command);
+document.addEventListener('click', ({ target }) => {
+  const move = target.closest('button.lnk[data-command]');
+  if (move) jump(move.dataset.command);
 });
-document.body.addEventListener('fault-set', () => dialog?.close());
-dialog?.addEventListener('close', () => byId('break')?.focus());
 
 const markOf = (command) => document.querySelector(`[data-commands~="${CSS.escape(command)}"]`);
 

@@ -1,13 +1,16 @@
 // The workbench in the browser: it says what is open and chosen, puts the answers in place, and knows the keys.
 // It computes nothing about scheduling.
 
-import { scores } from './charts.js';
-import { link, mark } from './links.js';
-import { quietly, remember, restore, travel } from './keep.js';
-import { cellOf, cells } from './matrix.js';
+import './play.js';
+import './split.js';
 import { drawer } from './add.js';
-import { myName } from './name.js';
-import { read, write } from './storage.js';
+import { scores } from './charts.js';
+import { dialog } from './dialog.js';
+import { find } from './find.js';
+import { whenFree } from './hold.js';
+import { quietly, remember, restore, travel } from './keep.js';
+import { link, mark } from './links.js';
+import { cellOf, cells } from './matrix.js';
 
 const htmx = window.htmx;
 const app = document.getElementById('app');
@@ -55,20 +58,20 @@ document.body.addEventListener('htmx:wsClose', (event) => {
   lostTimer = setTimeout(() => { byId('lost').hidden = false; }, 600);
 });
 
-let kept = null;
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
-  kept = remember();
-  quietly(() => put(event.detail.message));
-  htmx.trigger(app, 'htmx:wsAfterMessage', event.detail);
+  whenFree(() => update(event.detail));
 });
-document.body.addEventListener('htmx:wsAfterMessage', () => {
+
+function update(detail) {
+  const kept = remember();
+  quietly(() => put(detail.message));
   const news = settle();
-  if (kept) restore(kept);
+  restore(kept);
   if (news) lookAtNow();
-  if (kept) travel(kept);
-  kept = null;
-});
+  travel(kept);
+  htmx.trigger(app, 'htmx:wsAfterMessage', detail);
+}
 
 /** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
 function put(html) {
@@ -258,36 +261,6 @@ document.addEventListener('click', (event) => {
   }
 });
 
-// --- play -----------------------------------------------------------------------------------------------------------------
-
-const play = byId('play');
-let playing = 0;
-
-function setPlaying(on) {
-  clearTimeout(playing);
-  playing = 0;
-  play.setAttribute('aria-pressed', String(on));
-  play.querySelector('use').setAttribute('href', on ? '#i-pause' : '#i-play');
-  play.querySelector('.play-t').textContent = on ? 'Pause' : 'Play';
-  if (on) tick();
-}
-
-async function tick() {
-  const body = new URLSearchParams({ seconds: byId('speed').value, play: '1', who: myName() });
-  const began = performance.now();
-  const answer = await fetch(`${app.dataset.base}do/advance/`, { method: 'POST', body, headers: { 'HX-Request': 'true' } }).catch(() => null);
-  if (play.getAttribute('aria-pressed') !== 'true') return;
-  if (!answer?.ok) {
-    setPlaying(false);
-    if (answer) byId('notice').innerHTML = await answer.text();
-    return;
-  }
-  playing = setTimeout(tick, Math.max(0, 1000 - (performance.now() - began)));
-}
-
-play?.addEventListener('click', () => setPlaying(play.getAttribute('aria-pressed') !== 'true'));
-for (const id of ['do-back', 'goto']) byId(id)?.addEventListener('click', () => setPlaying(false));
-
 // --- keys -----------------------------------------------------------------------------------------------------------------
 
 let swallow = false;
@@ -328,80 +301,17 @@ function arrows(event, tab) {
 
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
-const finder = byId('dialog-find');
-const text = byId('find-text');
-
-function names() {
-  const found = new Map();
-  for (const el of document.querySelectorAll('.p-queue [data-pod], .p-cluster [data-pod]')) found.set(`pod ${el.dataset.pod}`, { pod: el.dataset.pod });
-  for (const el of document.querySelectorAll('.p-cluster [data-node]')) found.set(`node ${el.dataset.node}`, { node: el.dataset.node });
-  return found;
-}
-
-function list() {
-  const wanted = text.value.trim().toLowerCase();
-  const matching = [...names()].filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 30);
-  byId('find-list').replaceChildren(...matching.map(([name, thing], index) => {
-    const item = document.createElement('li');
-    const button = document.createElement('button');
-    const kind = document.createElement('small');
-    kind.textContent = name.split(' ')[0];
-    button.append((thing.pod ?? thing.node).replace(/^default\//, ''), kind);
-    button.type = 'button';
-    button.classList.toggle('is-first', index === 0);
-    button.onclick = () => { finder.close(); choose({ pod: thing.pod ?? '', node: thing.node ?? '', plugin: '' }); };
-    item.append(button);
-    return item;
-  }));
-}
-
-byId('find').addEventListener('click', () => { text.value = ''; list(); finder.showModal(); text.focus(); });
-text.addEventListener('input', list);
-finder.querySelector('form').addEventListener('submit', (event) => {
-  event.preventDefault();
-  finder.querySelector('.find-l button')?.click();
-});
+byId('find').addEventListener('click', () => find(choose));
 byId('share').addEventListener('click', () => byId('dialog-share').showModal());
 byId('help').addEventListener('click', DO.help);
 byId('dialog-share').addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
-
-// --- the height of the decision pane ------------------------------------------------------------------------------------------
-
-const split = byId('split');
-
-function setHeight(height) {
-  const percent = Math.round(Math.min(80, Math.max(10, 100 * height / bench.clientHeight)));
-  bench.style.setProperty('--decision', `${percent}%`);
-  split.setAttribute('aria-valuenow', String(percent));
-  write('decision', String(percent));
-}
-
-split.addEventListener('pointerdown', (event) => {
-  split.setPointerCapture(event.pointerId);
-  split.onpointermove = (move) => setHeight(bench.getBoundingClientRect().bottom - move.clientY);
-  split.onpointerup = () => { split.onpointermove = null; settle(); };
-});
-split.addEventListener('dblclick', () => { bench.style.removeProperty('--decision'); write('decision', ''); settle(); });
-split.addEventListener('keydown', (event) => {
-  const step = { ArrowUp: 24, ArrowDown: -24 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  setHeight(byId('decision').clientHeight + step);
-  settle();
-});
-if (Number(read('decision'))) bench.style.setProperty('--decision', `${Number(read('decision'))}%`);
-
-const enlarge = byId('enlarge');
-enlarge.addEventListener('click', () => {
-  const large = bench.classList.toggle('is-large');
-  enlarge.setAttribute('aria-pressed', String(large));
-  settle();
-});
 
 // --- start ----------------------------------------------------------------------------------------------------------------------
 
 const adding = byId('drawer') ? drawer(app, htmx) : null;
 byId('add')?.addEventListener('click', () => adding.open());
+dialog('dialog-break', 'break', 'fault-set');
+dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
 cells(app);
 document.addEventListener('look-changed', settle);

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -80,7 +80,7 @@ class Server:
         command = [sys.executable, "-m", "daphne", "-v0", "-b127.0.0.1", f"-p{self.port}", "sandbox.asgi:application"]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stderr=log)
-        wait_until(self._answers, 30)
+        wait_until(self._answers, 120)
 
     def kill(self) -> None:
         """Ends the server as `kill -9` does; `start` serves the same data on the same port again."""
@@ -96,7 +96,7 @@ class Server:
             urlopen(self.url, timeout=5).close()
         except HTTPError as error:
             error.close()
-        except URLError:
+        except OSError:
             return False
         return True
 

@@ -3,84 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-Eventually = Callable[..., Any]
+from tests.browser.workbench import Eventually, apply, head, open_blank, open_scenario, post, press, text
+from tests.engine.cluster import node, pod
 
 
-def open_scenario(page: Page, slug: str) -> None:
-    page.goto("/")
-    page.locator(f"form:has(input[name=scenario][value='{slug}']) button").first.click()
-    arrived(page)
+def configuration(page: Page) -> str:
+    """The text in the editor."""
+    return str(page.evaluate("ace.edit('configuration-editor').getValue()"))
 
 
-def open_blank(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("button", name="Start a blank sandbox").click()
-    arrived(page)
-
-
-def arrived(page: Page) -> None:
-    page.wait_for_url(re.compile("/s/"))
-    page.locator("#app").wait_for()
-    page.locator("#lost").wait_for(state="hidden")
-
-
-def head(page: Page) -> int:
-    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
-
-
-def press(page: Page, eventually: Eventually, keys: str) -> None:
-    """Keys that are commands, one after the other, each until its result is on the page."""
-    for key in keys:
-        before = head(page)
-        page.keyboard.press(key)
-        eventually(lambda before=before: head(page) == before + 1)
-
-
-def post(page: Page, path: str, **form: str) -> int:
-    """What a button would send; returns the status."""
-    return page.request.post(f"{page.url.partition('?')[0]}{path}", form=form).status
-
-
-def text(page: Page, selector: str) -> str:
-    return " ".join(page.locator(selector).first.inner_text().split())
-
-
-def node(number: int, cpu: str = "4") -> str:
-    return f"""
-apiVersion: v1
-kind: Node
-metadata: {{name: n{number:03}, labels: {{kubernetes.io/hostname: n{number:03}}}}}
-status: {{capacity: {{cpu: "{cpu}", memory: 8Gi, pods: "110"}}}}
-"""
-
-
-def pod(name: str, cpu: str = "1") -> str:
-    return f"""
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}}}
-spec:
-  containers:
-  - {{name: main, image: "registry.example/app:1", resources: {{requests: {{cpu: "{cpu}", memory: 512Mi}}}}}}
-"""
-
-
-def fill_editor(page: Page, yaml: str) -> None:
+def open_configuration(page: Page, eventually: Eventually) -> None:
+    """The configuration's tab, and its editor with the configuration in force."""
+    page.locator("#tab-configuration").click()
+    page.locator("#configure").click()
     page.locator("#configuration-editor .ace_content").wait_for()
-    while not page.evaluate("ace.edit(document.querySelector('#configuration-editor')).getValue()"):
-        page.wait_for_timeout(50)
-    page.evaluate("text => ace.edit(document.querySelector('#configuration-editor')).setValue(text, 1)", yaml)
+    eventually(lambda: configuration(page))
 
 
 def test_a_cell_of_the_filter_matrix_opens_its_arithmetic_and_closes_again(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    press(page, eventually, "ssss")
+    press(page, eventually, *"ssss")
     cell = page.locator("#panel-filter .n button[data-node=node-a1]")
     cell.click()
     eventually(lambda: page.locator("#panel-filter .why").count() == 1)
@@ -96,7 +42,7 @@ def test_the_keyboard_alone_reaches_every_cell_and_focus_stays_after_an_update(
     page: Page, eventually: Eventually
 ) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    press(page, eventually, "ssss")
+    press(page, eventually, *"ssss")
     page.locator("[id='m:node-b1']").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
@@ -110,7 +56,7 @@ def test_the_keyboard_alone_reaches_every_cell_and_focus_stays_after_an_update(
 
 def test_why_not_there_in_the_inspector_leads_to_the_cell(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    press(page, eventually, "ssss")
+    press(page, eventually, *"ssss")
     page.locator("#panel-queues [data-pod='default/payments-1']").click()
     eventually(lambda: page.locator("#panel-inspector .helps button").count() >= 4)
     sentence = "node-c2 is cordoned: it takes no new pods."
@@ -120,7 +66,7 @@ def test_why_not_there_in_the_inspector_leads_to_the_cell(page: Page, eventually
 
 def test_all_reasons_adds_the_refusals_that_kubernetes_does_not_report(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    press(page, eventually, "ssss")
+    press(page, eventually, *"ssss")
     official = page.locator("#panel-filter td.n:not(.also)").count()
     assert page.locator("#panel-filter td.also").count() == 0
     page.locator("#all-reasons").click()
@@ -138,7 +84,7 @@ def test_the_worked_bin_packing_scores_5_and_7_come_out_with_their_arithmetic(
     page: Page, eventually: Eventually
 ) -> None:
     open_scenario(page, "bin-packing-worked-example")
-    press(page, eventually, "ssssssss")
+    press(page, eventually, *"ssssssss")
     for name, sum_of_ten in (
         ("node-1", "(7 × 5 + 5 × 1 + 3 × 3) / 9 = 5"),
         ("node-2", "(5 × 5 + 7 × 1 + 10 × 3) / 9 = 7"),
@@ -149,7 +95,7 @@ def test_the_worked_bin_packing_scores_5_and_7_come_out_with_their_arithmetic(
 
 def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "preemption-every-rung")
-    press(page, eventually, "sssss")
+    press(page, eventually, *"sssss")
     eventually(lambda: page.locator("#panel-preemption .cand").count() == 6)
     fell = {
         card.get_attribute("data-node"): " ".join(card.inner_text().split()) for card in page.locator(".cand").all()
@@ -178,12 +124,12 @@ def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Pag
 
 def test_the_film_plays_to_its_end_and_stops(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "preemption-every-rung")
-    press(page, eventually, "sssss")
+    press(page, eventually, *"sssss")
     eventually(lambda: page.locator("#film-play").is_visible())
     page.locator("#film-play").click()
     assert page.locator("#film-play").get_attribute("aria-pressed") == "true"
-    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false")
     last = page.locator("#film li").count() - 1
+    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s a frame
     assert page.locator("#film li.is-now").get_attribute("data-frame") == str(last)
 
 
@@ -227,8 +173,8 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     open_blank(page)
     page.locator("#tab-configuration").click()
     before = text(page, "#panel-configuration")
-    page.locator("#configure").click()
-    fill_editor(page, wrong)
+    open_configuration(page, eventually)
+    page.evaluate("text => ace.edit('configuration-editor').setValue(text, 1)", wrong)
     page.locator("#form-configuration .drawer-f .btn-ink").click()
     eventually(lambda: message in text(page, "#configuration-errors"))
     assert place in text(page, "#configuration-errors")
@@ -252,30 +198,26 @@ def placed_on(page: Page) -> int:
 )
 def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, preset: str, nodes: int) -> None:
     open_blank(page)
-    page.locator("#tab-configuration").click()
-    page.locator("#configure").click()
-    page.locator("#configuration-editor .ace_content").wait_for()
-    while not page.evaluate("ace.edit(document.querySelector('#configuration-editor')).getValue()"):
-        page.wait_for_timeout(50)
+    open_configuration(page, eventually)
     page.locator(f"#configuration-drawer [data-preset='{preset}']").click()
     page.locator("#form-configuration .drawer-f .btn-ink").click()
     eventually(lambda: head(page) == 1)
     eventually(lambda: not page.locator("#configuration-drawer").is_visible())
     told = text(page, "#panel-configuration")
     assert ("MostAllocated default LeastAllocated" in told) == (preset == "most-allocated")
-    assert post(page, "apply/", manifests="---".join(node(n) for n in range(3))) == 204
-    assert post(page, "apply/", manifests="---".join(pod(name) for name in ("a", "b", "c"))) == 204
-    assert post(page, "do/run/") == 204
+    apply(page, *(node(name) for name in ("n1", "n2", "n3")))
+    apply(page, *(pod(name) for name in ("a", "b", "c")))
+    post(page, "do/run/")
     eventually(lambda: page.locator("#panel-cluster article [data-pod]").count() == 3)
     assert placed_on(page) == nodes
 
 
 def test_while_a_cycle_stands_the_new_configuration_is_said_to_count_later(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    press(page, eventually, "sss")
+    press(page, eventually, *"sss")
     page.locator("#tab-configuration").click()
     assert page.locator("#panel-configuration .standing").count() == 0
-    assert post(page, "configure/", configuration=HEAD + "percentageOfNodesToScore: 100\n") == 204
+    post(page, "configure/", configuration=HEAD + "percentageOfNodesToScore: 100\n")
     eventually(lambda: page.locator("#panel-configuration .standing").count() == 1)
     assert "payments-1 stands at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
     press(page, eventually, "n")
@@ -290,13 +232,12 @@ def starts_at(page: Page) -> str | None:
 
 def test_at_300_nodes_the_visited_stretch_moves_from_pod_to_pod(page: Page, eventually: Eventually) -> None:
     open_blank(page)
-    short = [node(n, "500m" if n % 7 == 3 else "4") for n in range(300)]
-    assert post(page, "apply/", manifests="---".join(short)) == 204
-    assert post(page, "apply/", manifests="---".join(pod(f"web-{n}") for n in range(3))) == 204
+    apply(page, *(node(f"n{n:03}", cpu="500m" if n % 7 == 3 else "4") for n in range(300)))
+    apply(page, *(pod(f"web-{n}") for n in range(3)))
     eventually(lambda: page.locator("#panel-queues [data-pod]").count() == 3)
     start = 0
     for _ in range(3):
-        press(page, eventually, "ssss")
+        press(page, eventually, *"ssss")
         page.locator("#tab-filter").click()
         eventually(lambda start=start: f"start {start + 1} " in (page.locator(".ordl").text_content() or ""))
         if not page.locator(".sampling[open]").count():

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from playwright.sync_api import Page
 
-from tests.browser.test_queue_and_bindings import click, open_scenario, paste, text
+from tests.browser.workbench import Eventually, click, open_scenario, paste, text
 
-Eventually = Callable[..., Any]
 PANEL = "#panel-evictions"
 NODE = """
 apiVersion: v1
@@ -114,7 +110,6 @@ def test_a_taint_counts_down_and_is_removed_in_time(page: Page, eventually: Even
     open_scenario(page, "toleration-seconds")
     page.locator("#tab-evictions").click()
     paste(page, eventually, TAINTED)
-    page.keyboard.press("Escape")
     plan = f'{PANEL} .ev-plan[data-pod="default/stays-an-hour"]'
     eventually(lambda: "must leave in 60 min" in text(page, plan))
     assert "evicted at once" in text(page, f'{PANEL} .ev-plan[data-pod="default/no-toleration"]')

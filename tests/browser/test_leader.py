@@ -1,34 +1,14 @@
 """A class elects a leader, loses it, and sees two of them."""
 
-import re
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
 
 from playwright.sync_api import Page
 
-Eventually = Callable[..., Any]
-
-
-def head(page: Page) -> int:
-    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
-
-
-def click(page: Page, eventually: Eventually, selector: str) -> None:
-    """A button that is one command; returns when its result is on the page."""
-    before = head(page)
-    page.locator(selector).click()
-    eventually(lambda: head(page) == before + 1)
-
-
-def text(page: Page, selector: str) -> str:
-    return " ".join(page.locator(selector).inner_text().split())
+from tests.browser.workbench import Eventually, click, open_blank, text
 
 
 def blank(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("button", name="Start a blank sandbox").click()
-    page.wait_for_url(re.compile("/s/"))
-    page.locator("#lost").wait_for(state="hidden")
+    open_blank(page)
     page.locator("#tab-leader").click()
 
 

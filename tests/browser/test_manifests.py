@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page
+
+from tests.browser.workbench import Eventually, closed, open_editor, press_apply, write
 
 WRONG = """\
 apiVersion: v1
@@ -67,15 +66,10 @@ ANNOTATIONS = (
 )
 
 
-def open_paste(page: Page, eventually: Callable[..., Any]) -> None:
+def open_new(page: Page) -> None:
+    """A new sandbox, and its editor for manifests."""
     page.goto(page.request.post("/new/").url)
-    page.locator("#add").click()
-    page.locator("#add-paste").click()
-    page.locator("#editor .ace_content").wait_for()
-
-
-def write(page: Page, text: str) -> None:
-    page.evaluate("text => ace.edit('editor').session.setValue(text)", text)
+    open_editor(page)
 
 
 def mend(page: Page, line: int, text: str) -> None:
@@ -93,10 +87,6 @@ def places(page: Page) -> list[tuple[int, int]]:
     return [(row["line"], row["column"]) for row in page.evaluate(PROBLEMS)]
 
 
-def press_apply(page: Page) -> None:
-    page.locator("#form-paste .btn-ink").click()
-
-
 def nodes(page: Page) -> list[str]:
     return [
         str(name)
@@ -107,10 +97,10 @@ def nodes(page: Page) -> list[str]:
 
 
 @pytest.fixture
-def refused(page: Page, eventually: Callable[..., Any], allowed_console_errors: list[str]) -> Page:
+def refused(page: Page, eventually: Eventually, allowed_console_errors: list[str]) -> Page:
     """A page on which a text with eight mistakes was refused."""
     allowed_console_errors.append("422")
-    open_paste(page, eventually)
+    open_new(page)
     write(page, WRONG)
     press_apply(page)
     eventually(lambda: len(places(page)) == len(MENDING))
@@ -118,7 +108,7 @@ def refused(page: Page, eventually: Callable[..., Any], allowed_console_errors: 
 
 
 def test_eight_mistakes_stand_at_eight_places_and_go_one_by_one_until_all_is_applied(
-    refused: Page, eventually: Callable[..., Any]
+    refused: Page, eventually: Eventually
 ) -> None:
     expected = [(line, column) for line, column, _ in MENDING]
     assert places(refused) == expected
@@ -135,7 +125,7 @@ def test_eight_mistakes_stand_at_eight_places_and_go_one_by_one_until_all_is_app
     assert nodes(refused) == []
     press_apply(refused)
     eventually(lambda: "node-1" in nodes(refused))
-    assert not refused.locator("#drawer").is_visible()
+    closed(refused, eventually)
     assert refused.locator("#notice .toast").count() == 0
 
 
@@ -145,7 +135,7 @@ def test_a_row_of_the_list_jumps_to_its_place(refused: Page) -> None:
     assert refused.evaluate("() => document.activeElement.closest('#editor') !== null")
 
 
-def test_another_text_takes_the_old_errors_away(refused: Page, eventually: Callable[..., Any]) -> None:
+def test_another_text_takes_the_old_errors_away(refused: Page, eventually: Eventually) -> None:
     refused.locator("#add-node").click()
     refused.locator("[data-cluster='three-zones']").click()
     eventually(lambda: places(refused) == [])
@@ -153,10 +143,10 @@ def test_another_text_takes_the_old_errors_away(refused: Page, eventually: Calla
 
 
 def test_warnings_are_told_apart_and_do_not_stop(
-    page: Page, eventually: Callable[..., Any], allowed_console_errors: list[str]
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")
-    open_paste(page, eventually)
+    open_new(page)
     write(page, WARNED + "  dnsPolicy: Mine\n")
     press_apply(page)
     eventually(lambda: [row["kind"] for row in page.evaluate(PROBLEMS)] == ["error"])
@@ -174,10 +164,10 @@ def test_warnings_are_told_apart_and_do_not_stop(
 
 
 def test_what_is_too_large_is_said_in_the_drawer(
-    page: Page, eventually: Callable[..., Any], allowed_console_errors: list[str]
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["413", "422"]
-    open_paste(page, eventually)
+    open_new(page)
     write(page, "kind: Node\n# " + "x" * 1_100_000)
     press_apply(page)
     eventually(lambda: "1,048,576 bytes" in page.locator("#form-paste").inner_text())
@@ -187,10 +177,10 @@ def test_what_is_too_large_is_said_in_the_drawer(
 
 
 def test_an_error_stays_at_its_field_until_the_field_is_touched(
-    page: Page, eventually: Callable[..., Any], allowed_console_errors: list[str]
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")
-    open_paste(page, eventually)
+    open_new(page)
     page.locator("#add-node").click()
     page.locator("#n-cpu").fill("lots")
     page.locator("#n-memory").fill("much")
@@ -202,4 +192,4 @@ def test_an_error_stays_at_its_field_until_the_field_is_touched(
     page.locator("#n-memory").fill("8Gi")
     assert page.locator("#form-node .err").count() == 0
     page.locator("#form-node .btn-ink").click()
-    eventually(lambda: not page.locator("#drawer").is_visible())
+    closed(page, eventually)

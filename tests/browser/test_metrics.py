@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import yaml
 from playwright.sync_api import Page
 
+from tests.browser.workbench import Eventually, apply, post
 from tests.engine.cluster import node, pod
 
 
 def opened(page: Page, *manifests: dict[str, Any]) -> str:
     """The URL of a new sandbox with the metrics tab open."""
-    base = page.request.post("/new/", form={"scenario": ""}).url
+    page.goto(page.request.post("/new/").url)
     if manifests:
-        text = yaml.safe_dump_all(manifests)
-        assert page.request.post(f"{base}apply/", form={"manifests": text}).status == 204
-    page.goto(base)
+        apply(page, *manifests)
     page.click("#tab-metrics")
-    return base
+    return page.url
 
 
-def test_nothing_is_drawn_before_there_is_anything(page: Page, eventually: Callable[..., Any]) -> None:
+def test_nothing_is_drawn_before_there_is_anything(page: Page, eventually: Eventually) -> None:
     opened(page)
     eventually(lambda: "There is nothing to count yet" in page.locator("#panel-metrics").inner_text())
     assert page.locator("#panel-metrics .plot").count() == 0
 
 
-def test_a_chart_follows_the_simulation_without_being_made_anew(page: Page, eventually: Callable[..., Any]) -> None:
-    base = opened(page, node("n1"), pod("web-1"), pod("big-1", "9"))
+def test_a_chart_follows_the_simulation_without_being_made_anew(page: Page, eventually: Eventually) -> None:
+    opened(page, node("n1"), pod("web-1"), pod("big-1", "9"))
     pending = page.locator("#mt-pending")
     eventually(lambda: pending.locator(".main-svg").count())
     page.evaluate("document.querySelector('#mt-pending .plot').dataset.mine = 'yes'")
     page.click("#do-settle")
     eventually(lambda: "unschedulable 1 1" in " ".join(pending.inner_text().split()))
-    page.request.post(f"{base}do/advance/", form={"seconds": "30"})
+    post(page, "do/advance/", seconds="30")
     eventually(lambda: "00:30" in pending.locator(".xaxislayer-above").text_content())
     assert pending.locator(".plot").get_attribute("data-mine") == "yes"
     assert page.locator("#tab-metrics").get_attribute("aria-selected") == "true"
@@ -43,7 +40,7 @@ def test_a_chart_follows_the_simulation_without_being_made_anew(page: Page, even
     eventually(lambda: "00:30" not in pending.locator(".xaxislayer-above").text_content())
 
 
-def test_charts_out_of_view_are_drawn_when_they_are_scrolled_to(page: Page, eventually: Callable[..., Any]) -> None:
+def test_charts_out_of_view_are_drawn_when_they_are_scrolled_to(page: Page, eventually: Eventually) -> None:
     opened(page, node("n1"), pod("web-1"))
     last = page.locator("#mt-memory-node")
     eventually(lambda: page.locator("#mt-pending .main-svg").count())
@@ -52,7 +49,7 @@ def test_charts_out_of_view_are_drawn_when_they_are_scrolled_to(page: Page, even
     eventually(lambda: last.locator(".main-svg").count())
 
 
-def test_dark_colours_reach_the_charts(page: Page, eventually: Callable[..., Any]) -> None:
+def test_dark_colours_reach_the_charts(page: Page, eventually: Eventually) -> None:
     opened(page, node("n1"), pod("web-1"))
     line = page.locator("#mt-pending path.js-line").first
     eventually(line.count)
@@ -61,7 +58,7 @@ def test_dark_colours_reach_the_charts(page: Page, eventually: Callable[..., Any
     eventually(lambda: line.evaluate("path => path.style.stroke") != light)
 
 
-def test_the_link_leads_to_the_text_for_prometheus(page: Page, eventually: Callable[..., Any]) -> None:
+def test_the_link_leads_to_the_text_for_prometheus(page: Page, eventually: Eventually) -> None:
     base = opened(page, pod("web-1"))
     href = eventually(lambda: page.locator("#panel-metrics a").evaluate("link => link.href"))
     assert href == f"{base}metrics"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from playwright.sync_api import Page
 
-from tests.browser.test_queue_and_bindings import click, head, open_scenario, text
+from tests.browser.workbench import Eventually, click, head, head_sent, open_scenario, post, text
 
-Eventually = Callable[..., Any]
 PANEL = "#panel-nodes"
+
+
+def time_passes(page: Page) -> None:
+    """Somebody else lets ten seconds pass."""
+    post(page, "do/advance/", seconds="10")
 
 
 def use(page: Page, eventually: Eventually, pod: str, amount: str) -> None:
@@ -55,11 +56,8 @@ def test_the_slider_turns_memory_down_as_the_field_does(page: Page, eventually: 
     assert page.evaluate("document.activeElement.id") == "slide:pod:default/modest"
 
 
-ADVANCE = """fetch(`${document.getElementById('app').dataset.base}do/advance/`,
-    {method: 'POST', body: new URLSearchParams({seconds: 10})})"""
-
-
 def test_a_slider_that_is_held_is_not_torn_out_of_the_hand_when_time_passes(page: Page, eventually: Eventually) -> None:
+    sent = head_sent(page)
     open_scenario(page, "memory-pressure")
     page.locator("#tab-nodes").click()
     box = page.locator('[id="slide:pod:default/modest"]').bounding_box()
@@ -67,7 +65,8 @@ def test_a_slider_that_is_held_is_not_torn_out_of_the_hand_when_time_passes(page
     at, middle = head(page), box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.28, middle)
     page.mouse.down()
-    page.evaluate(ADVANCE)
+    time_passes(page)
+    eventually(lambda: sent() == at + 1)
     page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=4)
     assert head(page) == at
     page.mouse.up()
@@ -116,7 +115,6 @@ def test_a_node_is_broken_and_chosen_with_one_press_each(page: Page, eventually:
     page.locator('[id="nd:node2"]').click()
     eventually(lambda: text(page, f"{PANEL} .nd-h h3") == "node2")
     click(page, eventually, '[id="cond:Ready:False"]')
-
     assert "not-ready NoSchedule, NoExecute" in text(page, f"{PANEL} .nd-cond.is-bad")
     assert "NotReady" in text(page, '[id="nd:node2"]')
 
@@ -132,12 +130,11 @@ def test_a_taint_that_is_being_written_outlives_an_update_and_is_gone_once_it_ho
     page.locator("#taint-value").fill("gpu")
     written = {"#taint-key": "dedicated", "#taint-value": "gpu", "#taint-effect": "NoExecute"}
     before = head(page)
-    page.evaluate(ADVANCE)
+    time_passes(page)
     eventually(lambda: head(page) == before + 1)
     assert {field: page.locator(field).input_value() for field in written} == written
-
     page.locator("#taint-go").click()
     eventually(lambda: page.locator("#panel-inspector .tags .taint").count() == 1)
-    page.evaluate(ADVANCE)
+    time_passes(page)
     eventually(lambda: head(page) == before + 3)
     assert page.locator("#taint-key").input_value() == ""

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.test_queue_and_bindings import head, open_scenario, text
-
-Eventually = Callable[..., Any]
-
-
-def press(page: Page, eventually: Eventually, key: str) -> None:
-    before = head(page)
-    page.keyboard.press(key)
-    eventually(lambda: head(page) == before + 1)
+from tests.browser.workbench import Eventually, click, connected, open_scenario, press, text
 
 
 def test_a_scenario_opens_on_its_tab_and_is_followed_with_the_keyboard(page: Page, eventually: Eventually) -> None:
@@ -40,9 +31,7 @@ def test_a_step_that_is_refused_shows_the_words_and_leaves_the_others_at_hand(
     open_scenario(page, "pod-overhead-refused")
     page.locator("#now-step").click()
     eventually(lambda: "Pod Overhead set without corresponding RuntimeClass" in text(page, "#notice"))
-    before = head(page)
-    page.locator("#now-step-4").click()
-    eventually(lambda: head(page) == before + 1)
+    click(page, eventually, "#now-step-4")
     assert text(page, "#notice") == ""
     assert "Step 5 of 5" in text(page, "#now-step")
 
@@ -51,7 +40,7 @@ def test_a_watcher_reads_the_scenario_and_has_no_steps(page: Page, new_page: Cal
     open_scenario(page, "toleration-seconds")
     watcher = new_page()
     watcher.goto(page.locator("#share-view").input_value())
-    watcher.locator("#lost").wait_for(state="hidden")
+    connected(watcher)
     assert watcher.locator(".intro").is_visible()
     assert watcher.locator("#now-step").count() == 0
     assert watcher.locator("#tab-evictions").get_attribute("aria-selected") == "true"

@@ -7,46 +7,25 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
-Eventually = Callable[..., Any]
+from tests.browser.workbench import (
+    Eventually,
+    click,
+    connected,
+    head,
+    open_blank,
+    open_editor,
+    open_example,
+    open_scenario,
+    paste,
+    press,
+    press_apply,
+    text,
+    write,
+)
 
 STAGES_TO_BIND = 16
-
-
-def open_scenario(page: Page, slug: str) -> None:
-    page.goto("/")
-    page.locator(f"form:has(input[name=scenario][value='{slug}']) button").first.click()
-    page.wait_for_url(re.compile("/s/"))
-    connected(page)
-
-
-def open_blank(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("button", name="Start a blank sandbox").click()
-    page.wait_for_url(re.compile("/s/"))
-    connected(page)
-
-
-def connected(page: Page) -> None:
-    page.locator("#app").wait_for()
-    page.locator("#lost").wait_for(state="hidden")
-
-
-def head(page: Page) -> int:
-    """How many commands are in force, as the page shows it."""
-    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
-
-
-def press(page: Page, eventually: Eventually, key: str) -> None:
-    """A key that is a command; returns when its result is on the page."""
-    before = head(page)
-    page.keyboard.press(key)
-    eventually(lambda: head(page) == before + (-1 if key == "b" else 1))
-
-
-def text(page: Page, selector: str) -> str:
-    return " ".join(page.locator(selector).inner_text().split())
 
 
 def stage(page: Page) -> str:
@@ -61,27 +40,8 @@ def seen(page: Page) -> list[str]:
     return [re.sub("command.*", "", " ".join(part.split())).strip() for part in shown]
 
 
-def at_rest(page: Page) -> list[str]:
-    """What is seen once nothing changes any more: a tab that opens with a stage is filled a moment later."""
-    shown: list[str] = []
-    while shown != (shown := seen(page)):
-        page.wait_for_timeout(300)
-    return shown
-
-
-def paste(page: Page, manifests: str) -> None:
-    page.locator("#add").click()
-    page.locator("#add-paste").click()
-    page.locator("#editor .ace_content").wait_for()
-    page.evaluate("text => ace.edit(document.querySelector('#editor')).setValue(text, 1)", manifests)
-    page.locator("#form-paste .btn-ink").click()
-
-
 def test_one_click_opens_a_living_example_without_a_login(page: Page, eventually: Eventually) -> None:
-    page.goto("/")
-    page.get_by_role("button", name="Open this example").click()
-    page.wait_for_url(re.compile("/s/"))
-    connected(page)
+    open_example(page)
     assert page.locator("#panel-cluster [data-node]").count() >= 8
     assert page.locator("#panel-queues [data-pod]").count() >= 4
     assert page.context.cookies() == []
@@ -144,13 +104,37 @@ def test_a_second_browser_sees_who_did_what(page: Page, new_page: Callable[..., 
 
 def test_a_step_back_shows_the_previous_state_exactly(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    states = [at_rest(page)]
+    states = [seen(page)]
     for key in "sssssnn":
         press(page, eventually, key)
-        states.append(at_rest(page))
+        states.append(seen(page))
     for expected in reversed(states[:-1]):
         press(page, eventually, "b")
-        assert at_rest(page) == expected
+        assert seen(page) == expected
+
+
+def test_play_that_is_paused_and_started_again_plays_at_one_speed(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    ticks: list[Route] = []
+    page.route(re.compile("/do/advance/$"), lambda route: ticks.append(route))
+    for _ in range(3):
+        page.locator("#play").click()
+    page.wait_for_timeout(1100)
+    eventually(lambda: page.title() and len(ticks) == 2)
+    for tick in (ticks.pop(), ticks.pop()):
+        tick.fulfill(status=204)
+    page.wait_for_timeout(300)
+    eventually(lambda: page.title() and ticks)
+    assert len(ticks) == 1
+
+
+def test_going_back_to_a_cycle_ends_play(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, *"nn")
+    page.locator("#play").click()
+    page.locator("#cyc-1").click()
+    page.locator("#goto").click()
+    assert page.locator("#play").get_attribute("aria-pressed") == "false"
 
 
 NODE = """
@@ -176,8 +160,7 @@ spec:
 
 def test_a_pod_that_fits_nowhere_says_so_and_waits_with_its_plugins(page: Page, eventually: Eventually) -> None:
     open_blank(page)
-    paste(page, PODS)
-    eventually(lambda: page.locator("#panel-queues [data-pod='default/huge']").count())
+    paste(page, eventually, PODS)
     press(page, eventually, "n")
     card = page.locator("#panel-queues [data-lane=unschedulable][data-pod='default/huge']")
     assert "NodeResourcesFit" in card.inner_text()
@@ -194,14 +177,10 @@ def test_a_pod_that_fits_nowhere_says_so_and_waits_with_its_plugins(page: Page, 
 
 def test_a_node_that_arrives_in_mid_cycle_gives_the_pod_the_shortcut(page: Page, eventually: Eventually) -> None:
     open_blank(page)
-    paste(page, PODS)
-    eventually(lambda: page.locator("#panel-queues [data-pod='default/huge']").count())
-    for _ in range(4):
-        press(page, eventually, "s")
+    paste(page, eventually, PODS)
+    press(page, eventually, *"ssss")
     assert stage(page) == "Filter"
-    before = head(page)
-    paste(page, NODE)
-    eventually(lambda: head(page) == before + 1)
+    paste(page, eventually, NODE)
     press(page, eventually, "s")
     assert page.locator("#panel-queues [data-lane=backoffQ][data-pod='default/huge']").count() == 1
     press(page, eventually, "n")
@@ -210,26 +189,19 @@ def test_a_node_that_arrives_in_mid_cycle_gives_the_pod_the_shortcut(page: Page,
 
 def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    for _ in range(5):
-        press(page, eventually, "s")
+    press(page, eventually, *"sssss")
     assert stage(page) == "PostFilter"
     eventually(lambda: page.locator("#panel-preemption").is_visible())
     told = text(page, "#panel-preemption")
     assert "candidates" in told
     assert "victim" in told
     assert "nominated" in text(page, "#panel-inspector")
-    press_button(page, eventually, "#do-settle")
+    click(page, eventually, "#do-settle")
     for _ in range(4):
-        press_button(page, eventually, "#do-10")
+        click(page, eventually, "#do-10")
     shown = page.locator("#panel-cluster [data-pod='default/payments-1']")
     eventually(lambda: shown.count() == 1 and "is-nominated" not in (shown.get_attribute("class") or ""))
     assert page.locator("#panel-cluster [data-pod='default/batch-4']").count() == 0
-
-
-def press_button(page: Page, eventually: Eventually, selector: str) -> None:
-    before = head(page)
-    page.locator(selector).click()
-    eventually(lambda: head(page) == before + 1)
 
 
 def test_a_killed_server_loses_nothing_that_was_answered(
@@ -237,12 +209,8 @@ def test_a_killed_server_loses_nothing_that_was_answered(
 ) -> None:
     allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event"]
     page = new_page()
-    page.goto(own_server.url)
-    page.get_by_role("button", name="Open this example").click()
-    page.wait_for_url(re.compile("/s/"))
-    connected(page)
-    for key in "ssss":
-        press(page, eventually, key)
+    open_example(page, own_server.url)
+    press(page, eventually, *"ssss")
     before, at = seen(page), head(page)
     own_server.kill()
     own_server.start()
@@ -276,7 +244,9 @@ def test_manifests_that_are_wrong_get_a_message_and_change_nothing(
     allowed_console_errors.append("422|413|400")
     open_blank(page)
     before = seen(page)
-    paste(page, manifests)
+    open_editor(page)
+    write(page, manifests)
+    press_apply(page)
     eventually(lambda: message in text(page, "#apply-errors"))
     page.keyboard.press("Escape")
     assert seen(page) == before
@@ -289,10 +259,10 @@ def test_a_file_of_ten_megabytes_is_refused_in_the_page(
     open_blank(page)
     big = tmp_path / "big.yaml"
     big.write_text("# " + "x" * 10_000_000)
-    page.locator("#add").click()
-    page.locator("#add-paste").click()
+    open_editor(page)
     page.locator("#manifest-file").set_input_files(big)
-    page.locator("#form-paste .btn-ink").click()
+    eventually(lambda: page.locator("#manifests").evaluate("area => area.value.length") > 10_000_000)
+    press_apply(page)
     eventually(lambda: "1,048,576 bytes" in text(page, "#drawer") + text(page, "#notice"))
     page.reload()
     connected(page)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
-from tests.browser.test_queue_and_bindings import click, head, open_scenario, text
+from tests.browser.workbench import (
+    Eventually,
+    click,
+    closed,
+    count_posts,
+    head,
+    head_sent,
+    open_scenario,
+    post,
+    text,
+)
 
-Eventually = Callable[..., Any]
 ROW = "#panel-workloads .w-top"
 LINE = "#panel-workloads .w-line"
 FIELD = '[id="w-n:Deployment:default/shop"]'
-ONE_MORE = """fetch(document.getElementById('app').dataset.base + 'scale/', {method: 'POST',
-    body: new URLSearchParams({kind: 'Deployment', key: 'default/shop', by: '1'})})"""
+
+
+def one_more(page: Page) -> None:
+    """Somebody else scales the first workload up."""
+    post(page, "scale/", kind="Deployment", key="default/shop", by="1")
 
 
 def numbers(page: Page) -> list[str]:
@@ -72,10 +83,31 @@ def test_a_number_that_is_none_is_refused_at_the_field_and_what_is_typed_stays(
     eventually(lambda: page.locator(refusal).count() == 1)
     assert text(page, refusal) == "replicas: a whole number is needed"
     assert page.locator("#notice .toast").count() == 0
-    page.evaluate(ONE_MORE)
+    one_more(page)
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
     assert page.locator(FIELD).input_value() == "many"
     assert text(page, refusal) == "replicas: a whole number is needed"
+
+
+def test_a_refusal_is_shown_although_the_cluster_changes_before_it_comes(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    sent = head_sent(page)
+    open_scenario(page, "rolling-update-then-scale-down")
+    page.locator("#tab-workloads").click()
+    before = head(page)
+    kept: list[Route] = []
+    page.route(re.compile("/scale/$"), lambda route: kept.append(route))
+    page.locator(FIELD).fill("many")
+    page.locator(FIELD).press("Enter")
+    one_more(page)
+    eventually(lambda: sent() == before + 1 and kept)
+    kept.pop().continue_()
+    refusal = "#panel-workloads .w-err .err"
+    eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
+    eventually(lambda: page.locator(refusal).count() == 1)
+    assert page.locator(FIELD).input_value() == "many"
 
 
 def test_a_number_that_is_being_typed_is_not_sent_when_somebody_else_changes_the_cluster(
@@ -83,22 +115,23 @@ def test_a_number_that_is_being_typed_is_not_sent_when_somebody_else_changes_the
 ) -> None:
     open_scenario(page, "rolling-update-then-scale-down")
     page.locator("#tab-workloads").click()
+    sent = count_posts(page, "/scale/")
     before = head(page)
     page.locator(FIELD).press("End")
     page.locator(FIELD).press("Backspace")
     page.locator(FIELD).press_sequentially("12")
     page.locator(FIELD).press("ArrowLeft")
-    page.evaluate(ONE_MORE)
+    one_more(page)
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
     assert page.locator(FIELD).input_value() == "12"
     assert page.locator(FIELD).evaluate("field => [document.activeElement.id === field.id, field.selectionStart]") == [
         True,
         1,
     ]
-    assert head(page) == before + 1
     page.locator(FIELD).press("Enter")
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "12")
-    eventually(lambda: head(page) == before + 2)
+    assert head(page) == before + 2
+    assert len(sent) == 1
 
 
 def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventually) -> None:
@@ -107,13 +140,22 @@ def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventua
     assert "No workload yet." in text(page, "#panel-workloads")
     page.locator("#w-add-deployment").click()
     assert page.locator("#drawer").get_attribute("data-kind") == "paste"
-    before = head(page)
-    page.locator("#form-paste").get_by_role("button", name="Apply").click()
-    eventually(lambda: head(page) == before + 1)
+    click(page, eventually, "#form-paste .btn-ink")
     assert page.locator("#panel-workloads .pod.is-pending").count() == 6
+    closed(page, eventually)
     page.locator("#add").click()
     page.locator("[data-manifest='budget']").click()
-    before = head(page)
-    page.locator("#form-paste").get_by_role("button", name="Apply").click()
-    eventually(lambda: head(page) == before + 1)
+    click(page, eventually, "#form-paste .btn-ink")
     assert "maxUnavailable 1" in text(page, "#panel-workloads .w-budgets")
+
+
+def test_an_owner_can_go_after_its_pods(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "deleted-in-the-foreground")
+    page.locator("#tab-workloads").click()
+    page.locator('[id="w-delete:Deployment:default/last"]').click()
+    click(page, eventually, '[id="w-foreground:Deployment:default/last"]')
+    assert text(page, "#sentence-text") == "Deployment last is being deleted: what it owns goes first."
+    assert "being deleted" in text(page, f"{ROW} .w-kind >> nth=1")
+    for _ in range(4):
+        click(page, eventually, "#do-10")
+    assert "last" not in page.locator(f"{ROW} .w-name").all_inner_texts()

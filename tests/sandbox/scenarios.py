@@ -1,20 +1,33 @@
-"""Worlds of the scenarios, so many commands further."""
+"""Worlds of simulations and scenarios, so many commands further, and the panels as a browser gets them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels import World
+from django.template.loader import render_to_string
+
+from sandbox.panels import PANELS, View, World
 from scheduler_engine.scenario import FOLDER, load_scenario, play
+from scheduler_engine.simulation import Simulation
 
 
 def world_after(slug: str, *steps: dict[str, Any]) -> World:
     """The scenario ``slug`` as it is opened, and after ``steps`` (commands in JSON form)."""
     simulation = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml"))).open()
     play(simulation, steps)
+    return world_of(simulation)
+
+
+def world_of(simulation: Simulation) -> World:
     world = World.fold(simulation.recorder.entries)
     world.clock_us = simulation.now_us
     return world
+
+
+def panel_html(panel: str, world: World, can_edit: bool = True, **view: Any) -> str:
+    """White space is folded."""
+    stats = PANELS[panel].stats(world, View(**view))
+    return " ".join(render_to_string(f"panels/{panel}.html", {**stats, "can_edit": can_edit}).split())
 
 
 def advance(seconds: float) -> dict[str, Any]:

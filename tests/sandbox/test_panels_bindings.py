@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
-from sandbox.panels import View, World
+from sandbox.panels import View
 from sandbox.panels.bindings import stats
 from sandbox.panels.queues import stats as queues
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.scenarios import panel_html, world_of
 
 
 def cluster(*faults: commands.Fault) -> Simulation:
@@ -26,12 +26,6 @@ def cluster(*faults: commands.Fault) -> Simulation:
 
 def rows(simulation: Simulation) -> list[dict[str, Any]]:
     return list(stats(world_of(simulation), View())["rows"])
-
-
-def world_of(simulation: Simulation) -> World:
-    world = World.fold(simulation.recorder.entries)
-    world.clock_us = simulation.now_us
-    return world
 
 
 PERMIT = commands.Fault("NodeResourcesFit", "permit", "wait", 15)
@@ -101,13 +95,12 @@ def test_a_pod_on_its_way_is_told_apart_in_the_queue() -> None:
 def test_who_only_watches_cannot_allow() -> None:
     simulation = cluster(PERMIT)
     simulation.execute(commands.Settle())
-    found = stats(world_of(simulation), View())
-    html = [render_to_string("panels/bindings.html", {**found, "can_edit": can_edit}) for can_edit in (True, False)]
-    assert ["Allow" in text for text in html] == [True, False]
+    world = world_of(simulation)
+    assert ["Allow" in panel_html("bindings", world, can_edit) for can_edit in (True, False)] == [True, False]
 
 
 def test_the_pod_is_drawn_as_a_block() -> None:
     simulation = cluster(PERMIT)
     simulation.execute(commands.Settle())
-    html = render_to_string("panels/bindings.html", {**stats(world_of(simulation), View()), "can_edit": True})
+    html = panel_html("bindings", world_of(simulation))
     assert '<span class="pod app-1 is-assumed" data-pod="default/web-1"' in html

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.cluster import stats, zone_title
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from tests.sandbox import traces
-from tests.sandbox.scenarios import world_after
+from tests.sandbox.scenarios import panel_html, world_after
 
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -107,7 +106,7 @@ def test_extended_resources_and_taints_are_named() -> None:
     )
     card = cards(stats(World.fold(story.entries), View()))["n"]
     assert card["extended"] == ["0/2 gpu"]
-    assert (card["taints"][0]["text"], card["taints"][0]["soft"]) == ("gpu", True)
+    assert card["taints"] == [{"text": "gpu", "title": "example.com/gpu:PreferNoSchedule", "soft": True}]
 
 
 def test_an_empty_cluster_has_no_zone() -> None:
@@ -143,8 +142,7 @@ def test_the_skew_of_a_scale_down_is_red_in_the_zones_that_have_too_many() -> No
     world = after_steps(4)
     red, green = (2, "skew 2 > 1", True), (0, "skew 0 ≤ 1", True)
     assert zone_skews(world) == {"a": red, "b": red, "c": green}
-    html = render_to_string("panels/cluster.html", stats(world, View()))
-    assert "pip-would" not in html
+    assert "pip-would" not in panel_html("cluster", world)
 
 
 def test_while_the_pod_is_being_placed_one_more_is_counted() -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
-from sandbox.panels import View, World
+from sandbox.panels import View
 from sandbox.panels.inspector import stats
-from tests.sandbox.scenarios import advance, delete, drain, evict, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
 
-
-def markup(world: World, can_edit: bool = True, **view: Any) -> str:
-    html = render_to_string("panels/inspector.html", {**stats(world, View(**view)), "can_edit": can_edit})
-    return " ".join(html.split())
+markup = partial(panel_html, "inspector")
 
 
 def test_a_pod_shows_its_budget_and_the_last_answer() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
+from sandbox.panels.budgets import KIND, Budgets
 from sandbox.panels.evictions import PAGE, stats
+from scheduler_engine.testing import make_budget
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import advance, delete, drain, evict, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
+
+markup = partial(panel_html, "evictions")
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -23,11 +27,6 @@ def panel(world: World, **view: Any) -> dict[str, Any]:
 
 def told(request: dict[str, Any]) -> tuple[str, str, str]:
     return request["pod"].removeprefix("default/"), request["answer"], request["at"]
-
-
-def markup(world: World, can_edit: bool = True, **view: Any) -> str:
-    text = render_to_string("panels/evictions.html", {**panel(world, **view), "can_edit": can_edit})
-    return " ".join(text.split())
 
 
 # --- requests ---
@@ -248,6 +247,25 @@ def test_long_lists_are_paged() -> None:
     assert (len(first["requests"]), len(second["requests"]), first["pages"]) == (PAGE, 5, 2)
     assert first["requests"][0]["pod"] == f"default/web-{PAGE + 4}"
     assert "page 2 of 2" in markup(world, page=2)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "unready"),
+    [
+        pytest.param([{"type": "Ready", "status": "True"}], [], id="a ready pod counts as healthy"),
+        pytest.param([{"type": "Ready", "status": "False"}], ["web-0"], id="a pod that says it is not ready does not"),
+    ],
+)
+def test_a_budget_names_the_pods_that_its_controller_does_not_count(
+    conditions: list[dict[str, str]], unready: list[str]
+) -> None:
+    story = traces.Story()
+    story.add_node(traces.node("n1"))
+    story.add_pod(traces.pod("web-0", on="n1") | {"status": {"phase": "Running", "conditions": conditions}})
+    story.say(ev.ObjectAdded(KIND, "default/web", make_budget("web", {"app": "web"})))
+    (budget,) = Budgets(World.fold(story.entries)).named(["default/web"])
+    assert [pod.key for pod in budget.pods] == ["default/web-0"]
+    assert budget.unready == unready
 
 
 def test_names_are_escaped() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.template.loader import render_to_string
-
 from sandbox.panels import View, World
 from sandbox.panels.faults import choices, stats
 from sandbox.panels.ribbon import stats as ribbon
@@ -11,7 +9,8 @@ from sandbox.panels.sentence import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.simulation import Simulation
-from tests.sandbox.test_panels_bindings import cluster, world_of
+from tests.sandbox.scenarios import panel_html, world_of
+from tests.sandbox.test_panels_bindings import cluster
 
 REFUSED = commands.Fault("DefaultBinder", "bind")
 
@@ -101,6 +100,5 @@ def test_unknown_choices_become_the_most_wanted_ones() -> None:
 
 
 def test_who_only_watches_cannot_break_anything() -> None:
-    found = stats(world_of(cluster(REFUSED)), View())
-    html = [render_to_string("panels/faults.html", {**found, "can_edit": can_edit}) for can_edit in (True, False)]
-    assert ["Break something" in text for text in html] == [True, False]
+    world = world_of(cluster(REFUSED))
+    assert ["Break something" in panel_html("faults", world, can_edit) for can_edit in (True, False)] == [True, False]

@@ -6,11 +6,10 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.sentence import stats
-from tests.sandbox.scenarios import advance, delete, drain, evict, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
@@ -20,7 +19,7 @@ SYSTEM = {"kind": "usage", "node": "node1", "memory": "1Gi"}
 
 def text(world: World, **view: Any) -> str:
     """The sentence as it is read."""
-    html = render_to_string("panels/sentence.html", stats(world, View(**view)))
+    html = panel_html("sentence", world, **view)
     inner = html[html.index('<p id="sentence-text">') : html.index("</p>")]
     while "<" in inner:
         inner = inner[: inner.index("<")] + inner[inner.index(">") + 1 :]

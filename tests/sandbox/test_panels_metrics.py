@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.metrics import MOST, stats
 from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import world_after
+from tests.sandbox.scenarios import panel_html, world_after
 from tests.sandbox.traces import SECOND, Story, node, pod
+
+html = partial(panel_html, "metrics")
 
 
 @pytest.fixture(name="world")
@@ -30,10 +32,6 @@ def chart(world: World, name: str) -> dict[str, Any]:
 
 def table(world: World, name: str) -> dict[str, tuple[str, str]]:
     return {row["name"]: (row["now"], row["highest"]) for row in chart(world, name)["rows"]}
-
-
-def html(world: World) -> str:
-    return render_to_string("panels/metrics.html", stats(world, View()))
 
 
 def test_an_empty_sandbox_has_no_charts_but_a_sentence() -> None:

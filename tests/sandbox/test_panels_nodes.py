@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 import yaml
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
+from sandbox.panels.inspector import stats as inspector
 from sandbox.panels.nodes import stats
 from scheduler_engine import commands
 from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from tests.sandbox.scenarios import advance, world_after
+from tests.sandbox import traces
+from tests.sandbox.scenarios import advance, panel_html, world_after, world_of
+
+html = partial(panel_html, "nodes")
 
 Step = dict[str, Any]
 
@@ -35,11 +39,6 @@ def detail(slug: str, *steps: Step, view: View | None = None) -> dict[str, Any]:
     return dict(stats(world_after(slug, *steps), view or View())["node"])
 
 
-def html(world: World, view: View | None = None, can_edit: bool = True) -> str:
-    found = stats(world, view or View())
-    return " ".join(render_to_string("panels/nodes.html", {**found, "can_edit": can_edit}).split())
-
-
 def gauge(found: dict[str, Any], signal: str) -> dict[str, Any]:
     return next(row for row in found["gauges"]["rows"] if row["signal"] == signal)
 
@@ -50,12 +49,6 @@ def words(found: dict[str, Any], signal: str = "memory.available") -> list[str]:
 
 def state_of(found: dict[str, Any], kind: str) -> dict[str, Any]:
     return next(item for item in found["conditions"] if item["type"] == kind)
-
-
-def world_of(simulation: Simulation) -> World:
-    world = World.fold(simulation.recorder.entries)
-    world.clock_us = simulation.now_us
-    return world
 
 
 def nodes(*names: str, **more: Any) -> Simulation:
@@ -107,6 +100,28 @@ def test_nodes_in_trouble_come_first(steps: tuple[Step, ...], order: list[str], 
     assert [row["troubles"] for row in found["rows"]] == troubles
     assert found["node"]["name"] == order[0]
     assert found["troubled"] == sum(1 for items in troubles if items)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "bad"),
+    [
+        pytest.param("Ready", "True", False, id="a node that is ready is well"),
+        pytest.param("Ready", "Unknown", True, id="a node that nobody hears is not"),
+        pytest.param("MemoryPressure", "True", True, id="pressure is bad"),
+        pytest.param("MemoryPressure", "Unknown", False, id="pressure that nobody knows of is none"),
+        pytest.param("KernelDeadlock", "True", True, id="a condition that no taint stands for should not hold"),
+        pytest.param("KernelDeadlock", "False", False, id="a condition that no taint stands for does not hold"),
+    ],
+)
+def test_a_condition_is_bad_where_it_means_a_taint(kind: str, status: str, bad: bool) -> None:
+    node = traces.node("n")
+    node["status"]["conditions"] = [{"type": kind, "status": status}]
+    story = traces.Story()
+    story.add_node(node)
+    world = World.fold(story.entries)
+    assert inspector(world, View(node="n"))["conditions"] == [{"type": kind, "status": status, "good": not bad}]
+    shown = {row["type"]: row["bad"] for row in stats(world, View())["node"]["conditions"]}
+    assert shown.get(kind, bad) == bad
 
 
 def test_a_long_list_has_pages_and_the_chosen_node_is_shown_from_any_of_them() -> None:
@@ -394,8 +409,8 @@ def test_every_configuration_to_start_from_is_one_that_the_kubelet_takes() -> No
 
 def test_who_only_watches_sees_everything_and_can_change_nothing() -> None:
     world = world_after("memory-pressure", use("greedy-low", "4168Mi"), advance(15))
-    for view in (View(), View(node="node1")):
-        watching = html(world, view, can_edit=False)
+    for view in ({}, {"node": "node1"}):
+        watching = html(world, can_edit=False, **view)
         assert "hx-post" not in watching
         assert "<input" not in watching
         assert "The node was low on resource: memory" in watching

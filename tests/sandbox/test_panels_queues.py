@@ -15,6 +15,7 @@ from scheduler_engine.scenario import load_scenarios, play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.scenarios import world_of
 
 
 @pytest.fixture(name="lanes")
@@ -93,14 +94,8 @@ def opened(slug: str, steps: int = 0) -> tuple[Simulation, dict[str, dict[str, A
     return simulation, cards_of(simulation)
 
 
-def folded(simulation: Simulation) -> World:
-    world = World.fold(simulation.recorder.entries)
-    world.clock_us = simulation.now_us
-    return world
-
-
 def cards_of(simulation: Simulation) -> dict[str, dict[str, Any]]:
-    return {card["name"]: card for lane in stats(folded(simulation), View())["lanes"] for card in lane["cards"]}
+    return {card["name"]: card for lane in stats(world_of(simulation), View())["lanes"] for card in lane["cards"]}
 
 
 def test_the_same_event_wakes_one_pod_and_not_the_other_and_the_hint_says_why() -> None:
@@ -119,14 +114,14 @@ def test_a_card_names_the_command_that_moved_it_and_the_time_line_has_its_mark()
     simulation, cards = opened("queue-one-event-two-hints", 1)
     assert cards["hungry-1"]["command"] == 5
     assert cards["hungry-1"]["title"].endswith("command 5: apply Node node-hdd")
-    marks = [item["commands"] for item in timeline(folded(simulation), View())["items"] if item["kind"] == "command"]
+    marks = [item["commands"] for item in timeline(world_of(simulation), View())["items"] if item["kind"] == "command"]
     assert marks[-1] == "5"
 
 
 def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off() -> None:
     simulation = SCENARIOS["queue-affinity-wakes-a-pod"].open()
     play(simulation, SCENARIOS["queue-affinity-wakes-a-pod"].then)
-    moves = inspector(folded(simulation), View(pod="default/web-1"))["moves"]
+    moves = inspector(world_of(simulation), View(pod="default/web-1"))["moves"]
     told = [(move["source"], move["target"], move["origin"]["text"]) for move in moves]
     assert told[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
     assert told[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")
@@ -142,7 +137,7 @@ def test_a_pod_in_flight_names_the_node_that_came_in_mid_cycle() -> None:
 def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
     simulation, _ = opened("bind-fails")
     simulation.execute(commands.PodCycle())
-    lanes = [lane["id"] for lane in stats(folded(simulation), View())["lanes"]]
+    lanes = [lane["id"] for lane in stats(world_of(simulation), View())["lanes"]]
     assert lanes.index("errorBackoffQ") == lanes.index("backoffQ") + 1
     assert cards_of(simulation)["web-1"]["error"]
 
@@ -168,7 +163,7 @@ def test_the_head_names_the_rules_and_what_they_do_to_a_third_failure(
     slug: str, rules: str, age: str, words: str
 ) -> None:
     simulation, cards = opened(slug, 1)
-    found = stats(folded(simulation), View())
+    found = stats(world_of(simulation), View())
     assert (found["rules"], cards["big-1"]["age"]) == (rules, age)
     assert words in found["rules_say"]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.guide import command, guide, scenarios
-from sandbox.panels import View, World, inspector, sentence
+from sandbox.panels import View, World, inspector
 from sandbox.panels.steps import made, offered
 from sandbox.panels.view import TABS
 from scheduler_engine import scenario
 from scheduler_engine.scenario import command_of
-from tests.sandbox.scenarios import advance, delete, evict, world_after
+from tests.sandbox.scenarios import advance, delete, evict, panel_html, world_after
+
+html = partial(panel_html, "sentence")
 
 SLUG = "eviction-answers"
 REFUSING = "pod-overhead-refused"
@@ -80,10 +82,6 @@ def test_every_step_has_words_that_fit_on_its_button(slug: str) -> None:
     for offer in guide(slug).steps:
         assert 0 < len(offer.text) <= 60
         assert "default/" not in offer.text
-
-
-def html(world: World, can_edit: bool = True, **view: Any) -> str:
-    return render_to_string("panels/sentence.html", {**sentence.stats(world, View(**view)), "can_edit": can_edit})
 
 
 def test_only_who_may_change_something_sees_the_button_and_only_in_the_present() -> None:

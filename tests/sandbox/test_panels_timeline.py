@@ -36,7 +36,7 @@ def test_choosing_a_past_cycle_gives_the_command_to_go_back_to() -> None:
     world = World.fold(traces.web_at_filter().entries)
     assert stats(world, View())["goto"] is None
     chosen = stats(world, View(cycle=3))
-    assert (chosen["goto"], chosen["goto_name"]) == (world.by_number[3].last_command, "web-4")
+    assert (chosen["goto"], chosen["goto_cycle"]) == (world.by_number[3].last_command, 3)
 
 
 def test_the_present_cycle_is_no_place_to_go_back_to() -> None:

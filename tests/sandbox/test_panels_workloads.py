@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
 from sandbox.panels.inspector import stats as inspector
 from sandbox.panels.rollout import conditions, numbers, rollout
 from sandbox.panels.workloads import MOST_PODS, PAGE, same_while, stats
 from scheduler_engine import commands
+from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.scenario import command_of, load_scenarios
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node
 from scheduler_engine.trace.events import ObjectAdded
-from tests.sandbox.test_panels_bindings import world_of
+from tests.sandbox.scenarios import panel_html, world_of
 from tests.sandbox.traces import Story, node, pod
 
 ZONE = "topology.kubernetes.io/zone"
 SHOP = "default/shop"
+html = partial(panel_html, "workloads")
 
 
 def workload(kind: str, name: str, made: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
@@ -59,10 +61,6 @@ def cluster(*objects: dict[str, Any], zones: str = "abc") -> Simulation:
 
 def rows(simulation: Simulation, page: int = 1) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in stats(world_of(simulation), View(page=page))["workloads"]}
-
-
-def html(world: World, can_edit: bool = True) -> str:
-    return render_to_string("panels/workloads.html", {**stats(world, View()), "can_edit": can_edit})
 
 
 @pytest.fixture(scope="module")
@@ -440,6 +438,16 @@ def test_who_only_watches_sees_numbers_and_no_buttons() -> None:
     assert "data-preset" not in html(World(), can_edit=False)
 
 
+def test_an_owner_is_deleted_in_one_of_three_ways_and_only_once() -> None:
+    simulation = cluster(workload("Deployment", "shop", replicas=1))
+    ways = [f'"policy": "{policy}"' for policy in POLICIES]
+    assert [way in html(world_of(simulation)) for way in ways] == [True] * 3
+    simulation.execute(commands.Delete("Deployment", SHOP, "Foreground"))
+    shown = html(world_of(simulation))
+    assert "being deleted" in shown
+    assert [way in shown for way in ways] == [False] * 3
+
+
 def test_an_empty_panel_says_what_to_do() -> None:
     text = html(World())
     assert "No workload yet." in text
@@ -469,8 +477,7 @@ def test_the_inspector_says_who_controls_a_pod_and_leads_there() -> None:
         "text": f"ReplicaSet {name} of Deployment shop",
         "tab": "workloads",
     }
-    text = render_to_string("panels/inspector.html", {**found, "can_edit": True})
-    assert 'data-goto-tab="workloads"' in text
+    assert 'data-goto-tab="workloads"' in panel_html("inspector", world, pod=key)
 
 
 def test_pods_of_a_workload_with_a_long_name_are_told_apart_by_the_end_of_theirs() -> None:

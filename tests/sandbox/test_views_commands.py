@@ -82,6 +82,16 @@ def test_an_object_can_be_deleted(visitor: Any, node: Any) -> None:
     assert visitor.get("yaml/Node/", key="b").status_code == 200
 
 
+def test_what_becomes_of_the_pods_of_a_deleted_owner_can_be_chosen(visitor: Any) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec}
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [owner]})
+    assert visitor.post("delete/", kind="ReplicaSet", key="default/web", policy="Sideways").status_code == 422
+    assert visitor.post("delete/", kind="ReplicaSet", key="default/web", policy="Orphan").status_code == 204
+    assert json.loads(visitor.log()[-1])["propagation_policy"] == "Orphan"
+
+
 def test_deleting_what_is_not_there_is_refused_in_words(visitor: Any) -> None:
     answer = visitor.post("delete/", kind="Node", key="a")
     assert answer.status_code == 422

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.pod_resources import Resource, is_extended_resource, pod_requests, resource_of
 
-from .model import UNRESOLVABLE, UNSCHEDULABLE, Case, Explanation, Line, names, passes, refuses, several, written
+from ..words import plural
+from .model import UNRESOLVABLE, UNSCHEDULABLE, Case, Explanation, Line, names, passes, refuses, written
 
 BASIC = ("cpu", "memory", "ephemeral-storage")
 
@@ -118,6 +119,6 @@ def _overhead(case: Case) -> Iterator[Line]:
     if started:
         yield Line(
             "Init containers",
-            several(len(started), "container"),
+            plural(len(started), "container"),
             "they run one by one before the others: only the largest counts",
         )

@@ -5,7 +5,8 @@ Source: upstream ``plugins/imagelocality``.
 
 from __future__ import annotations
 
-from .model import Case, Explanation, Line, as_it_is, several
+from ..words import plural
+from .model import Case, Explanation, Line, as_it_is
 
 MIB = 1 << 20
 LOWEST = 23 * MIB
@@ -28,7 +29,7 @@ def image_score(case: Case) -> Explanation:
         total, found = total + share, found + 1
         lines.append(
             Line(
-                name, f"{_mib(size)} × {holders} / {nodes} = {_mib(share)}", f"on {holders} of {several(nodes, 'node')}"
+                name, f"{_mib(size)} × {holders} / {nodes} = {_mib(share)}", f"on {holders} of {plural(nodes, 'node')}"
             )
         )
     if not images:
@@ -38,11 +39,9 @@ def image_score(case: Case) -> Explanation:
     highest = HIGHEST_EACH * len(containers)
     kept = min(max(total, LOWEST), highest)
     raw = 100 * (kept - LOWEST) // (highest - LOWEST)
-    note = (
-        f"{_mib(total)} in all, taken as at least 23 Mi and at most {several(len(containers), 'container')} × 1000 Mi"
-    )
+    note = f"{_mib(total)} in all, taken as at least 23 Mi and at most {plural(len(containers), 'container')} × 1000 Mi"
     lines.append(Line("Raw", f"({_mib(kept)} − 23 Mi) × 100 / ({_mib(highest)} − 23 Mi) = {raw}", note))
-    text = f"{case.node.name} already has {found} of {several(len(containers), 'image')} that {case.name} runs."
+    text = f"{case.node.name} already has {found} of {plural(len(containers), 'image')} that {case.name} runs."
     return as_it_is(text if found else f"{case.node.name} has none of the images that {case.name} runs.", lines, raw)
 
 

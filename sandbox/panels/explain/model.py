@@ -148,10 +148,6 @@ def label_of(labels: Mapping[str, str], key: str) -> str:
     return f"{key}={labels[key]}" if key in labels else f"no label {key}"
 
 
-def several(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def domain(key: str) -> str:
     """What one domain of a topology key is called: ``zone`` for ``topology.kubernetes.io/zone``, ``node``."""
     return "node" if key == HOSTNAME else key.rpartition("/")[2]

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from scheduler_engine.framework.node_info import PodInfo
 
-from .model import HOSTNAME, UNRESOLVABLE, Case, Explanation, Line, domain, names, passes, refuses, scored, several
+from ..words import plural
+from .model import HOSTNAME, UNRESOLVABLE, Case, Explanation, Line, domain, names, passes, refuses, scored
 from .spread_rules import Constraint, constraints_of, counted, lacks_a_key, left_out, system_defaulted
 
 NOT_MATCHED = "node(s) didn't match pod topology spread constraints"
@@ -69,7 +70,7 @@ def _skew(case: Case, constraint: Constraint, constraints: Sequence[Constraint],
     against = f"the emptiest {key}"
     if len(domains) < constraint.min_domains:
         lowest = 0
-        note = f"the fewest counts as 0: {several(len(domains), 'domain')}, and minDomains is {constraint.min_domains}"
+        note = f"the fewest counts as 0: {plural(len(domains), 'domain')}, and minDomains is {constraint.min_domains}"
         against = f"an empty {key}, as there are fewer than {constraint.min_domains}"
     elif not domains:
         note = "no node counts, so nothing is too many"
@@ -85,7 +86,7 @@ def _skew(case: Case, constraint: Constraint, constraints: Sequence[Constraint],
     ]
     if skew <= most:
         return lines, ""
-    ahead = f"With {case.name}, {key} {value} would be {several(skew, 'pod')} ahead of {against}; at most {most}"
+    ahead = f"With {case.name}, {key} {value} would be {plural(skew, 'pod')} ahead of {against}; at most {most}"
     return lines, f"{ahead} {'is' if most == 1 else 'are'} allowed."
 
 
@@ -122,7 +123,7 @@ def spread_score(case: Case) -> Explanation:
         weight = math.log(size + 2)
         total += number * weight + (constraint.max_skew - 1)
         parts.append(f"{number * weight + constraint.max_skew - 1:.3f}")
-        formula = f"{several(number, 'pod')} × ln({size} + 2) + ({constraint.max_skew} − 1) = {parts[-1]}"
+        formula = f"{plural(number, 'pod')} × ln({size} + 2) + ({constraint.max_skew} − 1) = {parts[-1]}"
         lines.append(Line(f"{domain(constraint.key)} {value}", formula, said))
     whole = int(total)
     raw = whole + 1 if total - whole >= 0.5 else whole

@@ -14,9 +14,9 @@ from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.framework.node_info import PodInfo
 
+from ..words import taint_text
 from .model import HOSTNAME, Case, Line, names
 from .moment import Objects
-from .taints import shown
 
 SYSTEM_DEFAULTS: tuple[Mapping[str, Any], ...] = (
     {"maxSkew": 3, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway"},
@@ -43,7 +43,7 @@ class Constraint:
         if self.honors_taints:
             taint = first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"))
             if taint is not None:
-                return f"taint {shown(taint)} is not tolerated"
+                return f"taint {taint_text(taint)} is not tolerated"
         return ""
 
     def counts(self, pod: Pod, namespace: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from scheduler_engine.api.taints import Taint, Toleration
 
-from .model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses, scaled, several
+from ..words import plural, taint_text
+from .model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses, scaled
 
 CORDONED = "node(s) were unschedulable"
 CORDON_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
@@ -17,11 +18,6 @@ HARD = ("NoSchedule", "NoExecute")
 SOFT = "PreferNoSchedule"
 GIVEN_TO_ALL = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "memory-pressure"))
 """Keys that admission tolerates for pods; not worth naming where the taint is another."""
-
-
-def shown(taint: Taint) -> str:
-    """``dedicated=gpu:NoSchedule``."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
 def verdict_on(taint: Taint, tolerations: Sequence[Toleration]) -> str:
@@ -58,14 +54,15 @@ def taint_filter(case: Case) -> Explanation:
     lines = []
     for taint in case.node.taints:
         if taint.effect not in HARD:
-            lines.append(Line(shown(taint), "does not filter", "it only costs score"))
+            lines.append(Line(taint_text(taint), "does not filter", "it only costs score"))
             continue
         tolerated = any(item.tolerates(taint) for item in case.pod.tolerations)
-        lines.append(Line(shown(taint), verdict_on(taint, case.pod.tolerations)))
+        lines.append(Line(taint_text(taint), verdict_on(taint, case.pod.tolerations)))
         if not tolerated and first is None:
             first = taint
     if first is not None:
-        text = f"{case.node.name} keeps pods away with the taint {shown(first)}, and {case.name} does not tolerate it."
+        keeps = f"{case.node.name} keeps pods away with the taint {taint_text(first)}"
+        text = f"{keeps}, and {case.name} does not tolerate it."
         return refuses(text, lines, f"node(s) had untolerated taint {{{first.key}: {first.value}}}", code=UNRESOLVABLE)
     if not case.node.taints:
         return passes(f"{case.node.name} has no taints.", lines)
@@ -80,10 +77,10 @@ def taint_score(case: Case) -> Explanation:
         if taint.effect == SOFT:
             counts = not any(item.tolerates(taint) for item in tolerations)
             raw += counts
-            lines.append(Line(shown(taint), "1" if counts else "0", verdict_on(taint, tolerations)))
+            lines.append(Line(taint_text(taint), "1" if counts else "0", verdict_on(taint, tolerations)))
     lines.append(Line("Raw", str(raw), "PreferNoSchedule taints that the pod does not tolerate; fewer is better"))
     if raw:
-        text = f"{case.node.name} would rather not have {case.name}: {several(raw, 'taint')} that it does not tolerate."
+        text = f"{case.node.name} would rather not have {case.name}: {plural(raw, 'taint')} that it does not tolerate."
     else:
         text = f"{case.node.name} has no taint that asks {case.name} to go elsewhere."
     return scaled(case, text, lines, raw, reverse=True)
@@ -92,8 +89,8 @@ def taint_score(case: Case) -> Explanation:
 def unschedulable_filter(case: Case) -> Explanation:
     if not case.node.unschedulable:
         return passes(f"{case.node.name} is not cordoned.", [Line("spec.unschedulable", "false")])
-    line = Line("spec.unschedulable", "true", f"counts as the taint {shown(CORDON_TAINT)}")
-    said = Line(shown(CORDON_TAINT), verdict_on(CORDON_TAINT, case.pod.tolerations))
+    line = Line("spec.unschedulable", "true", f"counts as the taint {taint_text(CORDON_TAINT)}")
+    said = Line(taint_text(CORDON_TAINT), verdict_on(CORDON_TAINT, case.pod.tolerations))
     if any(item.tolerates(CORDON_TAINT) for item in case.pod.tolerations):
         return passes(f"{case.node.name} is cordoned, but {case.name} tolerates that.", [line, said])
     return refuses(f"{case.node.name} is cordoned: it takes no new pods.", [line, said], CORDONED, code=UNRESOLVABLE)

@@ -1,13 +1,17 @@
-"""PodDisruptionBudgets as an eviction meets them: whom they select, what they allow, and what stands in the way."""
+"""PodDisruptionBudgets: whom they select, what they allow, and what stands in the way of an eviction.
+
+Source: seed 002 §9 and §11.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.controllers.pod_state import is_ready
 
 from .amounts import short_name
 from .state import PodState
@@ -17,21 +21,22 @@ from .world import World
 KIND = "PodDisruptionBudget"
 
 
-@dataclass
 class Budget:
     """``needed``, ``healthy`` and ``expected`` are numbers of pods; ``allowed``: how many may go now."""
 
-    world: World
-    key: str
-    spec: dict[str, Any]
-    needed: int
-    healthy: int
-    allowed: int
-    expected: int
+    def __init__(self, world: World, held: KubeObject) -> None:
+        self.world, self.held = world, held
+        self.key, self.name, self.spec, status = held.key, held.name, held.spec, held.status
+        self.needed = int(status.get("desiredHealthy") or 0)
+        self.healthy = int(status.get("currentHealthy") or 0)
+        self.allowed = int(status.get("disruptionsAllowed") or 0)
+        self.expected = int(status.get("expectedPods") or 0)
 
     @property
-    def name(self) -> str:
-        return self.key.rpartition("/")[2]
+    def rule(self) -> str:
+        """``maxUnavailable 1``; without a rule, one pod must stay."""
+        rules = (f"{name} {self.spec[name]}" for name in ("minAvailable", "maxUnavailable") if name in self.spec)
+        return next(rules, "minAvailable 1")
 
     @property
     def text(self) -> str:
@@ -42,8 +47,11 @@ class Budget:
     def selector(self) -> Selector:
         return selector_from(self.spec.get("selector"))
 
+    def covers(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        return self.held.namespace == namespace and self.selector.matches(labels)
+
     def selects(self, pod: PodState) -> bool:
-        return self.key.startswith(f"{pod.pod.namespace}/") and self.selector.matches(pod.pod.labels)
+        return self.covers(pod.pod.namespace, pod.pod.labels)
 
     @cached_property
     def pods(self) -> list[PodState]:
@@ -61,7 +69,7 @@ class Budget:
     @cached_property
     def unready(self) -> list[str]:
         """Names of pods that stay and do not count as healthy."""
-        return [short_name(pod.key) for pod in self.staying if not is_ready(pod)]
+        return [short_name(pod.key) for pod in self.staying if not is_ready(pod.pod)]
 
 
 class Budgets:
@@ -82,15 +90,8 @@ class Budgets:
 
     def _of(self, key: str, manifest: dict[str, Any]) -> Budget:
         if key not in self.seen:
-            status = manifest.get("status") or {}
-            names = ("desiredHealthy", "currentHealthy", "disruptionsAllowed", "expectedPods")
-            numbers = (status.get(name) or 0 for name in names)
-            self.seen[key] = Budget(self.world, key, manifest.get("spec") or {}, *numbers)
+            self.seen[key] = Budget(self.world, KubeObject(manifest))
         return self.seen[key]
-
-
-def is_ready(pod: PodState) -> bool:
-    return any(given.get("type") == "Ready" and given.get("status") == "True" for given in pod.pod.conditions)
 
 
 def ways_out(pod: PodState, budget: Budget) -> list[str]:
@@ -109,7 +110,7 @@ def ways_out(pod: PodState, budget: Budget) -> list[str]:
             f"Fix the budget: {budget.name} needs {budget.needed} healthy of {plural(budget.expected, 'pod')}, which "
             "never lets one go. Lower minAvailable, raise maxUnavailable, or add a replica."
         )
-    if not is_ready(pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
+    if not is_ready(pod.pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
         ways.append(
             f"{short_name(pod.key)} itself is not ready: unhealthyPodEvictionPolicy AlwaysAllow in {budget.name} "
             "would let it go."

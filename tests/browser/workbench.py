@@ -1,0 +1,135 @@
+"""What the browser tests do with a workbench: open it, give commands, and read it.
+
+After a command that a helper waits for, all panels in view are those of the new state: they come in one message. What a
+click only chooses or opens comes a moment later, and so does the answer to the button: after these, `eventually`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+from playwright.sync_api import Page
+
+Eventually = Callable[..., Any]
+
+
+def open_scenario(page: Page, slug: str) -> None:
+    page.goto("/")
+    page.locator(f"form:has(> input[name=scenario][value='{slug}']) button").first.click()
+    arrive(page)
+
+
+def open_example(page: Page, url: str = "/") -> None:
+    page.goto(url)
+    page.get_by_role("button", name="Open this example").click()
+    arrive(page)
+
+
+def open_blank(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Start a blank sandbox").click()
+    arrive(page)
+
+
+def arrive(page: Page) -> None:
+    """Wait for the workbench that a button of the first page leads to."""
+    page.wait_for_url(re.compile("/s/"))
+    connected(page)
+
+
+def connected(page: Page) -> None:
+    page.locator("#app").wait_for()
+    page.locator("#lost").wait_for(state="hidden")
+
+
+def head(page: Page) -> int:
+    """How many commands are in force, as the page shows it."""
+    return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
+
+
+def text(page: Page, selector: str) -> str:
+    """What the one element shows, with single spaces."""
+    return " ".join(page.locator(selector).inner_text().split())
+
+
+def press(page: Page, eventually: Eventually, *keys: str) -> None:
+    """Keys that are commands, one after the other, each until its result is on the page."""
+    for key in keys:
+        after = head(page) + (-1 if key == "b" else 1)
+        page.keyboard.press(key)
+        eventually(lambda after=after: head(page) == after)
+
+
+def click(page: Page, eventually: Eventually, selector: str) -> None:
+    """A button that is one command; returns when its result is on the page."""
+    after = head(page) + 1
+    page.locator(selector).click()
+    eventually(lambda: head(page) == after)
+
+
+def post(page: Page, path: str, **form: str) -> None:
+    """What a button sends, without the page, as somebody else does."""
+    response = page.request.post(f"{page.url.partition('?')[0]}{path}", form=form)
+    assert response.ok, f"{response.status} {response.text()}"
+
+
+def apply(page: Page, *manifests: dict[str, Any]) -> None:
+    """Objects in one command, without the page."""
+    post(page, "apply/", manifests=yaml.safe_dump_all(manifests))
+
+
+def open_editor(page: Page) -> None:
+    """The drawer in which manifests are pasted."""
+    page.locator("#add").click()
+    page.locator("#add-paste").click()
+    page.locator("#editor .ace_content").wait_for()
+
+
+def write(page: Page, manifests: str) -> None:
+    page.evaluate("text => ace.edit('editor').session.setValue(text)", manifests)
+
+
+def press_apply(page: Page) -> None:
+    page.locator("#form-paste .btn-ink").click()
+
+
+def closed(page: Page, eventually: Eventually) -> None:
+    """Wait until the drawer is closed: while it is open, keys are typed there."""
+    eventually(lambda: not page.locator("#drawer").is_visible())
+
+
+def paste(page: Page, eventually: Eventually, manifests: str) -> None:
+    """Manifests without a mistake; returns when they are on the page and the drawer is closed."""
+    after = head(page) + 1
+    open_editor(page)
+    write(page, manifests)
+    press_apply(page)
+    eventually(lambda: head(page) == after)
+    closed(page, eventually)
+
+
+def head_sent(page: Page) -> Callable[[], int]:
+    """What `head` is in the newest message to the page, which may still hold it back; asked for before it is opened."""
+    heads = [-1]
+
+    def note(message: str | bytes) -> None:
+        if found := re.search(r'data-head="(\d+)"', str(message)):
+            heads.append(int(found[1]))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+
+    def newest() -> int:
+        page.evaluate("0")  # Playwright tells of messages only while it is asked something.
+        return heads[-1]
+
+    return newest
+
+
+def count_posts(page: Page, path: str) -> list[str]:
+    """A list that grows by the body of each request that the page sends to `path` of its sandbox."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or "") if request.url.endswith(path) else None)
+    return sent

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.workbench import Eventually, click, head, head_sent, open_scenario, paste, post, text
@@ -133,3 +135,15 @@ def test_a_pod_in_flight_notes_the_node_that_arrives(page: Page, eventually: Eve
     card = '[id="q:default/big-1"]'
     assert page.locator(card).get_attribute("data-lane") == "backoffQ"
     assert "Queue to NodeAdd by NodeResourcesFit" in text(page, card)
+
+
+@pytest.mark.parametrize(
+    ("motion", "travels"), [("no-preference", True), ("reduce", False)], ids=["as a rule", "not for who wants calm"]
+)
+def test_a_card_travels_to_its_new_place(
+    new_page: Callable[..., Page], eventually: Eventually, motion: str, travels: bool
+) -> None:
+    page = new_page(reduced_motion=motion)
+    open_scenario(page, "bind-fails")
+    click(page, eventually, "#do-stage")
+    assert (page.locator('[id="q:default/web-1"].came').count() == 1) is travels

@@ -140,7 +140,8 @@ class Run:
         if attempt.best:
             self._place(framework, attempt)
         elif attempt.post_filter is not None:
-            self._after_post_filter(pod, attempt.post_filter[0])
+            lower = attempt.evaluation.lower_nominations if attempt.evaluation is not None else ()
+            self._after_post_filter(pod, attempt.post_filter[0], lower)
         return self.record.describe(attempt, framework, scene)
 
     def _place(self, framework: Framework, attempt: Attempt) -> None:
@@ -159,10 +160,11 @@ class Run:
         self.cache.add_pod(placed)
         self.world.put(placed)
 
-    def _after_post_filter(self, pod: Pod, result: PostFilterResult | None) -> None:
+    def _after_post_filter(self, pod: Pod, result: PostFilterResult | None, lower_nominations: tuple[str, ...]) -> None:
+        """Lower nominations go here even where all victims are leaving already: the recordings' own rule."""
         if result is None or result.nominated_node is None:
             return
-        for key in result.cleared_nominations:
+        for key in lower_nominations:
             self.nominator.delete_nominated_pod_if_exists(self.world.pod(key))
         node = result.nominated_node
         for victim in result.victims:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import NodeInfoLister, PluginError, PostFilterResult, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework, Scores
-from scheduler_engine.framework.status import Status
+from scheduler_engine.framework.status import Status, error
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
 from scheduler_engine.plugins.volume_binding.plugin import STATE as VOLUME_BINDING_STATE
 from scheduler_engine.plugins.volume_binding.plugin import BindingState
@@ -95,6 +96,7 @@ def _run(
         names = None if attempt.narrowed is None else attempt.narrowed.node_names
         attempt.search = search_nodes(framework, snapshot, state, pod, diagnosis, names, start_index, global_percentage)
         if attempt.search.failure:
+            attempt.search.feasible = ()
             raise PluginError(attempt.search.failure)
         if every_filter:
             _ask_every_filter(framework, attempt)
@@ -116,10 +118,18 @@ def _ask_every_filter(framework: Framework, attempt: Attempt) -> None:
     state, pod = attempt.state, attempt.pod
     for info in attempt.nodes:
         attempt.filters[info.name] = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
-        alone = {plugin.name: plugin.filter(state, pod, info) for plugin in state.data[ACTIVE_FILTERS]}
+        alone = {plugin.name: _asked_alone(plugin, state, pod, info) for plugin in state.data[ACTIVE_FILTERS]}
         failures = {name: status for name, status in alone.items() if status is not None}
         if failures:
             attempt.filters_each[info.name] = failures
+
+
+def _asked_alone(plugin: Any, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
+    try:
+        status: Status | None = plugin.filter(state, pod, info)
+    except PluginError as problem:
+        return error(str(problem))
+    return status
 
 
 def _score(framework: Framework, attempt: Attempt) -> None:

@@ -57,8 +57,10 @@ def _end(attempt: Attempt) -> Fields:
     fields: Fields = {}
     if attempt.volumes:
         fields["volumes"] = attempt.volumes
-    if attempt.reserve_failure is not None:
-        fields["reserve"] = _verdict(attempt.reserve_failure)
+    failure = attempt.reserve_failure
+    if failure is not None:
+        # Kubernetes names the plugin of a rejection; that of an error is in its text.
+        fields["reserve"] = _verdict(failure) if failure.is_rejected else _unnamed(failure)
     if attempt.message:
         fields["message"] = attempt.message
     for name in ("error", "skipped"):
@@ -114,8 +116,8 @@ def _post_filter(attempt: Attempt) -> Fields:
             for candidate in evaluation.candidates
         }
         fields["bestNodes"] = list(result.best_nodes)
-        if result.cleared_nominations:
-            fields["clearedNominations"] = sorted(result.cleared_nominations)
+        if evaluation.lower_nominations:
+            fields["clearedNominations"] = sorted(evaluation.lower_nominations)
     if evaluation is not None and evaluation.rejected:
         fields["rejected"] = {node: _verdict(reason) for node, reason in evaluation.rejected.items()}
     return {"postFilter": fields}

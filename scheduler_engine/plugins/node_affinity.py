@@ -48,7 +48,7 @@ class NodeAffinity(Plugin):
             return Hint.SKIP, "the node does not match the profile's addedAffinity"
         if not pod.required_node_affinity.matches(new.name, new.labels):
             if pod.required_node_affinity.broken_for(new.labels):
-                raise PluginError("a term of the pod's node affinity compares with something that is no integer")
+                raise PluginError("a term of the pod's node affinity cannot be carried out")
             return Hint.SKIP, "the node does not match the pod's node affinity"
         if old is not None and pod.required_node_affinity.matches(old.name, old.labels):
             return Hint.SKIP, "the node matched the pod's node affinity before"

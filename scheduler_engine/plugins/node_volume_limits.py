@@ -6,6 +6,7 @@ Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -13,6 +14,7 @@ from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
+from scheduler_engine.plugins.csi_translation import Untranslatable, csi_identity, volume_handle
 from scheduler_engine.plugins.volume_references import (
     IN_TREE_SOURCES,
     ClaimReference,
@@ -77,8 +79,8 @@ class NodeVolumeLimits(Plugin):
         for volume in pod.volumes:
             if volume.get("persistentVolumeClaim") is not None:
                 return Hint.QUEUE, "a volume was detached and the pod uses claims"
-            source = in_tree_source(volume)
-            if source is not None and source[0].driver == attacher:
+            driver = _inline_driver(volume)
+            if driver and driver == attacher:
                 return Hint.QUEUE, "a volume of the driver that the pod's volume moved to was detached"
         return Hint.SKIP, "the detached volume has nothing to do with the pod's"
 
@@ -137,11 +139,13 @@ class NodeVolumeLimits(Plugin):
         found: Volumes = {}
         for volume in pod.volumes:
             reference = claim_reference(pod, volume)
-            identity = (
-                _in_tree_identity(volume, csi_node)
-                if reference is None
-                else self._behind_claim(pod, reference, csi_node, new)
-            )
+            if reference is not None:
+                identity = self._behind_claim(pod, reference, csi_node, new)
+            else:
+                try:
+                    identity = csi_identity(volume, {}, csi_node)
+                except Untranslatable as problem:
+                    raise _unconverted(volume, problem) from problem
             if identity is not None:
                 found[identity] = None
         return found
@@ -168,7 +172,10 @@ class NodeVolumeLimits(Plugin):
             return self._to_be_provisioned(claim, csi_node)
         csi = volume.spec.get("csi")
         if csi is None:
-            return _in_tree_identity(volume.spec, csi_node)
+            try:
+                return csi_identity(volume.spec, volume.labels, csi_node)
+            except Untranslatable:
+                return None
         driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
         return (driver, handle) if driver and handle else None
 
@@ -199,10 +206,17 @@ def _has_countable_volumes(pod: Pod) -> bool:
     return any(claim_reference(pod, volume) is not None or in_tree_source(volume) is not None for volume in pod.volumes)
 
 
-def _in_tree_identity(source: Mapping[str, object], csi_node: KubeObject | None) -> tuple[str, str] | None:
-    """Driver and handle of an in-tree volume whose plugin the node's CSI driver replaced."""
-    found = in_tree_source(source)
-    if found is None or not migrated_on(found[0].plugin, csi_node):
-        return None
-    known, fields = found
-    return known.driver, str(fields.get(known.handle) or "")
+def _inline_driver(volume: Mapping[str, Any]) -> str:
+    """The CSI driver of an in-tree volume, "" for others. Raises PluginError when the driver could not know it."""
+    found = in_tree_source(volume)
+    if found is None:
+        return ""
+    try:
+        volume_handle(*found, {})
+    except Untranslatable as problem:
+        raise _unconverted(volume, problem) from problem
+    return found[0].driver
+
+
+def _unconverted(volume: Mapping[str, Any], problem: Untranslatable) -> PluginError:
+    return PluginError(f"converting volume({volume['name']}) from inline to csi: {problem}")

@@ -34,7 +34,7 @@ class Evaluation:
 
     ``potential_nodes`` failed in a way that evicting pods may mend, in snapshot order. Of the ``candidates`` among them
     (those without PDB violations first) the ``best_nodes`` (by name) are equal under every criterion, and ``chosen`` is
-    the first of those. ``rejected``: why nodes that were tried are no candidates. ``cleared_nominations``: keys of
+    the first of those. ``rejected``: why nodes that were tried are no candidates. ``lower_nominations``: keys of
     lower-priority pods nominated to the chosen node.
     """
 
@@ -44,7 +44,7 @@ class Evaluation:
     rejected: dict[str, Status] = field(default_factory=dict)
     best_nodes: tuple[str, ...] = ()
     chosen: Candidate | None = None
-    cleared_nominations: tuple[str, ...] = ()
+    lower_nominations: tuple[str, ...] = ()
 
 
 class Evaluator:
@@ -61,7 +61,7 @@ class Evaluator:
         No result leaves the pod's nomination as it is, a nominated node "" clears it.
         """
         latest = self.handle.objects.get("Pod", pod.key)
-        if not isinstance(latest, Pod):
+        if not isinstance(latest, Pod) or latest.finished:
             return None, error(f'pod "{pod.name}" not found')
         ineligible = self.ineligible(latest, statuses)
         if ineligible:
@@ -69,7 +69,10 @@ class Evaluator:
         evaluation = self.evaluate(state, latest, statuses)
         if evaluation.chosen is None:
             return self._nowhere(evaluation)
-        problem = self.prepare_candidate(evaluation.chosen, evaluation.cleared_nominations, latest)
+        # Where all victims are leaving already upstream does nothing more, so that lower nominations stay, too.
+        all_leave = all(victim.terminating for victim in evaluation.chosen.victims)
+        cleared = () if all_leave else evaluation.lower_nominations
+        problem = self.prepare_candidate(evaluation.chosen, cleared, latest)
         if problem is not None:
             return None, problem
         return (
@@ -77,7 +80,7 @@ class Evaluator:
                 evaluation.chosen.node,
                 evaluation.chosen.victims,
                 evaluation.best_nodes,
-                evaluation.cleared_nominations,
+                cleared,
             ),
             SUCCESS,
         )
@@ -120,7 +123,7 @@ class Evaluator:
             evaluation.best_nodes = tuple(candidate.node for candidate in best)
             evaluation.chosen = best[0]
             nominated = self.handle.nominator.nominated_pods_for_node(best[0].node)
-            evaluation.cleared_nominations = tuple(
+            evaluation.lower_nominations = tuple(
                 info.pod.key for info in nominated if info.pod.priority < pod.priority and info.pod.nominated_node_name
             )
         return evaluation

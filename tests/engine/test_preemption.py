@@ -313,6 +313,16 @@ def test_making_room_deletes_victims_and_withdraws_lower_nominations() -> None:
     ]
 
 
+def test_a_nomination_where_all_victims_are_leaving_already_takes_no_lower_nomination_away() -> None:
+    cluster = Cluster(VIP, node_info(TWO_CPU, running("leaving", "2").metadata(deletionTimestamp="x")))
+    cluster.nominate(pod_of(make_pod("lower").priority(7).nominated("n1")), "n1")
+    result, status = cluster.preempt()
+    assert status is SUCCESS
+    assert result is not None
+    assert (result.nominated_node, result.cleared_nominations) == ("n1", ())
+    assert cluster.calls == []
+
+
 def test_a_victim_that_went_by_itself_is_not_deleted_again() -> None:
     cluster = Cluster(VIP, node_info(TWO_CPU, running("gone"), running("replaced"), running("there")))
     del cluster.objects["Pod", "default/gone"]

@@ -1,8 +1,7 @@
 """The volume binder: sorts a pod's claims, finds volumes for a node, assumes and writes the choice.
 
 A cycle goes ``claims_of`` (PreFilter) → ``find_pod_volumes`` (Filter, per node) → ``assume`` (Reserve) → ``write``
-and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``. In-tree volumes are read as
-written: their translation for CSI drivers would rename topology labels only.
+and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.errors import ApiError, conflict, not_found
 from scheduler_engine.framework.interface import Handle, PluginError
+from scheduler_engine.plugins.csi_translation import Untranslatable
 from scheduler_engine.plugins.volume_binding.assume_cache import AssumeCache
 from scheduler_engine.plugins.volume_binding.matching import (
     Candidate,
@@ -24,6 +24,7 @@ from scheduler_engine.plugins.volume_binding.matching import (
     find_matching_volume,
     fully_bound,
     provisioning,
+    seen_from,
 )
 from scheduler_engine.plugins.volume_references import (
     WAIT_FOR_FIRST_CONSUMER,
@@ -129,7 +130,7 @@ class VolumeBinder:
             if item is None:
                 missing = True
                 break
-            if not item.reachable_from(node.labels):
+            if not self._reachable(item, node):
                 reasons.append(NODE_CONFLICT)
                 break
         chosen, problem = self._find_unbound(claims.unbound, node)
@@ -138,6 +139,15 @@ class VolumeBinder:
         if missing:
             reasons.append(VOLUME_MISSING)
         return chosen, reasons
+
+    def _reachable(self, item: Candidate, node: KubeObject) -> bool:
+        """Whether the volume's node affinity lets ``node`` have it. Raises PluginError for a broken in-tree volume."""
+        if item.plugin:
+            try:
+                item = seen_from(item, self.handle.objects.get("CSINode", node.name))
+            except Untranslatable as problem:
+                raise PluginError(f"could not translate pv: {problem}") from problem
+        return item.reachable_from(node.labels)
 
     def _find_unbound(self, claims: tuple[UnboundClaim, ...], node: Node) -> tuple[PodVolumes, str]:
         """Existing volumes first, the smallest claim choosing first; the rest would have to be made."""
@@ -235,7 +245,7 @@ class VolumeBinder:
         claim = self.handle.objects.get("PersistentVolumeClaim", binding.claim.key)
         if claim is None:
             raise PluginError(f'failed to check binding: could not find v1.PersistentVolumeClaim "{binding.claim.key}"')
-        _check_reachable(volume, node)
+        self._check_reachable(volume, node)
         if not (volume.spec.get("claimRef") or {}).get("uid"):
             raise PluginError(f'ClaimRef got reset for pv "{volume.name}"')
         return fully_bound(claim)
@@ -253,19 +263,18 @@ class VolumeBinder:
             volume = self.handle.objects.get("PersistentVolume", volume_name)
             if volume is None:
                 return False
-            _check_reachable(volume, node)
+            self._check_reachable(volume, node)
         return fully_bound(claim)
+
+    def _check_reachable(self, volume: KubeObject, node: KubeObject) -> None:
+        if not self._reachable(candidate(volume), node):
+            raise PluginError(
+                f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": no matching NodeSelectorTerms'
+            )
 
 
 def _size(item: UnboundClaim) -> int:
     return claim_size(item.claim)
-
-
-def _check_reachable(volume: KubeObject, node: KubeObject) -> None:
-    if not candidate(volume).reachable_from(node.labels):
-        raise PluginError(
-            f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": no matching NodeSelectorTerms'
-        )
 
 
 def bind_volume_to_claim(volume: KubeObject, claim: KubeObject) -> KubeObject:

@@ -6,7 +6,7 @@ Source: seed 002 §6; upstream ``component-helpers/storage/volume/pv_helpers.go`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, selector_from
@@ -14,7 +14,12 @@ from scheduler_engine.api.node_affinity import NodeSelector, node_selector_from
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.quantity import Quantity, parse_quantity
 from scheduler_engine.framework.interface import ObjectReader
-from scheduler_engine.plugins.volume_references import storage_class_of
+from scheduler_engine.plugins.csi_translation import translated_affinity, volume_handle
+from scheduler_engine.plugins.volume_references import (
+    MIGRATED_PLUGINS,
+    in_tree_source,
+    storage_class_of,
+)
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -22,11 +27,15 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do."""
+    """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do.
+
+    ``plugin``: the in-tree plugin of a volume that a CSI driver may have taken over, or "".
+    """
 
     volume: KubeObject
     capacity: int
     node_selector: NodeSelector | None
+    plugin: str
 
     def reachable_from(self, labels: Mapping[str, str]) -> bool:
         """Node labels against the volume's node affinity; like upstream this knows no node name."""
@@ -35,11 +44,27 @@ class Candidate:
 
 def candidate(volume: KubeObject) -> Candidate:
     required = (volume.spec.get("nodeAffinity") or {}).get("required")
+    source = in_tree_source(volume.spec)
     return Candidate(
         volume,
         _nano((volume.spec.get("capacity") or {}).get("storage")),
         None if required is None else node_selector_from(required),
+        source[0].plugin if source is not None else "",
     )
+
+
+def seen_from(item: Candidate, csi_node: KubeObject | None) -> Candidate:
+    """The volume as it is known on a node whose CSINode announces that its plugin moved to the CSI driver.
+
+    Raises Untranslatable.
+    """
+    announced = csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",") if csi_node is not None else []
+    source = in_tree_source(item.volume.spec)
+    if item.plugin not in announced or source is None:
+        return item
+    volume_handle(*source, item.volume.labels)
+    required = translated_affinity(item.volume, item.plugin)
+    return replace(item, node_selector=None if required is None else node_selector_from(required))
 
 
 def _nano(quantity: str | int | None) -> int:

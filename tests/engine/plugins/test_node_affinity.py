@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -159,6 +160,27 @@ def test_a_preference_that_nobody_can_carry_out_fails_the_attempt() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("preference", "value"),
+    [
+        pytest.param(in_zone("a b"), "a b", id="a value that no label can have"),
+        pytest.param(
+            {"key": SIZE_ABOVE_LARGE["key"], "operator": "Gt", "values": ["-3"]},
+            "-3",
+            id="a number that no label can have",
+        ),
+    ],
+)
+def test_a_preference_for_what_is_no_label_value_passes_validation_and_fails_the_attempt(
+    preference: dict[str, Any], value: str
+) -> None:
+    preferred = [{"weight": 5, "preference": {"matchExpressions": [preference]}}]
+    pod = pod_of(make_pod("p").spec(affinity={"nodeAffinity": {PREFERRED: preferred}}))
+    start = f'[0].matchExpressions[0].values[0][{preference["key"]}]: Invalid value: "{value}": a valid label must be'
+    with pytest.raises(PluginError, match=re.escape(start)):
+        plugin().pre_score(CycleState(), pod, [])
+
+
 def test_a_preference_of_weight_0_is_not_looked_at() -> None:
     preferred = [{"weight": 0, "preference": {"matchExpressions": [SIZE_ABOVE_LARGE]}}]
     pod = pod_of(make_pod("p").spec(affinity={"nodeAffinity": {PREFERRED: preferred}}))
@@ -194,6 +216,12 @@ def test_node_events(old: NodeBuilder | None, new: NodeBuilder, expected: Hint) 
             terms({"matchExpressions": [SIZE_ABOVE_LARGE]}), WEST, True, id="Gt of a word cannot be answered for a node"
         ),
         pytest.param(
+            terms({"matchExpressions": [{"key": "size", "operator": "NotIn", "values": ["-3"]}]}),
+            WEST,
+            True,
+            id="nor can one that names what no label can be",
+        ),
+        pytest.param(
             terms({"matchExpressions": [SIZE_ABOVE_LARGE]}, {"matchExpressions": [in_zone("west")]}),
             EAST,
             True,
@@ -212,7 +240,7 @@ def test_a_hint_fails_over_a_term_that_nobody_can_carry_out(pod: PodBuilder, new
     if not broken:
         assert hint_of(plugin(), "Node", pod_of(pod), None, node_of(new)) is Hint.SKIP
         return
-    with pytest.raises(PluginError, match="no integer"):
+    with pytest.raises(PluginError, match="cannot be carried out"):
         hint_of(plugin(), "Node", pod_of(pod), None, node_of(new))
 
 

@@ -35,6 +35,10 @@ def inline(name: str, volume_id: str = "vol-1") -> PodBuilder:
     return make_pod(name).spec(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": volume_id}}])
 
 
+def in_tree(name: str, volume_id: str) -> KubeObject:
+    return volume(name, csi=None, awsElasticBlockStore={"volumeID": volume_id})
+
+
 def portworx(name: str, volume_id: str) -> PodBuilder:
     return make_pod(name).spec(volumes=[{"name": "d", "portworxVolume": {"volumeID": volume_id}}])
 
@@ -113,6 +117,18 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
         [csi_node("n", {EBS: 1})],
         FULL,
     ),
+    "An in-tree disk that is written in another way takes no further place": (
+        inline("new"),
+        [inline("old", "aws://us-east-1a/vol-1")],
+        [csi_node("n", {EBS: 1})],
+        None,
+    ),
+    "A volume with a broken in-tree disk does not count": (
+        NEW,
+        [],
+        [csi_node("n", {EBS: 0}), claim("c1", bound_to="v1"), in_tree("v1", "aws://us-east-1a/disk-1")],
+        None,
+    ),
     "An in-tree disk whose driver moves node by node does not count where the node did not announce it": (
         portworx("new", "vol-1"),
         [portworx("old", "vol-2")],
@@ -164,6 +180,14 @@ def test_somebody_elses_ephemeral_claim_is_an_error() -> None:
     world.add(ONE, claim("new-scratch", metadata=owner("other")))
     with pytest.raises(PluginError, match=r"PVC default/new-scratch was not created for pod default/new"):
         NodeVolumeLimits({}, world.handle).filter(CycleState(), pod_of(ephemeral("new")), info)
+
+
+def test_a_broken_disk_of_the_pod_itself_is_an_error() -> None:
+    info = node_info(make_node("n"))
+    world = World(info)
+    world.add(csi_node("n", {EBS: 1}))
+    with pytest.raises(PluginError, match=r"^converting volume\(d\) from inline to csi: .*\(aws://za/disk-1\)$"):
+        NodeVolumeLimits({}, world.handle).filter(CycleState(), pod_of(inline("new", "aws://za/disk-1")), info)
 
 
 SKIPPED: dict[str, tuple[PodBuilder, bool]] = {
@@ -221,3 +245,22 @@ HINTS: dict[str, tuple[PodBuilder, str, KubeObject | None, KubeObject | None, Hi
 @pytest.mark.parametrize(("pod", "resource", "old", "new", "expected"), HINTS.values(), ids=HINTS)
 def test_hints(pod: PodBuilder, resource: str, old: KubeObject | None, new: KubeObject | None, expected: Hint) -> None:
     assert hint_of(NodeVolumeLimits({}, World().handle), resource, pod_of(pod), old, new) is expected
+
+
+UNKNOWN_TO_THE_DRIVER: dict[str, tuple[dict[str, Any], str]] = {
+    "An EBS volume whose name is none": ({"awsElasticBlockStore": {"volumeID": "aws://za/disk"}}, "Invalid format"),
+    "An Azure disk of a kind that was not taken over": (
+        {"azureDisk": {"diskURI": "u", "kind": "Shared"}},
+        "kind.Shared.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "text"), UNKNOWN_TO_THE_DRIVER.values(), ids=UNKNOWN_TO_THE_DRIVER)
+def test_the_hint_about_a_detached_volume_fails_over_a_disk_that_its_driver_cannot_know(
+    source: dict[str, Any], text: str
+) -> None:
+    """The queue takes a failed hint for Queue."""
+    pod = pod_of(make_pod("new").spec(volumes=[{"name": "d", **source}]))
+    with pytest.raises(PluginError, match=rf"converting volume\(d\) from inline to csi: .*{text}"):
+        hint_of(NodeVolumeLimits({}, World().handle), ATTACHMENT, pod, attachment("v9"), None)

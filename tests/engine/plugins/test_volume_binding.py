@@ -148,9 +148,20 @@ def test_a_pod_without_claims_is_skipped_and_has_nothing_to_bind() -> None:
 
 UID_C = {"namespace": "default", "name": "c", "uid": "uid-c"}
 FREE: tuple[str, ...] = ()
+EBS: dict[str, Any] = {"csi": None, "awsElasticBlockStore": {"volumeID": "vol-1"}}
 STATIC: dict[str, tuple[list[KubeObject], dict[str, tuple[str, ...]], dict[str, str]]] = {
     "A bound claim keeps the pod where its volume is": (
         [claim("c", bound_to="v"), volume("v", zone="a")],
+        {"a": FREE, "b": (NODE_CONFLICT,)},
+        {"a": ""},
+    ),
+    "An in-tree volume is looked for in its CSI driver's zone where the node announces the driver": (
+        [claim("c", bound_to="v"), volume("v", zone="a", **EBS), csi_node("a", {}, "kubernetes.io/aws-ebs")],
+        {"a": (NODE_CONFLICT,), "b": (NODE_CONFLICT,)},
+        {},
+    ),
+    "An in-tree volume is looked for as written where the node does not announce the driver": (
+        [claim("c", bound_to="v"), volume("v", zone="a", **EBS), csi_node("a", {}, "kubernetes.io/gce-pd")],
         {"a": FREE, "b": (NODE_CONFLICT,)},
         {"a": ""},
     ),
@@ -230,6 +241,30 @@ UNSUITABLE: dict[str, KubeObject] = {
         "v", gib=2, storage_class="local", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}
     ),
 }
+
+
+BROKEN: dict[str, tuple[str, dict[str, Any], str]] = {
+    "An EBS volume whose name is none": (
+        "kubernetes.io/aws-ebs",
+        {"awsElasticBlockStore": {"volumeID": "aws://za/disk-1"}},
+        r".*\(aws://za/disk-1\)",
+    ),
+    "An Azure disk of a kind that was not taken over": (
+        "kubernetes.io/azure-disk",
+        {"azureDisk": {"diskURI": "u", "kind": "Dedicated"}},
+        r"kind\(Dedicated\) is not supported in csi migration",
+    ),
+}
+
+
+@pytest.mark.parametrize(("plugin", "source", "problem"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_in_tree_volume_is_an_error_where_its_driver_is_announced(
+    plugin: str, source: dict[str, Any], problem: str
+) -> None:
+    broken = volume("v", csi=None, **source)
+    cycle = Cycle(POD, claim("c", bound_to="v"), broken, csi_node("a", {}, plugin))
+    with pytest.raises(PluginError, match=f"^could not translate pv: {problem}$"):
+        cycle.filter()
 
 
 @pytest.mark.parametrize(("objects", "reasons", "taken"), STATIC.values(), ids=STATIC)

@@ -1,0 +1,131 @@
+"""In-tree volumes as the CSI drivers that took them over know them: by which handle, and in which topology.
+
+Source: upstream ``csi-translation-lib/plugins``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.plugins.volume_references import InTreeSource, in_tree_source, migrated_on
+
+ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+ZONES_SEPARATOR = "__"
+UNSPECIFIED = "UNSPECIFIED"
+
+ZONE_KEYS = {
+    "kubernetes.io/aws-ebs": "topology.ebs.csi.aws.com/zone",
+    "kubernetes.io/cinder": "topology.cinder.csi.openstack.org/zone",
+    "kubernetes.io/gce-pd": "topology.gke.io/zone",
+}
+"""In-tree plugin → the node label in which its CSI driver puts the zone; volumes of the others keep their topology."""
+
+Fields = Mapping[str, Any]
+Labels = Mapping[str, str]
+
+
+class Untranslatable(ValueError):
+    """The CSI driver could not know the volume; the text is upstream's."""
+
+
+def csi_identity(source: Fields, labels: Labels, csi_node: KubeObject | None) -> tuple[str, str] | None:
+    """Driver and handle of an in-tree volume (as for ``volume_handle``) whose plugin the node's CSI driver replaced.
+
+    None for any other volume. Raises Untranslatable.
+    """
+    found = in_tree_source(source)
+    if found is None or not migrated_on(found[0].plugin, csi_node):
+        return None
+    known, fields = found
+    return known.driver, volume_handle(known, fields, labels)
+
+
+def volume_handle(source: InTreeSource, fields: Fields, labels: Labels) -> str:
+    """The CSI driver's handle of a volume; ``labels`` of its PersistentVolume, none for one written into a pod.
+
+    Raises Untranslatable.
+    """
+    translate = HANDLES.get(source.plugin)
+    return translate(fields, labels) if translate is not None else str(fields.get(source.handle) or "")
+
+
+def _ebs_handle(fields: Fields, labels: Labels) -> str:
+    """``aws://zone/vol-1`` is another way to write ``vol-1``."""
+    written = str(fields.get("volumeID") or "")
+    if not written.startswith("aws://"):
+        return written
+    bare = urlsplit(written).path.strip("/")
+    if not re.fullmatch("vol-[^/]*", bare):
+        raise Untranslatable(
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})"
+        )
+    return bare
+
+
+def _azure_disk_handle(fields: Fields, labels: Labels) -> str:
+    """Only managed disks were taken over, though the API server's default is another kind."""
+    kind = fields.get("kind")
+    if kind is not None and kind.lower() != "managed":
+        raise Untranslatable(f"kind({kind}) is not supported in csi migration")
+    return str(fields.get("diskURI") or "")
+
+
+def _gce_handle(fields: Fields, labels: Labels) -> str:
+    zones = (labels.get(BETA_ZONE) or labels.get(ZONE) or UNSPECIFIED).split(ZONES_SEPARATOR)
+    place = f"zones/{zones[0]}" if len(zones) == 1 else f"regions/{_gce_region(zones)}"
+    return f"projects/{UNSPECIFIED}/{place}/disks/{fields.get('pdName') or ''}"
+
+
+def _gce_region(zones: list[str]) -> str:
+    regions: dict[str, None] = {}
+    for zone in zones:
+        if zone.count("-") != 2:
+            expected = "zone in unexpected format, expected: {locale}-{region}-{zone}"
+            raise Untranslatable(f"failed to get region from zones: {expected}, got: {zone}")
+        regions[zone.rpartition("-")[0]] = None
+    if len(regions) != 1:
+        listed = " ".join(f"{region}:{{}}" for region in sorted(regions))
+        found = f"multiple or no regions gotten from zones, got: map[{listed}]"
+        raise Untranslatable(f"failed to get region from zones: {found}")
+    return next(iter(regions))
+
+
+HANDLES: dict[str, Callable[[Fields, Labels], str]] = {
+    "kubernetes.io/aws-ebs": _ebs_handle,
+    "kubernetes.io/azure-disk": _azure_disk_handle,
+    "kubernetes.io/gce-pd": _gce_handle,
+}
+"""In-tree plugin → its CSI driver's handle, where that is not simply the field that identifies the volume."""
+
+
+def translated_affinity(volume: KubeObject, plugin: str) -> dict[str, Any] | None:
+    """The node selector of a PersistentVolume of ``plugin`` with the zone where the CSI driver looks for it.
+
+    Zones in the node affinity win over those in the volume's labels. None: any node will do.
+    """
+    required: dict[str, Any] | None = (volume.spec.get("nodeAffinity") or {}).get("required")
+    if plugin not in ZONE_KEYS:
+        return required
+    terms = [dict(term) for term in (required or {}).get("nodeSelectorTerms") or ()]
+    values: dict[str, list[str]] = {}
+    for term in terms:
+        for expression in term.get("matchExpressions") or ():
+            values.setdefault(expression["key"], []).extend(expression.get("values") or ())
+    zone = next((key for place in (values, volume.labels) for key in (ZONE, BETA_ZONE) if key in place), ZONE)
+    renamed = {key: new for key, new in ((zone, ZONE_KEYS[plugin]), (BETA_REGION, REGION)) if values.get(key)}
+    if zone != BETA_ZONE:
+        renamed.pop(BETA_REGION, None)
+    labelled = {name.strip() for name in volume.labels.get(zone, "").split(ZONES_SEPARATOR)} - {""}
+    added: list[dict[str, Any]] = []
+    if labelled and zone not in renamed:
+        added = [{"key": ZONE_KEYS[plugin], "operator": "In", "values": sorted(labelled)}]
+        terms = terms or [{}]
+    for term in terms:
+        kept = [{**item, "key": renamed.get(item["key"], item["key"])} for item in term.get("matchExpressions") or ()]
+        term["matchExpressions"] = kept + added
+    return {"nodeSelectorTerms": terms} if terms or required is not None else None

@@ -1,0 +1,49 @@
+"""What the cycle runner describes where a plugin fails with an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.conformance.cycle import Run
+from scheduler_engine.testing import Builder, make_node, make_pod
+
+BROKEN_DISK = make_pod("p").spec(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "aws://za/disk-1"}}])
+BROKEN = (
+    "converting volume(d) from inline to csi: failed to translate Kubernetes ID to EBS Volume ID "
+    "Invalid format for AWS volume (aws://za/disk-1)"
+)
+
+
+def attempt(pod: Builder, *objects: Builder, plugins: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The first attempt to place ``pod``; ``plugins`` of the profile."""
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": plugins or {}}],
+    }
+    case = {"config": config, "objects": [item.obj() for item in objects], "pending": [pod.obj()]}
+    return Run(case).attempts()[0]
+
+
+def csi_node(name: str) -> Builder:
+    return Builder("storage.k8s.io/v1", "CSINode", name).spec(drivers=[])
+
+
+def test_a_filter_that_is_not_reached_may_fail_when_asked_alone() -> None:
+    nodes = make_node("n1").spec(unschedulable=True), make_node("n2")
+    described = attempt(BROKEN_DISK, *nodes, csi_node("n1"))
+    assert described["selected"] == "n2"
+    assert described["filterEach"]["n1"]["NodeVolumeLimits"] == {"code": "Error", "reasons": [BROKEN]}
+
+
+def test_an_attempt_that_fails_with_an_error_has_no_feasible_nodes() -> None:
+    described = attempt(BROKEN_DISK, make_node("n1"), make_node("n2"), csi_node("n2"))
+    assert described["error"] == f'running "NodeVolumeLimits" filter plugin: {BROKEN}'
+    assert (described["feasible"], described["selected"]) == ([], None)
+
+
+def test_a_reserve_that_fails_with_an_error_names_its_plugin_in_the_text_only() -> None:
+    plugins = {"preFilter": {"disabled": [{"name": "DynamicResources"}]}, "filter": {"disabled": [{"name": "*"}]}}
+    described = attempt(make_pod("p"), make_node("n1"), plugins=plugins)
+    reason = 'running Reserve plugin "DynamicResources": not found'
+    assert described["reserve"] == {"code": "Error", "reasons": [reason]}

@@ -52,7 +52,7 @@ def _pod(data: Data) -> None:
     if spec.get("hostNetwork"):
         for container in containers_of(spec, "containers", "initContainers"):
             for port in container.get("ports") or ():
-                fill(port, hostPort=port.get("containerPort", 0))
+                fill(port, **({"hostPort": port["containerPort"]} if port["containerPort"] else {}))
 
 
 def _node(data: Data) -> None:

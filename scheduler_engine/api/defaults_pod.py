@@ -5,19 +5,12 @@ Source: upstream ``pkg/apis/core/v1/defaults.go``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from scheduler_engine.api.images import image_tag
+
 Data = dict[str, Any]
-
-_IMAGE = re.compile(
-    r"(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*"
-    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@[A-Za-z][\w+.-]*:[0-9a-fA-F]{32,})?"
-)
-
-_IDENTIFIER = re.compile("[a-f0-9]{64}")
-"""An image's own number, which is no name of one."""
 
 
 def fill(data: Data, **values: Any) -> None:
@@ -32,11 +25,7 @@ def containers_of(spec: Data, *lists: str) -> Iterator[Data]:
 
 
 def _image_pull_policy(image: str) -> str:
-    match = _IMAGE.fullmatch(image)
-    if match is None or _IDENTIFIER.fullmatch(image):
-        return "IfNotPresent"
-    tag = match["tag"] or ("" if match["digest"] else "latest")
-    return "Always" if tag == "latest" else "IfNotPresent"
+    return "Always" if image_tag(image) == "latest" else "IfNotPresent"
 
 
 def pod_spec(spec: Data) -> None:
@@ -79,6 +68,8 @@ def _container(container: Data) -> None:
 def _field_reference(source: Data) -> None:
     if "fieldRef" in source:
         fill(source["fieldRef"], apiVersion="v1")
+    if "fileKeyRef" in source:
+        fill(source["fileKeyRef"], optional=False)
 
 
 def _handler(handler: Data) -> None:

@@ -73,7 +73,7 @@ def job(data: Data) -> None:
     )
     for rule in (policy or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
-            fill(pattern, status="True")
+            pattern["status"] = pattern.get("status") or "True"
     _label(data, _template_labels(spec))
 
 

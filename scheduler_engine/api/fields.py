@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,6 +19,7 @@ from scheduler_engine.api.fields_pod import POD_PARTS
 from scheduler_engine.api.fields_volumes import VOLUME_SOURCES
 from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
+from scheduler_engine.api.times import in_utc, is_time
 from scheduler_engine.errors import FieldError
 
 
@@ -58,20 +58,6 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
 TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
 
 
-def _a_time(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        return datetime.fromisoformat(value.replace("Z", "+00:00")).tzinfo is not None
-    except ValueError:
-        return False
-
-
-def _in_utc(value: str) -> str:
-    moment = datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _an_integer(bits: int) -> Callable[[Any], bool]:
     limit = 2 ** (bits - 1)
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
@@ -86,8 +72,8 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "int32": (_an_integer(32), "a whole number of 32 bits"),
     "int64": (_an_integer(64), "a whole number of 64 bits"),
-    "time": (_a_time, 'a time such as "2026-01-01T00:00:00Z"'),
-    "microtime": (_a_time, 'a time such as "2026-01-01T00:00:00.000000Z"'),
+    "time": (is_time, 'a time such as "2026-01-01T00:00:00Z"'),
+    "microtime": (is_time, 'a time such as "2026-01-01T00:00:00.000000Z"'),
     "intstr": (_a_number_or_text, "a whole number or a text"),
     "any": (lambda value: True, "anything"),
 }
@@ -281,4 +267,4 @@ def _written_one(value: Any, type_name: str, rounded: bool = False) -> Any:
         return canonical(rounded_up_to_milli(quantity) if rounded else quantity)
     if value is None:
         return "" if type_name == "string" else 0
-    return _in_utc(value) if type_name == "time" else value
+    return in_utc(value) if type_name == "time" and isinstance(value, str) else value

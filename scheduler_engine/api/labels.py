@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,13 @@ class Requirement:
 
     @property
     def broken(self) -> bool:
-        """Gt or Lt of something that is no integer: it passes validation, but can never be carried out."""
-        return self.operator in ("Gt", "Lt") and not (len(self.values) == 1 and is_int64(self.values[0]))
+        """It can never be carried out: Gt or Lt of something that is no integer, or a value that no label can have.
+
+        The former passes validation everywhere, the latter where a node is only preferred.
+        """
+        if self.operator in ("Gt", "Lt") and not (len(self.values) == 1 and is_int64(self.values[0])):
+            return True
+        return any(LABEL_VALUE.fullmatch(value) is None for value in self.values)
 
     def _compares(self, text: str) -> bool:
         """Gt and Lt: both sides must be 64-bit integers, else nothing matches."""

@@ -14,16 +14,14 @@ from scheduler_engine.api.labels import Requirement, Selector, requirements_from
 
 @dataclass(frozen=True, slots=True)
 class NodeSelectorTerm:
+    """``broken``: one of ``expressions`` is, see ``Requirement.broken``; such a term matches nothing."""
+
     expressions: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
-
-    @property
-    def broken(self) -> bool:
-        """No node can be compared with it, see ``Requirement.broken``."""
-        return any(item.broken for item in self.expressions)
+    broken: bool = False
 
     def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
-        if not self.expressions and not self.fields:
+        if self.broken or not (self.expressions or self.fields):
             return False
         if not all(item.matches(labels) for item in self.expressions):
             return False
@@ -68,9 +66,9 @@ class PreferredSchedulingTerm:
 
 
 def term_from(manifest: Mapping[str, Any]) -> NodeSelectorTerm:
-    return NodeSelectorTerm(
-        requirements_from(manifest.get("matchExpressions") or ()), requirements_from(manifest.get("matchFields") or ())
-    )
+    expressions = requirements_from(manifest.get("matchExpressions") or ())
+    fields = requirements_from(manifest.get("matchFields") or ())
+    return NodeSelectorTerm(expressions, fields, any(item.broken for item in expressions))
 
 
 def node_selector_from(manifest: Mapping[str, Any]) -> NodeSelector:

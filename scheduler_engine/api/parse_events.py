@@ -12,6 +12,9 @@ import yaml
 
 from scheduler_engine.api.scalars import JSONScalar, core_tag, resolve_plain, resolve_tagged
 
+LONGEST_INTEGER = 40
+"""Digits of a JSON number that is kept exactly: Kubernetes reads an amount as it is written."""
+
 
 class NotReadable(Exception):
     """The text stops being YAML or JSON at ``line``/``column`` (from 1)."""
@@ -151,7 +154,7 @@ def _value(kind: str, token: str, line: int, column: int) -> str | int | float |
         if "\0" in text:
             raise NotReadable("a text must not hold the character U+0000", line, column)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if len(token) <= 20 and token.lstrip("-").isdigit() and -(2**63) <= int(token) < 2**63:
+    if len(token) <= LONGEST_INTEGER and token.lstrip("-").isdigit():
         return int(token)
     number = float(token)
     if math.isinf(number):

@@ -68,7 +68,7 @@ def parse_quantity(text: str | int | float) -> Quantity:
     if isinstance(text, bool) or text == "":
         raise ValueError(FORMAT_MESSAGE)
     if isinstance(text, (int, float)):
-        text = format(Decimal(repr(text)), "f") if isinstance(text, float) else str(text)
+        text = _go_number(text) if isinstance(text, float) else str(text)
     match = PATTERN.fullmatch(text)
     if match is None:
         raise ValueError(FORMAT_MESSAGE)
@@ -82,6 +82,12 @@ def parse_quantity(text: str | int | float) -> Quantity:
     if not text[: len(text) - len(suffix)].strip("+-."):
         raise ValueError(NUMBER_MESSAGE)
     return _wide(sign, int(f"{number}{fraction}" or "0"), len(fraction), notation, power)
+
+
+def _go_number(number: float) -> str:
+    """A number as Go writes it in JSON: very large and very small ones with an exponent."""
+    exact = Decimal(repr(number))
+    return format(exact, "f") if number == 0 or 1e-6 <= abs(number) < 1e21 else format(exact.normalize(), "e")
 
 
 def _notation(suffix: str) -> tuple[str, int]:

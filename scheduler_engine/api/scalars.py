@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 JSONScalar = str | int | float | bool | None
 
@@ -61,7 +62,7 @@ def _float(plain: str, text: str) -> JSONScalar:
     number = float(plain)
     if math.isinf(number):
         return text
-    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def resolve_tagged(tag: str, text: str) -> JSONScalar:

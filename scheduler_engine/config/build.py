@@ -34,7 +34,7 @@ class _CannotBuild(Exception):
 def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tuple[Profile, ...]:
     """The profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
     for extender in config.get("extenders", ()):
-        _check_certificates(extender.get("tlsConfig", {}))
+        _check_extender(extender, config["profiles"])
     profiles: list[Profile] = []
     for manifest in config["profiles"]:
         name = manifest["schedulerName"]
@@ -59,9 +59,16 @@ def _check_queue_sort(first: Profile, other: Profile) -> None:
     raise Rejected([FieldError("", BUILD_ERROR, f"initializing profiles: {text}")])
 
 
-def _check_certificates(tls: dict[str, Any]) -> None:
+def _check_extender(extender: dict[str, Any], profiles: list[dict[str, Any]]) -> None:
+    """Its certificates; and NodeResourcesFit must be there to be told of what the extender looks after alone."""
+    tls, problem = extender.get("tlsConfig", {}), ""
     if tls.get("insecure") and (tls.get("caFile") or tls.get("caData")):
         problem = "specifying a root certificates file with the insecure flag is not allowed"
+    elif any(resource.get("ignoredByScheduler") for resource in extender.get("managedResources", ())):
+        configured = [{item["name"] for item in profile["pluginConfig"]} for profile in profiles]
+        if not all("NodeResourcesFit" in names for names in configured):
+            problem = "can't find NodeResourcesFitArgs in plugin config"
+    if problem:
         raise Rejected([FieldError("", BUILD_ERROR, f"couldn't build extenders: {problem}")])
 
 

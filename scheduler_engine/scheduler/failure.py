@@ -48,8 +48,12 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
         scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
         scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
-    if live is not None:
-        message += _update_status(scheduler, live, status, message, nominated_node)
+    stored = scheduler.api.pod(popped.key)
+    if stored is not None and stored.uid == popped.uid:
+        # Also one that has ended or got a node meanwhile: upstream writes the status without asking.
+        # Likewise a nomination is cleared only where the attempt knew of one.
+        changed = nominated_node if nominated_node != popped.nominated_node_name else None
+        message += _update_status(scheduler, stored, status, message, changed)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
 
@@ -73,7 +77,7 @@ def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str,
         "message": message,
     }
     changes: dict[str, Any] = {"conditions": with_condition(pod.conditions, condition)}
-    if nominated_node is not None and nominated_node != pod.nominated_node_name:
+    if nominated_node is not None:
         changes["nominatedNodeName"] = nominated_node or None
     try:
         scheduler.api.patch("Pod", pod.key, {"status": changes})

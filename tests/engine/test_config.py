@@ -122,6 +122,16 @@ def test_weight(plugins: dict[str, Any], weight: int) -> None:
     assert dict(profile.plugins["score"])["NodeAffinity"] == weight
 
 
+def test_empty_kind_and_version_of_arguments_count_as_missing() -> None:
+    configuration = load_configuration(with_args("InterPodAffinity", kind="", apiVersion="", hardPodAffinityWeight=5))
+    assert configuration.profiles[0].args["InterPodAffinity"] == {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "InterPodAffinityArgs",
+        "hardPodAffinityWeight": 5,
+        "ignorePreferredTermsOfExistingPods": False,
+    }
+
+
 def test_profiles_are_found_by_scheduler_name() -> None:
     configuration = load_configuration(HEAD | {"profiles": [{"schedulerName": "a"}, {"schedulerName": "b"}]})
     assert configuration.profile("b") is configuration.profiles[1]
@@ -241,6 +251,90 @@ REFUSED = {
                 "initializing profiles: creating profile for scheduler name default-scheduler: "
                 'initializing plugin "NodeResourcesFit": scoringStrategy.resources[0].weight: Invalid value: 101: '
                 "resource weight of cpu not in valid range (0, 100]",
+            )
+        ],
+    ),
+    "the queue's plugin has the same arguments in all profiles": (
+        HEAD
+        | {
+            "profiles": [
+                {"schedulerName": name, "pluginConfig": [{"name": "PrioritySort", "args": {"a": number}}]}
+                for name, number in (("a", 1), ("b", 2))
+            ]
+        },
+        [("", 'initializing profiles: different queue sort plugin args for profile "b"')],
+    ),
+    "arguments of a queue's plugin that differ are shown as Go prints them": (
+        HEAD
+        | {
+            "profiles": [
+                {
+                    "schedulerName": name,
+                    "plugins": {"queueSort": {"enabled": [{"name": "InterPodAffinity"}], "disabled": [{"name": "*"}]}},
+                    "pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": weight}}],
+                }
+                for name, weight in (("a", 1), ("b", 2))
+            ]
+        },
+        [
+            (
+                "profiles[1].pluginConfig.args",
+                'Invalid value: {"HardPodAffinityWeight":2,"IgnorePreferredTermsOfExistingPods":false}: '
+                "queueSort must be the same for all profiles",
+            )
+        ],
+    ),
+    "a sum of weights below zero cannot be held against an overflow": (
+        with_plugins(score={"enabled": [{"name": "ImageLocality", "weight": -1}]}),
+        [
+            (
+                "",
+                "initializing profiles: creating profile for scheduler name default-scheduler: "
+                "total score of Score plugins could overflow",
+            )
+        ],
+    ),
+    "an insecure extender has no root certificates": (
+        HEAD | {"extenders": [{"urlPrefix": "https://x", "tlsConfig": {"insecure": True, "caData": "YQ=="}}]},
+        [
+            (
+                "",
+                "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed",
+            )
+        ],
+    ),
+    "what only an extender looks after is told to a plugin that must be there": (
+        HEAD
+        | {
+            "profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}}}],
+            "extenders": [
+                {"urlPrefix": "https://x", "managedResources": [{"name": "a.b/c", "ignoredByScheduler": True}]}
+            ],
+        },
+        [("", "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config")],
+    ),
+    "certificates are base64": (
+        HEAD | {"extenders": [{"urlPrefix": "https://x", "tlsConfig": {"caData": "x"}}]},
+        [("extenders[0].tlsConfig.caData", "illegal base64 data")],
+    ),
+    "null is no duration": (
+        HEAD | {"leaderElection": {"leaseDuration": None}},
+        [("leaderElection.leaseDuration", 'time: invalid duration ""')],
+    ),
+    "null in a list of texts is an empty text": (
+        with_args(
+            "NodeAffinity",
+            addedAffinity={
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Gt", "values": [None]}]}]
+                }
+            },
+        ),
+        [
+            (
+                "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                "nodeSelectorTerms[0].matchExpressions[0].values[0]",
+                "Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer",
             )
         ],
     ),

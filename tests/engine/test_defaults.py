@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.fields import check_fields
 from scheduler_engine.testing import make_node, make_pod
 
 Data = dict[str, Any]
@@ -225,3 +226,76 @@ AMOUNTS: dict[Any, str] = {
 def test_a_request_is_stored_in_its_canonical_form_in_whole_thousandths(written: Any) -> None:
     defaulted = set_defaults(make_pod("p").request({"cpu": written}).obj())
     assert at(defaulted, f"{CONTAINER}.resources.requests.cpu") == AMOUNTS[written]
+
+
+PULLED = {
+    "nginx": "Always",
+    "nginx:latest": "Always",
+    "nginx:1.25": "IfNotPresent",
+    "localhost/nginx": "Always",
+    "[::1]:5000/nginx:latest": "Always",
+    "index.docker.io/nginx": "Always",
+    "a" * 64: "IfNotPresent",
+    "x" * 300: "IfNotPresent",
+    "Nginx": "IfNotPresent",
+    "nginx@sha256:" + "a" * 64: "IfNotPresent",
+    "nginx:latest@sha256:" + "a" * 64: "Always",
+    "nginx:latest@sha256:" + "a" * 32: "IfNotPresent",
+    "nginx:latest@sha256:" + "A" * 64: "IfNotPresent",
+    "nginx:latest@md5:" + "a" * 32: "IfNotPresent",
+}
+
+
+@pytest.mark.parametrize("image", PULLED, ids=lambda image: image[:40])
+def test_only_what_has_the_tag_latest_is_always_pulled(image: str) -> None:
+    pod = make_pod("p").spec(containers=[{"name": "c", "image": image}]).obj()
+    assert at(set_defaults(pod), f"{CONTAINER}.imagePullPolicy") == PULLED[image]
+
+
+TIMES = {
+    "2025-06-01T10:00:00.7+02:00": "2025-06-01T08:00:00Z",
+    "2026-01-01T00:00:00+24:00": "2025-12-31T00:00:00Z",
+    "2026-01-01T1:00:00,5Z": "2026-01-01T01:00:00Z",
+    "0001-01-01T00:00:00Z": None,
+}
+
+
+@pytest.mark.parametrize("written", TIMES)
+def test_a_time_is_written_in_utc_and_whole_seconds_and_the_zero_time_not_at_all(written: str) -> None:
+    node = of_kind("Node", spec={"taints": [{"key": "a", "effect": "NoSchedule", "timeAdded": written}]})
+    assert check_fields(node, "Node") == []
+    assert at(set_defaults(node), "spec.taints.0.timeAdded") == TIMES[written]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "2026-01-01 00:00:00Z", "2026-01-01T00:00Z", "2026-01-01T00:00:00", "20260101T000000Z"),
+        *("2026-W01-1T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00.Z"),
+        *("2026-01-01T00:00:00+0000", "2026-01-01T00:00:00+05:30:15"),
+    ],
+)
+def test_what_is_no_time_as_in_rfc_3339_is_refused(text: str) -> None:
+    node = of_kind("Node", spec={"taints": [{"key": "a", "effect": "NoSchedule", "timeAdded": text}]})
+    assert [error.path for error in check_fields(node, "Node")] == ["spec.taints[0].timeAdded"]
+
+
+def test_a_divisor_is_zero_when_none_is_given() -> None:
+    source = {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}
+    pod = make_pod("p").spec(containers=[{"name": "c", "image": "i", "env": [source]}]).obj()
+    assert at(set_defaults(pod), f"{CONTAINER}.env.0.valueFrom.resourceFieldRef.divisor") == "0"
+
+
+def test_a_claim_to_be_made_without_a_spec_has_a_volume_mode() -> None:
+    pod = make_pod("p").spec(containers=[], volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]).obj()
+    assert at(set_defaults(pod), "spec.volumes.0.ephemeral.volumeClaimTemplate.spec.volumeMode") == "Filesystem"
+
+
+def test_a_port_of_nothing_is_no_port_of_the_host() -> None:
+    containers = [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]
+    assert at(
+        set_defaults(make_pod("p").spec(containers=containers, hostNetwork=True).obj()), f"{CONTAINER}.ports.0"
+    ) == {
+        "containerPort": 0,
+        "protocol": "TCP",
+    }

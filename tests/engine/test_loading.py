@@ -59,6 +59,7 @@ SCALARS = {
     ".5": 0.5,
     "3.0": 3,
     "1e400": "1e400",
+    "-9223372036854775809": -9223372036854776000,
     "9223372036854775807": 2**63 - 1,
     "18446744073709551615": 2**64 - 1,
     "2024-01-02": "2024-01-02",
@@ -289,3 +290,7 @@ def test_any_text_is_read_or_refused(text: str | bytes) -> None:
 )
 def test_any_mixture_of_yaml_signs_is_read_or_refused(text: str) -> None:
     load_or_reject(text)
+
+
+def test_a_whole_number_in_json_is_exact_as_amounts_are_read_as_written() -> None:
+    assert read_documents('{"a": 12345678901234567890123}')[0].data == {"a": 12345678901234567890123}

@@ -70,6 +70,7 @@ WRONG = {
     "--1": SUFFIX_MESSAGE,
     "1e999999999": SUFFIX_MESSAGE,
     "e-12": NUMBER_MESSAGE,
+    ".Pi": NUMBER_MESSAGE,
 }
 
 
@@ -127,6 +128,11 @@ INT64 = {
 }
 
 
+def test_a_zero_of_arbitrary_precision_takes_over_the_precision_of_the_other() -> None:
+    difference = added(parse_quantity("-00Pi"), negated(parse_quantity("9007199254740993")))
+    assert scaled_value(difference, -3) == -9007199254740993000
+
+
 @pytest.mark.parametrize("text", INT64)
 def test_64_bit_arithmetic_wraps_or_gives_up_as_in_kubernetes(text: str) -> None:
     quantity = parse_quantity(text)
@@ -158,3 +164,8 @@ def test_any_text_is_a_quantity_or_a_value_error(text: str) -> None:
     except ValueError as problem:
         message = str(problem)
     assert message in ("", FORMAT_MESSAGE, SUFFIX_MESSAGE, NUMBER_MESSAGE)
+
+
+@pytest.mark.parametrize(("number", "form"), [(1e300, "1e+300"), (1.5, "1500m"), (1000.0, "1k"), (1e-7, "100e-9")])
+def test_a_number_is_read_as_go_writes_it(number: float, form: str) -> None:
+    assert canonical(parse_quantity(number)) == form

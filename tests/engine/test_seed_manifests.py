@@ -46,7 +46,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("spec.containers", "Required value"),
         ("spec.topologySpreadConstraints[0].maxSkew", "must be a whole number"),
         ("spec.topologySpreadConstraints[0].minDomains", "must be a whole number"),
-        ("spec.topologySpreadConstraints[0].whenUnsatisfiable", 'Unsupported value: "<string>"'),
+        ("spec.topologySpreadConstraints[0].whenUnsatisfiable", r'Unsupported value: "\u003cstring\u003e"'),
         ("spec.topologySpreadConstraints[0].labelSelector", "must be a mapping"),
         ("spec.topologySpreadConstraints[0].matchLabelKeys", "must be a list"),
         ("spec.topologySpreadConstraints[0].nodeAffinityPolicy", "must be a text"),

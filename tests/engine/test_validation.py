@@ -441,9 +441,9 @@ UPDATES: dict[str, tuple[Data, Callable[[Data], Any], list[str]]] = {
     "a gated pod's narrower node selector": (GATED, with_spec(nodeSelector={"x": "y", "z": "1"}), []),
     "a gated pod's wider node selector": (
         GATED,
-        with_spec(nodeSelector={}),
+        with_spec(nodeSelector=None),
         [
-            "spec.nodeSelector: Invalid value: {}: "
+            "spec.nodeSelector: Invalid value: null: "
             "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         ],
     ),

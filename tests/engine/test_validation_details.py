@@ -141,7 +141,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         volume(gcePersistentDisk={"pdName": "", "partition": 256}),
         [
             f"{VOLUME}.persistentDisk.pdName: Required value",
-            f"{VOLUME}.persistentDisk.partition: Invalid value: 256: must be between 0 and 255, inclusive",
+            f"{VOLUME}.persistentDisk.partition: Invalid value: 256: must be between 1 and 255, inclusive",
         ],
     ),
     "Projected files have different paths": (

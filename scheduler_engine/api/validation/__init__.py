@@ -14,7 +14,7 @@ from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.fields import check_fields, meant, well_typed
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage
+from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_update import pod_update
@@ -52,8 +52,8 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "Pod": pod_update,
     "Node": node_update,
     "Namespace": policies.namespace_update,
-    "PersistentVolume": storage.persistent_volume_update,
-    "PersistentVolumeClaim": storage.claim_update,
+    "PersistentVolume": storage_update.persistent_volume_update,
+    "PersistentVolumeClaim": storage_update.claim_update,
     "StorageClass": storage.storage_class_update,
     "PriorityClass": policies.priority_class_update,
     "RuntimeClass": policies.runtime_class_update,

@@ -10,13 +10,12 @@ from scheduler_engine.api.validation.paths import inner_path, taken_path
 from scheduler_engine.api.validation.problems import (
     Errors,
     invalid,
-    map_shown,
     not_supported,
     quoted,
     required,
     too_long,
 )
-from scheduler_engine.api.validation.selectors import label_selector
+from scheduler_engine.api.validation.selectors import label_selector, selector_shown
 
 Data = Mapping[str, Any]
 
@@ -65,7 +64,7 @@ def _trust_bundle(source: Data, own: str, path: str, taken: set[str]) -> Errors:
         for text in _bundle_name(name):
             yield invalid(f"{own}.name", name, f"not a valid clustertrustbundlename: {text}")
         if source.get("labelSelector") is not None:
-            shown = _selector_shown(source["labelSelector"])
+            shown = selector_shown(source["labelSelector"])
             yield invalid(f"{own}.labelSelector", shown, "labelSelector must be unset if name is specified")
     elif signer is not None:
         if not signer:
@@ -86,18 +85,12 @@ def _bundle_name(name: str) -> list[str]:
     return names.subdomain(name.rpartition(":")[2])
 
 
-def _selector_shown(selector: Data) -> Data:
-    labels, expressions = selector.get("matchLabels"), selector.get("matchExpressions")
-    parts = {"matchLabels": labels and map_shown(labels), "matchExpressions": expressions}
-    return {field: part for field, part in parts.items() if part}
-
-
 def _bundle_shown(source: Data) -> Data:
     selector = source.get("labelSelector")
     return {
         "Name": source["name"],
         "SignerName": source["signerName"],
-        "LabelSelector": None if selector is None else _selector_shown(selector),
+        "LabelSelector": None if selector is None else selector_shown(selector),
         "Optional": source.get("optional"),
         "Path": source["path"],
     }

@@ -7,7 +7,18 @@ from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.problems import Errors, Rule, invalid, not_supported, present, required, texts
+from scheduler_engine.api.validation.annotations import containers_with_paths
+from scheduler_engine.api.validation.paths import no_backsteps
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    Rule,
+    invalid,
+    not_found,
+    not_supported,
+    present,
+    required,
+    texts,
+)
 
 Data = Mapping[str, Any]
 
@@ -57,6 +68,7 @@ def _value_from(variable: Data, path: str) -> Errors:
         ("resourceFieldRef", resource_reference),
         ("configMapKeyRef", _key_reference),
         ("secretKeyRef", _key_reference),
+        ("fileKeyRef", _file_reference),
     )
     yield from present(source, path, kinds)
     given = [kind for kind, _ in kinds if source.get(kind) is not None]
@@ -97,7 +109,7 @@ def field_reference(allowed: Sequence[str]) -> Rule:
             text = f"error converting fieldPath: field label not supported: {field}"
             yield invalid(f"{path}.fieldPath", written, text)
         elif field not in allowed:
-            yield not_supported(f"{path}.fieldPath", field, allowed)
+            yield not_supported(f"{path}.fieldPath", field, allowed, named=False)
 
     return rule
 
@@ -108,7 +120,7 @@ def resource_reference(reference: Data, path: str) -> Errors:
     if not resource:
         yield required(f"{path}.resource")
     elif resource not in RESOURCE_FIELDS and not resource.startswith(("limits.hugepages-", "requests.hugepages-")):
-        yield not_supported(f"{path}.resource", resource, RESOURCE_FIELDS)
+        yield not_supported(f"{path}.resource", resource, RESOURCE_FIELDS, named=False)
     yield from _divisor(reference, path)
 
 
@@ -158,3 +170,32 @@ def _env_from(source: Data, path: str, list_path: str) -> Errors:
         yield invalid(list_path, "", "must specify one of: `configMapRef` or `secretRef`")
     elif len(given) > 1:
         yield invalid(list_path, "", "may not have more than one field specified at a time")
+
+
+def _file_reference(reference: Data, path: str) -> Errors:
+    """A variable in a file of a volume."""
+    checks = (("key", names.environment_variable), ("volumeName", names.dns_label))
+    for field, check in checks:
+        if not reference[field]:
+            yield required(f"{path}.{field}")
+        else:
+            yield from texts(check)(reference[field], f"{path}.{field}")
+    if not reference["path"]:
+        yield required(f"{path}.path")
+    else:
+        yield from no_backsteps(reference["path"], f"{path}.path")
+
+
+def files_in_empty_directories(spec: Data, path: str) -> Errors:
+    """Files with variables are in volumes of the pod that start empty."""
+    volumes = {volume["name"]: volume for volume in spec.get("volumes") or ()}
+    for container, place in containers_with_paths(spec, path):
+        for index, variable in enumerate(container.get("env") or ()):
+            reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
+            if reference is None:
+                continue
+            name, field = reference["volumeName"], f"{place}.env[{index}].valueFrom.fileKeyRef.volumeName"
+            if name not in volumes:
+                yield not_found(field, name)
+            elif volumes[name].get("emptyDir") is None:
+                yield invalid(field, name, "referenced volume must be of type emptyDir")

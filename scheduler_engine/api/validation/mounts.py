@@ -20,6 +20,7 @@ _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Errors:
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     seen: set[str] = set()
+    attached = {device["name"]: device["devicePath"] for device in devices}
     for index, mount in enumerate(mounts):
         place, name, where = f"{path}.volumeMounts[{index}]", mount["name"], mount["mountPath"]
         if not name:
@@ -31,9 +32,9 @@ def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Er
         if where in seen:
             yield invalid(f"{place}.mountPath", where, "must be unique")
         seen.add(where)
-        if any(device["name"] == name for device in devices):
+        if name in attached:
             yield invalid(f"{place}.name", name, "must not already exist in volumeDevices")
-        if any(device["devicePath"] == where for device in devices):
+        if where in attached.values():
             yield invalid(f"{place}.mountPath", where, "must not already exist as a path in volumeDevices")
         yield from _sub_path(mount, place, f"{path}.volumeMounts")
         yield from _propagation(mount, container, f"{path}.volumeMounts.mountPropagation")
@@ -76,6 +77,7 @@ def _recursive_read_only(mount: Data, path: str) -> Errors:
 def _devices(devices: Sequence[Data], mounts: Sequence[Data], path: str, volumes: Mapping[str, Data]) -> Errors:
     names: set[str] = set()
     paths: set[str] = set()
+    mounted = {mount["name"]: mount["mountPath"] for mount in mounts}
     for index, device in enumerate(devices):
         place, name, where = f"{path}[{index}]", device["name"], device["devicePath"]
         if not name:
@@ -95,9 +97,9 @@ def _devices(devices: Sequence[Data], mounts: Sequence[Data], path: str, volumes
             yield invalid(f"{place}.devicePath", where, "can not contain backsteps ('..')")
         else:
             paths.add(where)
-        if any(mount["name"] == name for mount in mounts):
+        if name in mounted:
             yield invalid(f"{place}.name", name, "must not already exist in volumeMounts")
-        if any(mount["mountPath"] == where for mount in mounts):
+        if where in mounted.values():
             yield invalid(f"{place}.devicePath", where, "must not already exist as a path in volumeMounts")
         if name:
             names.add(name)

@@ -15,6 +15,7 @@ from scheduler_engine.api.validation.containers import (
     image_without_blanks,
     init_containers,
 )
+from scheduler_engine.api.validation.environment import files_in_empty_directories
 from scheduler_engine.api.validation.metadata import labels, metadata_rules, object_name
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -116,6 +117,7 @@ def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False, stati
     yield from _host_name(spec, path)
     yield from present(spec, path, _LATER_RULES)
     yield from operating_system(spec, path)
+    yield from files_in_empty_directories(spec, path)
 
 
 def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFacts, list[Any]]:

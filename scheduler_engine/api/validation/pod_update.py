@@ -10,7 +10,7 @@ from scheduler_engine.api.validation.annotations import changed_annotations, kno
 from scheduler_engine.api.validation.metadata import metadata_update
 from scheduler_engine.api.validation.pod import internal_form, pod_and_template_rules
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, map_shown, required
-from scheduler_engine.api.validation.selectors import REQUIRED, tolerations
+from scheduler_engine.api.validation.selectors import REQUIRED, term_shown, tolerations
 
 Data = Mapping[str, Any]
 
@@ -101,7 +101,7 @@ def _everything_else(before: Data, after: Data) -> Errors:
     """Whatever else differs is forbidden; gated pods may narrow their node selector and node affinity."""
     changed = dict(after)
     for field in ("containers", "initContainers"):
-        if field in changed:
+        if changed.get(field):
             pairs = zip(changed[field], before[field], strict=True)
             changed[field] = [{**mine, "image": other.get("image")} for mine, other in pairs]
     for field in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
@@ -144,13 +144,13 @@ def _narrowed_affinity(before: Data, after: Data) -> Errors:
     path = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
     if old and len(old) != len(new):
         given = ((_node_affinity(after) or {}).get(REQUIRED) or {}).get("nodeSelectorTerms")
-        shown = None if given is None else [_term_shown(term) for term in new]
+        shown = None if given is None else [term_shown(term) for term in new]
         yield invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
         return
     for index, (term, other) in enumerate(zip(new, old, strict=False)):
         if not _only_additions(term, other):
             text = "only additions are allowed (no mutations or deletions)"
-            yield invalid(f"{path}[{index}]", _term_shown(term), text)
+            yield invalid(f"{path}[{index}]", term_shown(term), text)
 
 
 def _only_additions(term: Data, before: Data) -> bool:
@@ -158,18 +158,6 @@ def _only_additions(term: Data, before: Data) -> bool:
     if not any(before.get(field) for field in fields):
         return not any(term.get(field) for field in fields)
     return all((term.get(field) or [])[: len(before.get(field) or [])] == (before.get(field) or []) for field in fields)
-
-
-def _term_shown(term: Data) -> Data:
-    """A term as Go prints its internal form."""
-
-    def listed(field: str) -> list[Data] | None:
-        items = term.get(field)
-        return items and [
-            {"Key": item["key"], "Operator": item["operator"], "Values": item.get("values")} for item in items
-        ]
-
-    return {"MatchExpressions": listed("matchExpressions"), "MatchFields": listed("matchFields")}
 
 
 def _with_node_affinity_of(before: Data, changed: Data) -> dict[str, Any]:

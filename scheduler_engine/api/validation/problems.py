@@ -68,9 +68,12 @@ def not_found(path: str, value: Any, detail: str = "") -> FieldError:
     return _error("NotFound", "Not found", path, detail, value)
 
 
-def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+def not_supported(path: str, value: Any, supported: Iterable[str], named: bool = True) -> FieldError:
+    """``named``: the value is of a type of its own, as nearly all are that have a list of what is supported."""
     detail = "supported values: " + ", ".join(quoted(item) for item in supported)
-    return _error("NotSupported", "Unsupported value", path, detail, Named(value) if type(value) is str else value)
+    return _error(
+        "NotSupported", "Unsupported value", path, detail, Named(value) if named and isinstance(value, str) else value
+    )
 
 
 def required(path: str, detail: str = "") -> FieldError:

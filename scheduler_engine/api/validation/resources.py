@@ -10,7 +10,8 @@ from typing import Any
 
 from scheduler_engine.api.pod_level_defaults import aggregate
 from scheduler_engine.api.pod_resources import is_extended_resource
-from scheduler_engine.api.quantity import NANO, canonical, parse_quantity
+from scheduler_engine.api.quantity import canonical, parse_quantity
+from scheduler_engine.api.quantity_int64 import scaled_value
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -83,22 +84,23 @@ def pod_resource_name(name: str, path: str) -> Errors:
 
 def amount(name: str, written: str, path: str) -> Errors:
     """A quantity of a resource: not negative, and whole where only whole things make sense."""
-    nano = parse_quantity(written).nano
-    if nano < 0:
+    quantity = parse_quantity(written)
+    if quantity.nano < 0:
         yield invalid(path, written, "must be greater than or equal to 0")
-    if (name in INTEGER_RESOURCES or is_extended(name)) and nano % NANO:
+    if (name in INTEGER_RESOURCES or is_extended(name)) and scaled_value(quantity, -3) % 1000:
         yield invalid(path, written, "must be an integer")
 
 
 def _huge_page_amount(name: str, written: str, path: str) -> Errors:
     if not is_huge_page(name):
         return
-    nano = parse_quantity(written).nano
+    amount = parse_quantity(written)
     try:
-        page = parse_quantity(name.removeprefix("hugepages-")).nano
+        size = parse_quantity(name.removeprefix("hugepages-"))
+        page = 0 if scaled_value(size, -3) % 1000 else scaled_value(size, 0)
     except ValueError:
         page = 0
-    if page <= 0 or nano % page:
+    if page <= 0 or scaled_value(amount, 0) % page:
         yield invalid(path, written, f"{written} is not positive integer multiple of {name}")
 
 

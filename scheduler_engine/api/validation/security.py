@@ -12,6 +12,7 @@ from typing import Any
 from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import (
     Errors,
+    Named,
     between,
     duplicate,
     each,
@@ -173,7 +174,7 @@ def _app_armor_profile(profile: Data, path: str) -> Errors:
         yield not_supported(f"{path}.type", kind, PROFILE_TYPES)
     elif kind != "Localhost":
         if local is not None:
-            yield invalid(place, local, "can only be set when AppArmor type is Localhost")
+            yield invalid(place, Named(local), "can only be set when AppArmor type is Localhost")
     elif not local:
         yield required(place, "must be set when AppArmor type is Localhost")
     else:

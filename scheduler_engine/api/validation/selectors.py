@@ -12,6 +12,7 @@ from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import labels
 from scheduler_engine.api.validation.problems import (
     Errors,
+    Named,
     duplicate,
     each,
     forbidden,
@@ -53,6 +54,18 @@ def selector_shown(selector: Data) -> Data:
     return {field: part for field, part in parts.items() if part}
 
 
+def term_shown(term: Data) -> Data:
+    """A node selector term as Go prints its internal form."""
+
+    def listed(field: str) -> list[Data] | None:
+        items = term.get(field)
+        return items and [
+            {"Key": item["key"], "Operator": item["operator"], "Values": item.get("values")} for item in items
+        ]
+
+    return {"MatchExpressions": listed("matchExpressions"), "MatchFields": listed("matchFields")}
+
+
 def _label_requirement(requirement: Data, path: str) -> Errors:
     yield from _operator(requirement, path, single=())
     yield from label_key(requirement["key"], f"{path}.key")
@@ -72,7 +85,7 @@ def _operator(requirement: Data, path: str, single: Sequence[str]) -> Errors:
         if len(values) != 1:
             yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
-        yield invalid(f"{path}.operator", operator, "not a valid selector operator")
+        yield invalid(f"{path}.operator", Named(operator), "not a valid selector operator")
 
 
 def node_selector(selector: Data, path: str) -> Errors:
@@ -96,7 +109,7 @@ def _node_selector_term(term: Data, path: str, any_value: bool) -> Errors:
 def _node_field(requirement: Data, path: str) -> Errors:
     values = requirement.get("values") or ()
     if requirement["operator"] not in ("In", "NotIn"):
-        yield invalid(f"{path}.operator", requirement["operator"], "not a valid selector operator")
+        yield invalid(f"{path}.operator", Named(requirement["operator"]), "not a valid selector operator")
     elif len(values) != 1:
         text = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         yield required(f"{path}.values", text)
@@ -223,9 +236,9 @@ def _toleration(toleration: Data, path: str) -> Errors:
         yield from label_key(key, f"{path}.key")
     elif operator != "Exists":
         text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield invalid(f"{path}.operator", operator, text)
+        yield invalid(f"{path}.operator", Named(operator), text)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        yield invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+        yield invalid(f"{path}.effect", Named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set")
     if operator in ("Equal", ""):
         problems = names.label_value(value)
         if problems:

@@ -10,6 +10,7 @@ from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, por
 from scheduler_engine.api.validation.metadata import labels, metadata_rules
 from scheduler_engine.api.validation.problems import (
     Errors,
+    Named,
     duplicate,
     each,
     forbidden,
@@ -193,7 +194,7 @@ def _traffic(spec: Data, kind: str) -> Errors:
     if reachable:
         yield from one_of(("Cluster", "Local"))(policy, "spec.externalTrafficPolicy")
     elif policy:
-        yield invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
+        yield invalid("spec.externalTrafficPolicy", Named(policy), "may only be set for externally-accessible services")
     port, checked = spec.get("healthCheckNodePort") or 0, kind == "LoadBalancer" and policy == "Local"
     if checked and not port:
         yield required("spec.healthCheckNodePort")
@@ -207,4 +208,4 @@ def _traffic(spec: Data, kind: str) -> Errors:
         yield from supported(("Cluster", "Local"))(internal, "spec.internalTrafficPolicy")
     distribution, known = spec.get("trafficDistribution"), ("PreferClose", "PreferSameZone", "PreferSameNode")
     if distribution is not None and distribution not in known:
-        yield not_supported("spec.trafficDistribution", distribution, known)
+        yield not_supported("spec.trafficDistribution", distribution, known, named=False)

@@ -88,37 +88,9 @@ def _capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
         yield from positive_amount(written, f"{path}[{name}]")
 
 
-def persistent_volume_update(old: Data, new: Data) -> Errors:
-    yield from persistent_volume_rules(new)
-    before, after = old.get("spec") or {}, new.get("spec") or {}
-    if any(before.get(kind) != after.get(kind) for kind, _, _ in VOLUME_SOURCES):
-        yield forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
-    if before.get("volumeMode") != after.get("volumeMode"):
-        yield invalid("volumeMode", after.get("volumeMode"), IMMUTABLE)
-    if before.get("nodeAffinity") is not None and before["nodeAffinity"] != after.get("nodeAffinity"):
-        text = f"{IMMUTABLE}, except for updating from beta label to GA"
-        yield invalid("nodeAffinity", after.get("nodeAffinity"), text)
-
-
 def claim_rules(claim: Data) -> Errors:
     yield from metadata_rules(claim, names.subdomain, namespaced=True)
     yield from claim_spec(claim.get("spec") or {}, "spec")
-
-
-def claim_update(old: Data, new: Data) -> Errors:
-    yield from claim_rules(new)
-    yield from metadata_update(old, new)
-    yield from claim_rules(new)
-    before, after = dict(old.get("spec") or {}), dict(new.get("spec") or {})
-    if not before.get("volumeName"):
-        after.pop("volumeName", None)
-    if (new.get("status") or {}).get("phase") == "Bound":
-        after["resources"] = before.get("resources")
-    if before != after:
-        text = (
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-        )
-        yield forbidden("spec", text)
 
 
 # --- storage.k8s.io ---------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _projection(kind: str, source: Data, place: str, path: str, taken: set[str])
         if item["path"] and item["path"] in taken:
             shown = item["path"] if kind == "downwardAPI" else source.get("name") or ""
             yield invalid(path, shown, "conflicting duplicate paths")
-        taken.add(item["path"])
+        taken |= {item["path"]} if item["path"] else set()
 
 
 def _token(source: Data, own: str, path: str) -> Errors:

@@ -101,7 +101,7 @@ def azure_disk(source: Data, path: str) -> Errors:
     if kind is not None:
         form = _DISKS.get(kind, _BLOB)
         if not uri.startswith(form[: form.index("{")]):
-            yield not_supported(f"{path}.diskURI", uri, (form,))
+            yield not_supported(f"{path}.diskURI", uri, (form,), named=False)
 
 
 def quobyte(source: Data, path: str) -> Errors:

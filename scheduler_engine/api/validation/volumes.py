@@ -23,6 +23,7 @@ from scheduler_engine.api.validation.problems import (
     invalid,
     not_supported,
     one_of,
+    quoted,
     required,
     texts,
     too_long,
@@ -242,7 +243,7 @@ def _pod_volume(volume: Data, path: str, pod_name: str, sources: Sequence[Source
     first = next((kind for kind, _, _ in SOURCES if volume.get(kind) is not None), None)
     if first == "ephemeral" and pod_name and name:
         for text in names.subdomain(f"{pod_name}-{name}"):
-            yield invalid(f"{path}.name", name, f'PVC name "{pod_name}-{name}": {text}')
+            yield invalid(f"{path}.name", name, f"PVC name {quoted(f'{pod_name}-{name}')}: {text}")
     if not name:
         yield required(f"{path}.name")
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.annotations import containers_with_paths
-from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, present, texts
+from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid, present, texts
 
 Data = Mapping[str, Any]
 
@@ -28,9 +28,9 @@ def windows_options(options: Data, path: str) -> Errors:
         options,
         path,
         (
-            ("gmsaCredentialSpecName", texts(names.subdomain)),
-            ("gmsaCredentialSpec", _credential_spec),
-            ("runAsUserName", texts(_user_name)),
+            ("gmsaCredentialSpecName", lambda value, place: texts(names.subdomain)(Named(value), place)),
+            ("gmsaCredentialSpec", lambda value, place: _credential_spec(Named(value), place)),
+            ("runAsUserName", lambda value, place: texts(_user_name)(Named(value), place)),
         ),
     )
 

@@ -50,8 +50,8 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
     stored = scheduler.api.pod(popped.key)
     if stored is not None and stored.uid == popped.uid:
-        # Also one that has ended or got a node meanwhile: upstream writes the status without asking.
-        # Likewise a nomination is cleared only where the attempt knew of one.
+        # Upstream does not ask what has become of the pod meanwhile: one that has ended or got a node gets the
+        # condition, too, and a nomination that the attempt did not know of stays.
         changed = nominated_node if nominated_node != popped.nominated_node_name else None
         message += _update_status(scheduler, stored, status, message, changed)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"

@@ -100,6 +100,29 @@ def test_a_pod_that_ends_while_its_scheduling_attempt_fails_is_not_queued_again(
     sound(simulation)
 
 
+def test_a_pod_that_ends_during_its_attempt_cannot_preempt_and_still_gets_the_condition() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    simulation.execute(commands.Apply((make_pod("web-1").cpu("64").status(phase="Failed").obj(),)))
+    simulation.execute(commands.Run())
+    message = '0/1 nodes are available: 1 Insufficient cpu. preemption: pod "web-1" not found'
+    assert last_outcome(simulation) == ("unschedulable", message)
+    pod = simulation.api.pod(KEY)
+    assert pod is not None
+    assert (pod.condition("PodScheduled") or {})["message"] == message
+
+
+def test_a_failed_attempt_leaves_a_nomination_that_somebody_made_meanwhile() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    simulation.api.patch("Pod", KEY, {"status": {"nominatedNodeName": "n1"}})
+    simulation.execute(commands.Run())
+    pod = simulation.api.pod(KEY)
+    assert pod is not None
+    assert pod.nominated_node_name == "n1"
+    assert list(simulation.scheduler.queue.nominator.nominated_pods) == ["n1"]
+
+
 def test_a_pod_that_ends_while_it_is_being_bound_gives_its_place_back() -> None:
     simulation = cluster(WEB)
     simulation.execute(commands.Fault("DefaultBinder", "bind", "wait", 5))

@@ -30,10 +30,11 @@ def _snapshot(cycle: Cycle) -> str:
         return "the cache was copied for all plugins to see."
     total = len(taken.recency)
     if not taken.cloned:
-        return f"nothing changed since the last cycle, so none of {plural(total, 'NodeInfo')} was cloned."
+        return "nothing changed since the last cycle, so no NodeInfo was cloned."
     names = listed(list(taken.cloned))
     if len(taken.cloned) >= total:
-        return f"all {plural(total, 'NodeInfo')} changed since the last snapshot, so all were cloned."
+        all_of_them = "the only NodeInfo" if total == 1 else f"all {total} NodeInfos"
+        return f"{all_of_them} changed since the last snapshot, so {'it was' if total == 1 else 'all were'} cloned."
     stop = f"; the walk stopped at {taken.stopped_at}" if taken.stopped_at else ""
     few = f"{len(taken.cloned)} of {plural(total, 'NodeInfo')} changed since the last cycle"
     return f"{few}, so only {names} {'was' if len(taken.cloned) == 1 else 'were'} cloned{stop}."
@@ -63,21 +64,35 @@ def _filter(cycle: Cycle) -> str:
     fit, soft, hard = verdict_counts(cycle)
     looked = len(table.rows)
     if fit == 0:
-        text = f"none of {plural(table.all_nodes, 'node')} fits."
-        if hard:
-            text += f" {hard} can never take it as {'it is' if hard == 1 else 'they are'};"
-        if soft:
-            text += f" {'on' if hard else 'On'} {soft}, evicting lower-priority pods may help."
-        elif hard:
-            text = text[:-1] + ", and evicting pods would not change that."
-        return text
+        return _nowhere(table.all_nodes, soft, hard)
     if fit == 1:
-        return f"only {table.feasible[0]} of {plural(looked, 'node')} fits, so there is nothing to score."
+        return f"{_only(table.feasible[0], looked, table.all_nodes)}, so there is nothing to score."
     if looked < table.all_nodes:
         return (
             f"{fit} nodes fit; the search stopped after {looked} of {table.all_nodes}, which is enough to choose from."
         )
     return f"{fit} of {plural(table.all_nodes, 'node')} fit.{_refusals(cycle)}"
+
+
+def _only(node: str, looked: int, nodes: int) -> str:
+    if nodes == 1:
+        return "the only node fits"
+    return f"{node} fits, and no other was looked at" if looked == 1 else f"only {node} of {looked} nodes fits"
+
+
+def _nowhere(nodes: int, soft: int, hard: int) -> str:
+    """``soft`` of the nodes may be helped by an eviction, ``hard`` may not."""
+    if nodes == 1:
+        never = "it can never take the pod as it is, and evicting pods would not change that."
+        return f"the only node does not fit: {never if hard else 'evicting lower-priority pods may help.'}"
+    text = f"none of {nodes} nodes fits."
+    if hard:
+        text += f" {hard} can never take it as {'it is' if hard == 1 else 'they are'};"
+    if soft:
+        text += f" {'on' if hard else 'On'} {soft}, evicting lower-priority pods may help."
+    elif hard:
+        text = text[:-1] + ", and evicting pods would not change that."
+    return text
 
 
 def _refusals(cycle: Cycle) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.sentence import stats
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.scenarios import world_of
 
 SNAPSHOT = (
     "2 of 8 NodeInfos changed since the last cycle, so only node-b1 and node-a1 were cloned; "
@@ -108,3 +114,23 @@ def test_a_failed_plugin_is_named() -> None:
     story.say(ev.PluginsRan(1, "PreBind", "twin-2", (("VolumeBinding", "Error", ("timed out",)),)))
     story.stage(key, "PreBind", "failed", "")
     assert stats(World.fold(story.entries), View())["text"] == "VolumeBinding says no: timed out."
+
+
+def test_a_cluster_of_one_node_is_not_counted() -> None:
+    big, small = make_pod("big").cpu("64").obj(), make_pod("small").cpu("1").obj()
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").capacity(cpu="4").obj(), big)))
+    said = dict(_said(simulation, 5))
+    assert said["Snapshot"] == "the only NodeInfo changed since the last snapshot, so it was cloned."
+    never = "it can never take the pod as it is, and evicting pods would not change that."
+    assert said["Filter"] == f"the only node does not fit: {never}"
+    simulation.execute(commands.Apply((small,)))
+    assert dict(_said(simulation, 4))["Filter"] == "the only node fits, so there is nothing to score."
+
+
+def _said(simulation: Simulation, stages: int) -> Iterator[tuple[str, str]]:
+    """Each of the next stages and its sentence."""
+    for _ in range(stages):
+        simulation.execute(commands.Stage())
+        found = stats(world_of(simulation), View())
+        yield found["stage"], str(found["text"])

@@ -10,7 +10,9 @@ from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.annotations import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
 from scheduler_engine.api.validation.problems import quoted
+from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
 Warnings = Iterator[tuple[str, str]]
@@ -44,9 +46,6 @@ OLD_VOLUMES = {
 }
 """Field → its name in Kubernetes' text, and the text."""
 
-SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
-SECCOMP_OF = "container.seccomp.security.alpha.kubernetes.io/"
-APPARMOR_OF = "container.apparmor.security.beta.kubernetes.io/"
 HOST_NAME = "which can result in surprising behavior; a DNS label is recommended"
 MATCHES_NOTHING = "a null labelSelector results in matching no pod"
 
@@ -76,7 +75,7 @@ def template_warnings(template: Data, path: str) -> Warnings:
     yield from _said_twice(spec, place)
     yield from fractions(spec.get("overhead") or {}, f"{place}.overhead")
     yield from _security(spec, annotations, prefix)
-    for container, where in _containers(spec, place):
+    for container, where in containers_with_paths(spec, place):
         resources = container.get("resources") or {}
         for name in ("limits", "requests"):
             yield from fractions(resources.get(name) or {}, f"{where}.resources.{name}")
@@ -86,12 +85,6 @@ def template_warnings(template: Data, path: str) -> Warnings:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"{place}.terminationGracePeriodSeconds", text
     yield from _pod_affinity(spec.get("affinity") or {}, f"{place}.affinity")
-
-
-def _containers(spec: Data, path: str) -> Iterator[tuple[Data, str]]:
-    for field in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(field) or ()):
-            yield container, f"{path}.{field}[{index}]"
 
 
 # --- labels of nodes --------------------------------------------------------------------------------------------------
@@ -194,11 +187,11 @@ def _said_twice(spec: Data, path: str) -> Warnings:
 def _security(spec: Data, annotations: Mapping[str, str], prefix: str) -> Warnings:
     instead = 'non-functional in v1.27+; use the "seccompProfile" field instead'
     of_pod = spec.get("securityContext") or {}
-    if SECCOMP in annotations and of_pod.get("seccompProfile") is None:
-        yield f"{prefix}metadata.annotations[{SECCOMP}]", instead
-    for container, _ in _containers(spec, ""):
+    if SECCOMP_OF_POD in annotations and of_pod.get("seccompProfile") is None:
+        yield f"{prefix}metadata.annotations[{SECCOMP_OF_POD}]", instead
+    for container, _ in containers_with_paths(spec, ""):
         own = container.get("securityContext") or {}
-        seccomp, apparmor = SECCOMP_OF + container["name"], APPARMOR_OF + container["name"]
+        seccomp, apparmor = SECCOMP + container["name"], APP_ARMOR + container["name"]
         if seccomp in annotations and own.get("seccompProfile") is None:
             yield f"{prefix}metadata.annotations[{seccomp}]", instead
         if apparmor in annotations and of_pod.get("appArmorProfile") is None and own.get("appArmorProfile") is None:
@@ -220,7 +213,7 @@ def _environment(variables: Sequence[Data], path: str) -> Warnings:
 
 def _ports(spec: Data, path: str) -> Warnings:
     known: dict[tuple[int, str], list[tuple[str, Data]]] = {}
-    for container, where in _containers(spec, path):
+    for container, where in containers_with_paths(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
             place = f"{where}.ports[{index}]"
             number, protocol = port["containerPort"], port.get("protocol") or ""

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from scheduler_engine.api.objects import Node
+from scheduler_engine.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE
 
-ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+ZONE_LABELS = (BETA_ZONE, ZONE)
+REGION_LABELS = (BETA_REGION, REGION)
 """Labels that name a place, the first one present counts."""
 
 EXHAUSTED = "all zones exhausted before reaching count of nodes expected"

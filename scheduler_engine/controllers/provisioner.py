@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.controllers.persistent_volume import CLAIM, STORAGE_CLASS, STORAGE_PROVISIONER, VOLUME
 from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
@@ -24,7 +25,7 @@ PROVISIONING_US = SECOND_US
 """How long it takes to make a volume."""
 
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
-TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+TOPOLOGY_LABELS = (ZONE, HOSTNAME)
 """A volume made for a node is reached from nodes with the same value of the first of these that the node has."""
 
 

@@ -11,10 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE
 from scheduler_engine.plugins.volume_references import InTreeSource, in_tree_source, migrated_on
 
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 ZONES_SEPARATOR = "__"
 UNSPECIFIED = "UNSPECIFIED"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.topology import VOLUME_LABELS
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PreFilterResult
@@ -18,14 +19,6 @@ from scheduler_engine.plugins.volume_references import WAIT_FOR_FIRST_CONSUMER, 
 
 NO_ZONE = unresolvable("node(s) had no available volume zone")
 STATE = "PreFilterVolumeZone"
-
-TOPOLOGY_LABELS: Mapping[str, str] = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region": "topology.kubernetes.io/region",
-}
-"""Labels that place a volume → the label of a node that answers when it lacks the former."""
 
 Topologies = tuple[tuple[str, tuple[str, ...]], ...]
 """(label, values that will do) per topology label of a volume"""
@@ -113,11 +106,11 @@ class VolumeZone(Plugin):
         if isinstance(topologies, str):
             return unresolvable(topologies)
         labels = node_info.node.labels if node_info.node is not None else {}
-        if not any(label in labels for label in TOPOLOGY_LABELS):
+        if not any(label in labels for label in VOLUME_LABELS):
             # A cluster in one zone may leave its nodes unlabelled.
             return None
         for label, values in topologies:
-            if labels.get(label, labels.get(TOPOLOGY_LABELS[label])) not in values:
+            if labels.get(label, labels.get(VOLUME_LABELS[label])) not in values:
                 return NO_ZONE
         return None
 
@@ -125,7 +118,7 @@ class VolumeZone(Plugin):
 def volume_topologies(labels: Mapping[str, str]) -> Topologies:
     """Topology labels of a volume; ``a__b`` names several zones, a label with an empty part does not count."""
     found: list[tuple[str, tuple[str, ...]]] = []
-    for label in TOPOLOGY_LABELS:
+    for label in VOLUME_LABELS:
         if label in labels:
             values = tuple(part.strip() for part in labels[label].split("__"))
             if all(values):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.topology import VOLUME_LABELS
 
 from .claims import claims_of, fully_bound
 from .model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses
@@ -19,19 +20,11 @@ NONE_FOUND = "node(s) didn't find available persistent volumes to bind"
 NO_SPACE = "node(s) did not have enough free storage"
 VOLUME_GONE = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-TOPOLOGY_LABELS = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-    ZONE: ZONE,
-    REGION: REGION,
-}
-"""Labels that place a volume → the label of a node that answers when it lacks the former."""
 
 
 def zone_filter(case: Case) -> Explanation:
     labels = case.node.labels
-    if not any(label in labels for label in TOPOLOGY_LABELS):
+    if not any(label in labels for label in VOLUME_LABELS):
         line = Line("zone labels", "none on the node", "a cluster in one zone may leave its nodes unlabelled")
         return passes(f"{case.node.name} has no zone label, so zones of volumes are not checked.", [line])
     lines, problem, objects = list[Line](), "", case.moment.pre_filter
@@ -39,7 +32,7 @@ def zone_filter(case: Case) -> Explanation:
         claim = objects.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
         volume = objects.get("PersistentVolume", (claim.spec.get("volumeName") or "") if claim else "")
         for label, values in _topologies(volume):
-            answer = label if label in labels else TOPOLOGY_LABELS[label]
+            answer = label if label in labels else VOLUME_LABELS[label]
             fits, where, has = labels.get(answer) in values, " or ".join(values), label_of(labels, answer)
             lines.append(Line(f"claim {name}", f"{label} {where}, node has {has}", "" if fits else "another place"))
             if not fits and not problem:
@@ -52,7 +45,7 @@ def zone_filter(case: Case) -> Explanation:
 def _topologies(volume: KubeObject | None) -> list[tuple[str, list[str]]]:
     """(label, values that will do) of a volume; ``a__b`` names two zones, a label with an empty part does not count."""
     found = []
-    for label in TOPOLOGY_LABELS:
+    for label in VOLUME_LABELS:
         if volume is not None and label in volume.labels:
             values = sorted({part.strip() for part in volume.labels[label].split("__")})
             if all(values):

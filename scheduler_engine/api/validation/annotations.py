@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, quoted
+from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
 
@@ -69,13 +70,6 @@ def changed_annotations(before: Mapping[str, str], after: Mapping[str, str], pat
         for key in after:
             if key.startswith(prefix) and key not in before and (prefix != MIRROR or key == MIRROR):
                 yield forbidden(f"{path}[{key}]", f"may not add {named}")
-
-
-def containers_with_paths(spec: Data, path: str) -> Iterator[tuple[Data, str]]:
-    """The containers in the order in which Kubernetes visits them."""
-    for field in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(field) or ()):
-            yield container, f"{path}.{field}[{index}]"
 
 
 def annotations_match_fields(given: Mapping[str, str], spec: Data, path: str) -> Errors:

@@ -7,7 +7,6 @@ from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.annotations import containers_with_paths
 from scheduler_engine.api.validation.paths import no_backsteps
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -19,6 +18,7 @@ from scheduler_engine.api.validation.problems import (
     required,
     texts,
 )
+from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
 

@@ -33,6 +33,7 @@ from scheduler_engine.api.validation.problems import (
 from scheduler_engine.api.validation.resources import container_resource_name, pod_level, requirements
 from scheduler_engine.api.validation.security import operating_system, pod_security
 from scheduler_engine.api.validation.volumes import SOURCES, TEMPLATE_SOURCES, pod_volumes
+from scheduler_engine.api.validation.walk import containers_with_paths
 from scheduler_engine.api.validation.windows import host_process_pod
 
 Data = Mapping[str, Any]
@@ -212,10 +213,9 @@ def _host_users(spec: Data, path: str) -> Errors:
     for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
             yield forbidden(f"{path}.{shown}", "when `hostUsers` is false")
-    for field in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(field) or ()):
-            if container.get("volumeDevices"):
-                yield forbidden(f"{path}.{field}[{index}].volumeDevices", "when `hostUsers` is false")
+    for container, place in containers_with_paths(spec, path):
+        if container.get("volumeDevices"):
+            yield forbidden(f"{place}.volumeDevices", "when `hostUsers` is false")
 
 
 def _host_name(spec: Data, path: str) -> Errors:

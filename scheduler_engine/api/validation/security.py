@@ -24,6 +24,7 @@ from scheduler_engine.api.validation.problems import (
     supported,
     too_long,
 )
+from scheduler_engine.api.validation.walk import containers_with_paths
 from scheduler_engine.api.validation.windows import windows_options
 
 Data = Mapping[str, Any]
@@ -215,11 +216,10 @@ def operating_system(spec: Data, path: str) -> Errors:
 
 
 def _contexts(spec: Data, path: str) -> Iterator[tuple[str, Data]]:
-    """The containers' security contexts with their paths, in the order in which Kubernetes visits containers."""
-    for field in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(field) or ()):
-            if container.get("securityContext") is not None:
-                yield f"{path}.{field}[{index}].securityContext", container["securityContext"]
+    """The containers' security contexts with their paths."""
+    for container, place in containers_with_paths(spec, path):
+        if container.get("securityContext") is not None:
+            yield f"{place}.securityContext", container["securityContext"]
 
 
 def _for_windows(spec: Data, path: str) -> Errors:

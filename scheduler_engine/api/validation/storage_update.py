@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_engine.api.fields import without_empty
 from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.api.topology import OUT_OF_BETA
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_update
 from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid
 from scheduler_engine.api.validation.selectors import term_shown
@@ -16,8 +17,7 @@ from scheduler_engine.api.validation.volumes import VOLUME_SOURCES
 Data = Mapping[str, Any]
 
 _RENAMED = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    **OUT_OF_BETA,
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
@@ -27,10 +27,9 @@ _RENAMED = {
 
 def persistent_volume_update(old: Data, new: Data) -> Errors:
     """The rules for a new volume come twice, as in Kubernetes: from the registry and from the update."""
-    yield from persistent_volume_rules(new)
-    yield from persistent_volume_rules(new)
+    yield from 2 * list(persistent_volume_rules(new))
     before, after = old.get("spec") or {}, new.get("spec") or {}
-    if _source(before) != _source(after, _without_late_secret(before, after)):
+    if _source(before) != _source(after, _gets_its_secret_late(before, after)):
         yield forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
     yield from _same_mode(before, after)
     affinity = after.get("nodeAffinity")
@@ -49,7 +48,7 @@ def _source(spec: Data, secretless: bool = False) -> Data:
     return source
 
 
-def _without_late_secret(before: Data, after: Data) -> bool:
+def _gets_its_secret_late(before: Data, after: Data) -> bool:
     """Whether a CSI volume only gets the secret with which it is expanded, which it may."""
     old, new = before.get("csi"), after.get("csi")
     if old is None or new is None or old.get("controllerExpandSecretRef") is not None:
@@ -98,9 +97,8 @@ def _affinity_shown(affinity: Data) -> Data:
 
 
 def claim_update(old: Data, new: Data) -> Errors:
-    yield from claim_rules(new)
-    yield from metadata_update(old, new)
-    yield from claim_rules(new)
+    rules = list(claim_rules(new))
+    yield from [*rules, *metadata_update(old, new), *rules]
     before, after = old.get("spec") or {}, new.get("spec") or {}
     bound = (new.get("status") or {}).get("phase") == "Bound"
     if _claimed(before, before, bound, after) != _claimed(after, before, bound, after):

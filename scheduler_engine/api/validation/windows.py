@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.annotations import containers_with_paths
 from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid, present, texts
+from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
 

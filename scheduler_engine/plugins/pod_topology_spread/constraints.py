@@ -12,11 +12,10 @@ from typing import Any
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import first_untolerated
+from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.framework.node_info import PodInfo
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 

@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import (
-    HOSTNAME,
     SpreadConstraint,
     count_matching,
     has_all_keys,

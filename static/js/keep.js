@@ -64,7 +64,7 @@ export function remember() {
     focus: active && active !== document.body ? active.id : '',
     cell: cellOf(active),
     fields: typed(),
-    scrolls: [...document.querySelectorAll('.scroll[id]')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
+    scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
     who: document.querySelector('.insp-t h3')?.textContent ?? '',

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+import yaml
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, click, head, head_sent, open_scenario, paste, post, text
+from tests.browser.workbench import Eventually, apply, click, head, head_sent, open_scenario, paste, post, text
 
 NODE = """
 apiVersion: v1
@@ -147,3 +148,16 @@ def test_a_card_travels_to_its_new_place(
     open_scenario(page, "bind-fails")
     click(page, eventually, "#do-stage")
     assert (page.locator('[id="q:default/web-1"].came').count() == 1) is travels
+
+
+def test_the_stage_stays_in_view_on_a_phone_when_something_else_changes(
+    new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_scenario(page, "queue-one-event-two-hints")
+    where = "document.getElementById('panel-ribbon').scrollLeft"
+    before = eventually(lambda: page.evaluate(where))
+    after = head(page) + 1
+    apply(page, yaml.safe_load(NODE))
+    eventually(lambda: head(page) == after)
+    assert page.evaluate(where) == before

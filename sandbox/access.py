@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import ratelimit, statements, tokens
+from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
 from sandbox.models import Sandbox
 from sandbox.quotas import OverQuota, quotas
@@ -103,7 +104,10 @@ def reads(view: CapabilityView[P]) -> RoutedView:
         access = open_access(sandbox_id, token)
         if access is None:
             raise Http404
-        return view(request, access, *args, **kwargs)
+        try:
+            return view(request, access, *args, **kwargs)
+        except EngineError as error:
+            return problem(request, error.status, str(error))
 
     return routed
 
@@ -134,8 +138,10 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             return problem(request, error.status, str(error))
         except Rejected as error:
             return _rejected(request, error.errors)
+        except EngineError as error:
+            return problem(request, error.status, str(error))
         except ReplayFailed as error:
-            return problem(request, 500, f"This sandbox cannot be replayed by this version of the engine: {error}")
+            return problem(request, 409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
         except OperationalError:
             log.exception("the database did not answer in time")
             return problem(request, 503, "The server is busy with other sandboxes. Nothing was changed; try again.")

@@ -16,11 +16,13 @@ from weakref import WeakValueDictionary
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.access import Access, open_access
-from sandbox.live import Position
+from sandbox.engines import site
+from sandbox.engines.errors import EngineError
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
+from sandbox.records import Place, Position
 from sandbox.rendering import Fragment
 from sandbox.threads import LIVE_LINES, in_thread
 
@@ -34,6 +36,8 @@ LARGEST_MESSAGE = 1_000_000
 NOT_FOUND = 4404
 """Close code for a wrong URL: not one after which htmx connects again."""
 TRY_AGAIN = 1011
+PATIENCE_SECONDS = 1.0
+"""Between looks at a sandbox that is busy."""
 
 
 class WorkbenchConsumer(AsyncWebsocketConsumer):
@@ -55,7 +59,8 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.open: tuple[str, ...] = ()
         self.follow = False
         self.sent: dict[str, bytes] = {}
-        self.at: Position | None = None
+        self.place: Place | None = None
+        """The newest state that it has heard of or shown."""
         self.behind = False
         self.task: asyncio.Task[None] | None = None
         # One thread at a time renders for one sandbox: others would only wait for its lock, and threads are few.
@@ -84,10 +89,10 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.catch_up()
 
     async def sandbox_changed(self, message: dict[str, Any]) -> None:
-        if self.access is None or message["revision"] <= self.access.sandbox.revision:
+        place = Place(Position(*message["position"]), message["revision"])
+        if self.access is None or (self.place is not None and place.revision <= self.place.revision):
             return
-        self.access.sandbox.revision = message["revision"]
-        self.at = Position(*message["position"])
+        self.place = place
         self.catch_up()
 
     def catch_up(self) -> None:
@@ -99,24 +104,33 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         try:
             while self.behind:
                 self.behind = False
-                await self._send_changes()
+                try:
+                    await self._send_changes()
+                except EngineError:
+                    # Something long runs in the sandbox. What it leads to will be shown.
+                    self.behind = True
+                    await asyncio.sleep(PATIENCE_SECONDS)
         except Exception:
             log.exception("a browser's fragments could not be rendered; it is told to connect again")
             await self.close(TRY_AGAIN)
 
     async def _send_changes(self) -> None:
         assert self.access is not None
+        wanted = self.place
         async with self.turn:
-            found = await in_thread(
+            place, found = await in_thread(
                 LIVE_LINES,
-                rendering.fragments,
+                site.drawn,
                 self.access.sandbox,
+                wanted,
                 self.view,
                 self.open,
                 self.access.can_edit,
-                self.at,
                 self.follow,
+                self.sent,
             )
+        if self.place is None or place.revision > self.place.revision:
+            self.place = place
         changed = {panel: made for panel, made in found.items() if self.sent.get(panel) != made.digest}
         # A panel that is closed may change on the page by then; it is sent anew when it opens.
         self.sent = {panel: made.digest for panel, made in found.items()}

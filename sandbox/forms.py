@@ -11,7 +11,6 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 
 from sandbox import manifests
 from sandbox.manifests import Manifest
-from sandbox.panels.world import World
 from sandbox.quotas import quotas
 from scheduler_engine.errors import FieldError
 
@@ -96,6 +95,7 @@ class Rows(forms.Field):
 class AddForm(forms.Form):
     """What both forms share: names of several copies, and the way of errors back to their fields."""
 
+    kind: ClassVar[str]
     plural: ClassVar[str]
     copies_field: ClassVar[str]
     places: ClassVar[tuple[tuple[str, str], ...]]
@@ -106,21 +106,25 @@ class AddForm(forms.Form):
         copies = self.fields[self.copies_field]
         copies.validators += [MinValueValidator(1), MaxValueValidator(quotas().copies)]
 
-    def manifests(self, world: World | None = None) -> list[Manifest]:
-        """The manifests the valid form stands for. Several copies are numbered, going on after those of ``world``."""
+    def scope(self) -> str:
+        """Where the valid form's objects will be, "" for a kind without namespaces."""
+        return ""
+
+    def manifests(self, names: Iterable[str] = ()) -> list[Manifest]:
+        """The manifests the valid form stands for. Several copies are numbered, going on after those in ``names``."""
         data = self.cleaned_data
         copies = data[self.copies_field] or 1
         if copies == 1:
             return [self.make(data["name"], data)]
-        first = self._highest(world, data) + 1
+        first = self._highest(names, data["name"]) + 1
         return [self.make(f"{data['name']}-{first + i}" if data["name"] else "", data) for i in range(copies)]
 
-    def taken(self, world: World) -> str:
+    def taken(self, names: Iterable[str]) -> str:
         """Kubernetes' words if the name is in use, else ""."""
         data = self.cleaned_data
         name = data["name"]
         single = (data[self.copies_field] or 1) == 1
-        return f'{self.plural} "{name}" already exists' if single and name in self._names(world, data) else ""
+        return f'{self.plural} "{name}" already exists' if single and name in names else ""
 
     def add_engine_errors(self, errors: Iterable[FieldError]) -> None:
         """Show each error at the field it came from; copies of an object repeat theirs, which is said once."""
@@ -137,20 +141,17 @@ class AddForm(forms.Form):
         place = error.path or error.message
         return next((name for pattern, name in self.places if re.match(pattern, place)), None)
 
-    def _highest(self, world: World | None, data: dict[str, Any]) -> int:
-        numbered = re.compile(re.escape(data["name"]) + r"-([0-9]{1,9})")
-        found = [numbered.fullmatch(name) for name in self._names(world, data)] if world else []
+    def _highest(self, names: Iterable[str], base: str) -> int:
+        numbered = re.compile(re.escape(base) + r"-([0-9]{1,9})")
+        found = map(numbered.fullmatch, names)
         return max((int(match[1]) for match in found if match), default=0)
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         raise NotImplementedError
 
-    def _names(self, world: World, data: dict[str, Any]) -> list[str]:
-        raise NotImplementedError
-
 
 class NodeForm(AddForm):
-    plural = "nodes"
+    kind, plural = "Node", "nodes"
     copies_field = "count"
     places = (
         (r"metadata\.name", "name"),
@@ -189,12 +190,9 @@ class NodeForm(AddForm):
         values = {self.data.get(name, "").strip(): name for name in ("name", "region", "zone")}
         return values.get(told[1], field) if told else field
 
-    def _names(self, world: World, data: dict[str, Any]) -> list[str]:
-        return list(world.nodes)
-
 
 class PodForm(AddForm):
-    plural = "pods"
+    kind, plural = "Pod", "pods"
     copies_field = "replicas"
     places = (
         (r"metadata\.namespace|namespaces ", "namespace"),
@@ -275,9 +273,8 @@ class PodForm(AddForm):
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.pod(name, data)
 
-    def _names(self, world: World, data: dict[str, Any]) -> list[str]:
-        start = f"{data['namespace']}/"
-        return [key.removeprefix(start) for key in world.pods if key.startswith(start)]
+    def scope(self) -> str:
+        return str(self.cleaned_data["namespace"])
 
 
 FORMS: dict[str, type[AddForm]] = {"node": NodeForm, "pod": PodForm}

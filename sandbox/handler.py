@@ -11,7 +11,7 @@ from django.core.signals import request_started
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
-from sandbox.threads import REQUESTS, in_thread
+from sandbox.threads import EXECUTING, READING, in_thread
 
 Message = dict[str, Any]
 
@@ -33,7 +33,8 @@ class OneThreadHandler(ASGIHandler):
         except RequestAborted:
             return
         with body:
-            for message in await in_thread(REQUESTS, self.answer, scope, body):
+            pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
+            for message in await in_thread(pool, self.answer, scope, body):
                 await send(message)
 
     def answer(self, scope: Any, body: IO[bytes]) -> list[Message]:

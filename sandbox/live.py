@@ -1,27 +1,28 @@
 """Simulations in memory: a cache of replays, never the truth.
 
 A :class:`Live` stands at one state of one sandbox's log and moves to any other by replaying, starting from the
-nearest keyframe. Whoever uses one holds its ``lock``.
+nearest keyframe.
 """
 
 from __future__ import annotations
 
 import copy
+import logging
 import time
-from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from threading import Lock, RLock
 from typing import Any
-from uuid import UUID
-
-from django.conf import settings
 
 from sandbox import engine, memory
 from sandbox.guide import guide
-from sandbox.models import CommandRecord, Sandbox
+from sandbox.panels.stuck import Stuck
 from sandbox.panels.world import World
+from sandbox.records import Log, Plan, Position, Record
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
+
+log = logging.getLogger(__name__)
 
 RECENT_KEYFRAMES = 10
 MOST_KEYFRAMES = 24
@@ -37,20 +38,7 @@ class StateGone(Exception):
 
 
 class ReplayFailed(Exception):
-    """The engine refuses a command it once accepted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Where a sandbox stands: ``state`` is the key of the record at ``head`` (0 = at the start)."""
-
-    state: int
-    head: int
-    length: int
-
-    @classmethod
-    def of(cls, sandbox: Sandbox) -> Position:
-        return cls(sandbox.state, sandbox.head, sandbox.length)
+    """The engine refuses, or breaks down over, a command that it once accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +53,14 @@ class Keyframe:
 class Live:
     """One sandbox's simulation and the world folded from its trace, at command ``n`` (key ``state``)."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.sandbox_id: UUID = sandbox.id
-        self.seed = sandbox.seed
-        self.configuration = sandbox.configuration
-        self.queue_rules = sandbox.queue_rules
-        self.guide = guide(sandbox.scenario)
-        self.lock = RLock()
+    def __init__(
+        self, plan: Plan, records: Log, interruptible: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        """``interruptible`` surrounds the work on the simulation: an exception from outside is welcome in it."""
+        self.plan = plan
+        self.records = records
+        self.interruptible = interruptible
+        self.guide = guide(plan.scenario)
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
         """For rendering: what a panel of the present world was drawn from, and its fragment."""
@@ -81,6 +70,8 @@ class Live:
         """Seconds of CPU time that the last keyframe took."""
         self.people: dict[int, str] = {}
         """Who gave command n; right for every command before the one it stands at."""
+        self.wanted: Position | None = None
+        """The position that could not be reached, if ``world.stuck`` tells of one."""
         self._start_over()
 
     @property
@@ -89,7 +80,8 @@ class Live:
         return len(self.world.nodes) + len(self.world.pods)
 
     def _start_over(self) -> None:
-        self._stand(0, 0, "", engine.new_simulation(self.seed, self.configuration, self.queue_rules))
+        plan = self.plan
+        self._stand(0, 0, "", engine.new_simulation(plan.seed, plan.configuration, plan.queue_rules))
 
     def _stand(self, n: int, state: int, who: str, simulation: Simulation) -> None:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation
@@ -97,7 +89,7 @@ class Live:
         self.drawn.clear()
         # Folded anew: a world shares the trace's entries, so that copying one would copy the whole trace.
         self.world, self.folded = World(), 0
-        self.world.seed = self.seed
+        self.world.seed = self.plan.seed
         self.world.people = self.people
         self.world.guide = self.guide
         self._fold()
@@ -109,24 +101,69 @@ class Live:
         self.world.clock_us = self.simulation.now_us
 
     def stands_at(self, position: Position) -> bool:
-        return (self.n, self.state) == (position.head, position.state)
+        return position in (self.wanted, Position(self.state, self.n, position.length))
 
     def move_to(self, position: Position) -> None:
-        """Stand at ``position``. Raises ``StateGone`` or ``ReplayFailed``."""
+        """Stand at ``position``, or, when a command on the way there fails, before it: ``world.stuck`` then tells why.
+
+        Raises ``StateGone``.
+        """
         if not self.stands_at(position):
+            self._forget_failure()
             self._jump(position)
-            tail = CommandRecord.objects.filter(sandbox=self.sandbox_id, n__gt=self.n, n__lte=position.head)
-            for record in tail.order_by("n").iterator():
-                self._replay(record)
-            if self.state != position.state:
-                raise StateGone(position)
+            try:
+                self._replay_to(position)
+            except ReplayFailed as error:
+                self._stand_before(position, error)
         self.world.head, self.world.length = position.head, position.length
         self.world.who = self.who
+
+    def check_whole(self) -> None:
+        """Raises ``ReplayFailed`` when it stands before a command that fails."""
+        if self.world.stuck is not None:
+            raise ReplayFailed(self.world.stuck.reason)
+
+    def _replay_to(self, position: Position) -> None:
+        """Raises ``ReplayFailed`` or ``StateGone``."""
+        while self.n < position.head:
+            tail = self.records.between(self.plan.sandbox_id, self.n, position.head)
+            if not tail:
+                raise StateGone(position)
+            for record in tail:
+                self._replay(record)
+        if self.state != position.state:
+            raise StateGone(position)
+
+    def _replay(self, record: Record) -> None:
+        try:
+            self.execute([record.command])
+        except MemoryError:
+            raise
+        except Exception as error:
+            # Whatever it is, the log cannot be replayed beyond this command; who has it open is told, and can go back.
+            log.exception("command %s of sandbox %s cannot be replayed", record.n, self.plan.sandbox_id)
+            raise ReplayFailed(str(error) or type(error).__name__) from error
+        self.arrive([record])
+
+    def _stand_before(self, position: Position, error: ReplayFailed) -> None:
+        """At the last command that can be replayed, which is the one it has arrived at."""
+        n, state = self.n, self.state
+        if state == UNRECORDED:
+            state = self.records.keys(self.plan.sandbox_id, [n]).get(n, 0)
+            self._jump(Position(state, n, position.length))
+            self._replay_to(Position(state, n, position.length))
+        self.wanted, self.world.stuck = position, Stuck(n + 1, str(error))
+        self.drawn.clear()
+
+    def _forget_failure(self) -> None:
+        if self.wanted is not None:
+            self.wanted = self.world.stuck = None
+            self.drawn.clear()
 
     def _jump(self, position: Position) -> None:
         """Restart from what is nearest before ``position`` and still part of the log."""
         known = {n: frame.state for n, frame in self.keyframes.items()} | {self.n: self.state}
-        kept = dict(CommandRecord.objects.filter(sandbox=self.sandbox_id, n__in=known).values_list("n", "pk"))
+        kept = self.records.keys(self.plan.sandbox_id, list(known))
         self.keyframes = {n: frame for n, frame in self.keyframes.items() if kept.get(n) == frame.state}
         nearest = max((n for n in self.keyframes if n <= position.head), default=0)
         if nearest <= self.n <= position.head and kept.get(self.n, 0) == self.state:
@@ -138,33 +175,29 @@ class Live:
         frame = self.keyframes[nearest]
         self._stand(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
 
-    def _replay(self, record: CommandRecord) -> None:
-        try:
-            self.execute(record.command)
-        except Rejected as error:
-            raise ReplayFailed(f"command {record.n}: {error}") from error
-        self.arrive(record)
+    def execute(self, texts: list[str]) -> None:
+        """Execute kept commands. Raises ``Rejected``, with nothing changed.
 
-    def execute(self, text: str) -> None:
-        """Execute a kept command. Raises ``Rejected``, with nothing changed.
-
-        Until ``arrive`` tells its place in the log, or after any other error, the next move starts from a keyframe.
+        Until ``arrive`` tells their places in the log, or after any error, the next move starts from a keyframe.
         """
         self.remember()
         start = time.thread_time()
-        state, self.state = self.state, UNRECORDED
-        try:
-            engine.execute(self.simulation, text)
-        except Rejected:
-            self.state = state
-            raise
-        self._fold()
+        for text in texts:
+            state, self.state = self.state, UNRECORDED
+            try:
+                with self.interruptible():
+                    engine.execute(self.simulation, text)
+            except Rejected:
+                self.state = state
+                raise
+            self._fold()
         self.spent += time.thread_time() - start
 
-    def arrive(self, record: CommandRecord) -> None:
-        """The command just executed stands in the log as ``record``."""
-        self.n, self.state, self.who = record.n, record.pk, record.who
-        self.world.who = self.people[record.n] = record.who
+    def arrive(self, records: list[Record]) -> None:
+        """The commands just executed stand in the log as ``records``."""
+        for record in records:
+            self.n, self.state, self.who = record.n, record.key, record.who
+            self.world.who = self.people[record.n] = record.who
 
     def remember(self, at_any_price: bool = False) -> None:
         """Keep a keyframe of this state, when replaying to it has come to cost enough."""
@@ -193,20 +226,3 @@ def _most_dispensable(places: list[int]) -> int:
     last = places[-1]
     gaps = {n: (after - before) / (last - n) for before, n, after in zip([0, *places], old, places[1:], strict=False)}
     return min(gaps, key=lambda n: gaps[n])
-
-
-_lives: OrderedDict[UUID, Live] = OrderedDict()
-_lives_lock = Lock()
-
-
-def live(sandbox: Sandbox) -> Live:
-    """The live simulation of ``sandbox``, made on first use; the least recently used one makes room for it."""
-    with _lives_lock:
-        found = _lives.get(sandbox.id)
-        if found is None:
-            found = _lives[sandbox.id] = Live(sandbox)
-        _lives.move_to_end(sandbox.id)
-        while len(_lives) > settings.LIVE_SANDBOXES:
-            _, least_used = _lives.popitem(last=False)
-            memory.dropped(least_used.size * (1 + len(least_used.keyframes)))
-        return found

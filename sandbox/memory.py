@@ -5,15 +5,13 @@ waits meanwhile: half a second with a hundred sandboxes.
 from __future__ import annotations
 
 import gc
-from threading import Lock
 
 THRESHOLDS = (10_000, 10, 5_000)
 """Young objects are looked at as often as ever; all of them once in a long while."""
-DROPPED_BEFORE_LOOKING = 100_000
+DROPPED_BEFORE_LOOKING = 50_000
 """Nodes and pods of simulations that were dropped: they hold cycles, which only a full look finds."""
 SMALLEST = 100
 
-_lock = Lock()
 _dropped = 0
 
 
@@ -27,9 +25,12 @@ def keep_what_is_loaded() -> None:
 def dropped(objects: int) -> None:
     """A simulation of so many nodes and pods is not needed any more."""
     global _dropped
-    with _lock:
-        _dropped += SMALLEST + objects
-        if _dropped < DROPPED_BEFORE_LOOKING:
-            return
+    _dropped += SMALLEST + objects
+
+
+def collect_if_due() -> None:
+    """To be called when nobody waits: look for what was dropped, when it is worth it."""
+    global _dropped
+    if _dropped >= DROPPED_BEFORE_LOOKING:
         _dropped = 0
-    gc.collect()
+        gc.collect()

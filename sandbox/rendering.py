@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
@@ -14,13 +13,11 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from sandbox import statements
-from sandbox.live import Live, Position, StateGone, live
-from sandbox.models import Sandbox
+from sandbox.live import Live
 from sandbox.panels import PANELS
 from sandbox.panels.ribbon import tab_for
 from sandbox.panels.view import View
-from sandbox.panels.world import World
+from sandbox.records import Position
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +39,10 @@ class Fragment:
     @classmethod
     def of(cls, html: str) -> Fragment:
         return cls(html, blake2b(html.encode(), digest_size=16).digest())
+
+    def unless(self, held: bytes | None) -> Fragment:
+        """Without the HTML, for somebody who holds what has this digest."""
+        return Fragment("", self.digest) if self.digest == held else self
 
 
 class FragmentCache:
@@ -71,51 +72,43 @@ class FragmentCache:
 cache = FragmentCache()
 
 
-def render_panel(panel_id: str, simulation: Live, view: View, can_edit: bool) -> str:
+def render_panel(panel_id: str, live: Live, view: View, can_edit: bool) -> str:
     """One panel of the world as it stands."""
-    stats = PANELS[panel_id].stats(simulation.world, view)
+    stats = PANELS[panel_id].stats(live.world, view)
     return render_to_string(f"panels/{panel_id}.html", {**stats, "can_edit": can_edit})
 
 
 def fragments(
-    sandbox: Sandbox,
-    view: View,
-    panels: Iterable[str],
-    can_edit: bool,
-    at: Position | None = None,
-    follow: bool = False,
+    live: Live, position: Position, view: View, panels: Iterable[str], can_edit: bool, follow: bool = False
 ) -> dict[str, Fragment]:
-    """Panel id → fragment, all of one state: ``at`` if it is at hand, else the present one.
+    """Panel id → fragment, all of the state at ``position``. Raises ``StateGone``.
 
     ``follow`` adds the decision panel that shows the stage at hand.
     """
     panels = [panel for panel in panels if panel in PANELS]
-    if at is not None:
-        known = _known(sandbox, at, panels, view, can_edit, follow)
-        if known is not None:
-            return known
-    simulation = live(sandbox)
-    with simulation.lock:
-        position = at if at is not None and simulation.stands_at(at) else _present_position(sandbox, simulation)
-        simulation.move_to(position)
-        simulation.world.look_at(view.replica)
-        if follow:
-            tab = Fragment(tab_for(simulation.world.cycle_in_view(view.cycle)), b"")
-            cache.put((sandbox.pk, position, view.cycle, view.replica), tab, settings.FRAGMENT_CACHE_CHARACTERS)
-            panels = _with(panels, tab.html)
-        return {panel: _fragment(sandbox, position, panel, simulation, view, can_edit) for panel in panels}
+    known = _known(live, position, panels, view, can_edit, follow)
+    if known is not None:
+        return known
+    live.move_to(position)
+    live.world.look_at(view.replica)
+    if follow:
+        tab = Fragment(tab_for(live.world.cycle_in_view(view.cycle)), b"")
+        cache.put((live.plan.sandbox_id, position, view.cycle, view.replica), tab, settings.FRAGMENT_CACHE_CHARACTERS)
+        panels = _with(panels, tab.html)
+    return {panel: _fragment(live, position, panel, view, can_edit) for panel in panels}
 
 
 def _known(
-    sandbox: Sandbox, at: Position, panels: list[str], view: View, can_edit: bool, follow: bool
+    live: Live, position: Position, panels: list[str], view: View, can_edit: bool, follow: bool
 ) -> dict[str, Fragment] | None:
     """What ``fragments`` gives, if all of it is in the cache."""
     if follow:
-        tab = cache.get((sandbox.pk, at, view.cycle, view.replica))
+        tab = cache.get((live.plan.sandbox_id, position, view.cycle, view.replica))
         if tab is None:
             return None
         panels = _with(panels, tab.html)
-    known = {panel: fragment for panel in panels if (fragment := cache.get(_key(sandbox, at, panel, view, can_edit)))}
+    keys = {panel: _key(live, position, panel, view, can_edit) for panel in panels}
+    known = {panel: fragment for panel, key in keys.items() if (fragment := cache.get(key))}
     return known if len(known) == len(panels) else None
 
 
@@ -123,47 +116,33 @@ def _with(panels: list[str], tab: str) -> list[str]:
     return panels if tab in panels else [*panels, tab]
 
 
-def _present_position(sandbox: Sandbox, simulation: Live) -> Position:
-    """The position in the database, to which ``simulation`` has moved."""
-    while True:
-        place = statements.place(sandbox.pk)
-        sandbox.revision, position = place.revision, place.position
-        try:
-            simulation.move_to(position)
-        except StateGone:
-            continue  # Another worker was quicker: the row tells the new present.
-        return position
-
-
-def _fragment(
-    sandbox: Sandbox, position: Position, panel: str, simulation: Live, view: View, can_edit: bool
-) -> Fragment:
-    key = _key(sandbox, position, panel, view, can_edit)
+def _fragment(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> Fragment:
+    key = _key(live, position, panel, view, can_edit)
     fragment = cache.get(key)
     if fragment is None:
         try:
-            fragment = _drawn(panel, simulation, view, can_edit)
+            fragment = _drawn(panel, live, view, can_edit)
         except Exception:
-            log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, sandbox.pk, position.head)
+            log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, key[0], position.head)
             fragment = Fragment.of(NOT_SHOWN.format(panel=panel))
         cache.put(key, fragment, settings.FRAGMENT_CACHE_CHARACTERS)
     return fragment
 
 
-def _drawn(panel: str, simulation: Live, view: View, can_edit: bool) -> Fragment:
+def _drawn(panel: str, live: Live, view: View, can_edit: bool) -> Fragment:
     """The panel as it was drawn last, if nothing that it shows has changed since; else drawn anew."""
     same_while = PANELS[panel].same_while
     if same_while is None:
-        return Fragment.of(render_panel(panel, simulation, view, can_edit))
+        return Fragment.of(render_panel(panel, live, view, can_edit))
     reads = (panel, _chosen(panel, view), can_edit)
-    now = same_while(simulation.world, view)
-    before = simulation.drawn.get(reads)
+    now = same_while(live.world, view)
+    before = live.drawn.get(reads)
     if before is not None and before[0] == now:
         return before[1]
-    fragment = Fragment.of(render_panel(panel, simulation, view, can_edit))
-    if len(simulation.drawn) >= MOST_DRAWN:
-        simulation.drawn.clear()
-    simulation.drawn[reads] = (now, fragment)
+    fragment = Fragment.of(render_panel(panel, live, view, can_edit))
+    if len(live.drawn) >= MOST_DRAWN:
+        live.drawn.clear()
+    live.drawn[reads] = (now, fragment)
     return fragment
 
 
@@ -171,22 +150,5 @@ def _chosen(panel: str, view: View) -> tuple[Any, ...]:
     return (view.replica, *(getattr(view, field) for field in PANELS[panel].depends_on_view))
 
 
-def _key(sandbox: Sandbox, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
-    return (sandbox.pk, position, panel, _chosen(panel, view), can_edit)
-
-
-@contextmanager
-def present_live(sandbox: Sandbox) -> Iterator[Live]:
-    """The simulation as it is now; while it is held, nobody in this process changes it but the holder."""
-    simulation = live(sandbox)
-    with simulation.lock:
-        _present_position(sandbox, simulation)
-        yield simulation
-
-
-@contextmanager
-def present(sandbox: Sandbox) -> Iterator[World]:
-    """The world of ``present_live``."""
-    with present_live(sandbox) as simulation:
-        simulation.world.look_at("")
-        yield simulation.world
+def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
+    return (live.plan.sandbox_id, position, panel, _chosen(panel, view), can_edit)

@@ -110,9 +110,15 @@ RATE_LIMITS = {"create": (float(os.environ.get("CREATE_RATE", "0.5")), 30), "com
 TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
 # Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
-# Of each worker process: simulations held ready, and characters of rendered panels. Neither is ever the only copy.
-LIVE_SANDBOXES = int(os.environ.get("LIVE_SANDBOXES", "256"))
+# Processes that execute and draw, beside the one that serves: so many for all sandboxes, and so many more at most, one
+# for each sandbox in which something takes long. 0 = none, all in the process that serves.
+ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "2"))
+ENGINE_LONG = int(os.environ.get("ENGINE_LONG", "3"))
+# Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy.
+ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", "768")) * 1024 * 1024
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
+# Seconds of real time after which a command is stopped.
+COMMAND_SECONDS = float(os.environ.get("COMMAND_SECONDS", "120"))
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_COOKIE_HTTPONLY = True
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
 
-from sandbox.live import Position
 from sandbox.models import CommandRecord, Sandbox
+from sandbox.records import Place, Position, Record
 
 SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
 
 
 def sandbox(sandbox_id: UUID) -> Sandbox | None:
     return next(iter(Sandbox.objects.raw(f"SELECT * FROM {SANDBOX} WHERE id = %s", [_key(sandbox_id)])), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What of a sandbox's row every change changes."""
-
-    position: Position
-    revision: int
 
 
 def place(sandbox_id: UUID, lock: bool = False) -> Place:
@@ -49,13 +40,13 @@ def set_place(sandbox_id: UUID, now: Place) -> None:
     )
 
 
-def append(sandbox_id: UUID, n: int, command: str, who: str) -> CommandRecord:
+def append(sandbox_id: UUID, n: int, command: str, who: str) -> Record:
     """Add a record at place ``n``, which must be free."""
     (key,) = _run(
         f"INSERT INTO {RECORD} (sandbox_id, n, command, who, at) VALUES (%s, %s, %s, %s, %s) RETURNING id",
         *(_key(sandbox_id), n, command, who, _now()),
     ).fetchone()
-    return CommandRecord(pk=key, sandbox_id=sandbox_id, n=n, command=command, who=who)
+    return Record(n, key, command, who)
 
 
 def _run(sql: str, *parameters: Any) -> Any:

@@ -1,8 +1,8 @@
 """The command log: the only way in which a sandbox changes.
 
-One writer per sandbox, on any worker: this worker's live simulation is brought up to the log and executes; then one
-transaction locks the sandbox's row, finds the log as it was (else it executes anew, at the head it finds), appends and
-commits; only then do the browsers hear of it.
+One writer per sandbox, on any worker: the sandbox's engine executes; then one short transaction locks the sandbox's
+row, finds the log as it was (else the command is executed anew, at the head that is found), appends and commits; only
+then do the browsers hear of it. The engine never works inside a transaction, so that nobody waits for the database.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from channels.layers import get_channel_layer
+from django.conf import settings
 from django.db import transaction
 
 from sandbox import engine, quotas, statements, tokens
-from sandbox.live import Live, Position, StateGone, live
+from sandbox.engines import site
+from sandbox.engines.errors import Occupied
+from sandbox.engines.turns import turn
+from sandbox.live import StateGone
 from sandbox.models import CommandRecord, Sandbox
-from sandbox.statements import Place
+from sandbox.records import START, Place, Plan, Position, Record
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
@@ -38,90 +42,104 @@ def create(
     queue_rules: str = engine.QUEUE_RULES[0],
 ) -> tuple[Sandbox, str]:
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
+    commands = setup or []
+    texts = [engine.to_text(command) for command in commands]
+    plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)
+    if commands:
+        site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     token = tokens.new_token()
     with transaction.atomic():
         sandbox = Sandbox.objects.create(
+            id=plan.sandbox_id,
             edit_token_hash=tokens.digest(token),
             view_token_hash=tokens.digest(tokens.view_token(token)),
             title=title,
             scenario=scenario,
             seed=seed,
-            configuration=json.dumps(configuration),
+            configuration=plan.configuration,
             queue_rules=queue_rules,
             engine_version=ENGINE_VERSION,
         )
-        for command in setup or ():
-            execute(sandbox, command)
+        records = [statements.append(sandbox.pk, n, text, "") for n, text in enumerate(texts, 1)]
+        if records:
+            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
+            statements.set_place(sandbox.pk, place)
+    site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command that the simulation has executed at ``position``, and its place and text in the log to be."""
+    """A command to be executed, and its place and text in the log to be."""
 
-    position: Position
     n: int
     text: str
+    kept: str
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
     """Execute ``command`` at the head and append it; what lay beyond the head is dropped.
 
     A tick of playing after another one takes its record's place, with the time of both.
-    Raises ``Rejected`` or ``OverQuota``, with nothing changed.
+    Raises ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
     """
-    simulation = live(sandbox)
-    with simulation.lock:
-        # The engine works before the transaction, so that nobody waits for the database meanwhile.
-        step = _step(simulation, statements.place(sandbox.pk), command)
-        with transaction.atomic():
-            place = statements.place(sandbox.pk, lock=True)
-            if step is None or step.position != place.position:
-                # Another worker was quicker. Now it has to wait.
-                simulation.move_to(place.position)
-                step = _carry_out(simulation, place.position, command)
-            if step.n <= place.position.length:
-                CommandRecord.objects.filter(sandbox=sandbox.pk, n__gte=step.n).delete()
-            record = statements.append(sandbox.pk, step.n, step.text, who)
-            position = _commit(sandbox.pk, place, Position(record.pk, record.n, record.n))
-        # Only now: a key that is rolled back may be given out again.
-        simulation.arrive(record)
-    return position
+    plan = Plan.of(sandbox)
+    with turn(sandbox.pk):
+        for _ in range(site.TRIES):
+            place = statements.place(sandbox.pk)
+            step = _step(sandbox.pk, place.position, command)
+            try:
+                site.ask(plan, place.position, "execute", [command], [step.text], seconds=settings.COMMAND_SECONDS)
+            except StateGone:
+                continue
+            appended = _append(sandbox.pk, place, step, who)
+            if appended is not None:
+                now, record = appended
+                site.engines().tell(plan, place.position, "arrive", [record])
+                _announce(sandbox.pk, now)
+                return now.position
+    raise Occupied(site.CHANGING)
+
+
+def _append(sandbox_id: UUID, place: Place, step: Step, who: str) -> tuple[Place, Record] | None:
+    """The place after the step, and its record; None when another worker was quicker."""
+    with transaction.atomic():
+        if statements.place(sandbox_id, lock=True).position != place.position:
+            return None
+        if step.n <= place.position.length:
+            CommandRecord.objects.filter(sandbox=sandbox_id, n__gte=step.n).delete()
+        record = statements.append(sandbox_id, step.n, step.kept, who)
+        now = Place(Position(record.key, record.n, record.n), place.revision + 1)
+        statements.set_place(sandbox_id, now)
+    return now, record
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
     """Set the head to what ``choose`` makes of the present position, within what the log holds."""
-    with transaction.atomic():
-        place = statements.place(sandbox.pk, lock=True)
-        here = place.position
-        n = max(0, min(choose(here), here.length))
-        if n == here.head:
-            return here
-        state = CommandRecord.objects.get(sandbox=sandbox.pk, n=n).pk if n else 0
-        return _commit(sandbox.pk, place, Position(state, n, here.length))
+    with turn(sandbox.pk):
+        with transaction.atomic():
+            place = statements.place(sandbox.pk, lock=True)
+            here = place.position
+            n = max(0, min(choose(here), here.length))
+            if n == here.head:
+                return here
+            state = CommandRecord.objects.get(sandbox=sandbox.pk, n=n).pk if n else 0
+            now = Place(Position(state, n, here.length), place.revision + 1)
+            statements.set_place(sandbox.pk, now)
+        _announce(sandbox.pk, now)
+    return now.position
 
 
-def _step(simulation: Live, place: Place, command: dict[str, Any]) -> Step | None:
-    """The command executed at ``place``; None when the log no longer holds it."""
-    try:
-        simulation.move_to(place.position)
-    except StateGone:
-        return None
-    return _carry_out(simulation, place.position, command)
-
-
-def _carry_out(simulation: Live, position: Position, command: dict[str, Any]) -> Step:
-    quotas.check_objects(command, simulation.world)
-    n, text = position.head + 1, engine.to_text(command)
-    played = _played_before(simulation.sandbox_id, position, command)
+def _step(sandbox_id: UUID, position: Position, command: dict[str, Any]) -> Step:
+    """Raises ``OverQuota`` when the log is full, ``Rejected`` when it is no command."""
+    text = engine.to_text(command)
+    played = _played_before(sandbox_id, position, command)
     if played:
         # The engine, too, takes ticks of playing that follow each other for one command.
-        n, kept = position.head, engine.to_text(command | {"seconds": round(played + command["seconds"], 6)})
-    else:
-        quotas.check_log(position.head)
-        kept = text
-    simulation.execute(text)
-    return Step(position, n, kept)
+        together = command | {"seconds": round(played + command["seconds"], 6)}
+        return Step(position.head, text, engine.to_text(together))
+    quotas.check_log(position.head)
+    return Step(position.head + 1, text, text)
 
 
 def _played_before(sandbox_id: UUID, position: Position, command: dict[str, Any]) -> float:
@@ -133,13 +151,9 @@ def _played_before(sandbox_id: UUID, position: Position, command: dict[str, Any]
     return before["seconds"] if before.get("play") else 0
 
 
-def _commit(sandbox_id: UUID, before: Place, position: Position) -> Position:
-    """Write the new position; the browsers hear of it as soon as it is committed."""
-    now = Place(position, before.revision + 1)
-    statements.set_place(sandbox_id, now)
-    # Robust: the command counts even if nobody can be told; browsers catch up with the next one.
-    transaction.on_commit(lambda: _publish(sandbox_id, now), robust=True)
-    return position
+def _announce(sandbox_id: UUID, place: Place) -> None:
+    """Tell the browsers what is committed. It counts even if nobody can be told: they catch up with the next one."""
+    transaction.on_commit(lambda: _publish(sandbox_id, place), robust=True)
 
 
 def _publish(sandbox_id: UUID, place: Place) -> None:

@@ -20,9 +20,10 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Many, because they mostly wait: for the lock of a sandbox in which a long command runs, or for the database.
-# Two pools, so that requests that wait for such a command leave the live lines of the other sandboxes their threads.
-REQUESTS = ThreadPoolExecutor(32, thread_name_prefix="requests")
+# Many, because they mostly wait: for an engine, or for the database.
+# Three pools, so that commands that take long leave pages, and pages leave live lines, their threads.
+EXECUTING = ThreadPoolExecutor(48, thread_name_prefix="executing")
+READING = ThreadPoolExecutor(32, thread_name_prefix="reading")
 LIVE_LINES = ThreadPoolExecutor(32, thread_name_prefix="live-lines")
 _served = threading.local()
 

@@ -7,4 +7,7 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests")
 from sandbox.settings import *  # noqa: F403
 from sandbox.settings import STORAGES
 
+# Tests look into the simulations, unless they say otherwise; those of a whole server have its processes.
+ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "0"))
+
 STORAGES = STORAGES | {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -16,6 +16,7 @@ from .ribbon import tab_for
 from .sentences import sentence
 from .state import Cycle
 from .steps import offered
+from .stuck import Stuck
 from .view import View
 from .words import LEAVES, plural
 from .world import World
@@ -30,8 +31,37 @@ NEXT = {
 
 def stats(world: World, view: View) -> dict[str, Any]:
     """``steps``: what the scenario offers to do next."""
+    if world.stuck is not None:
+        return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None}
     said = _said(world, view)
     return {**said, "steps": None if said["past"] else offered(world)}
+
+
+def _stuck(stuck: Stuck) -> dict[str, Any]:
+    """``back``: the number of the last command that can be repeated."""
+    return {
+        "text": f"Command {stuck.command} cannot be repeated by this version of the engine, so you see the state before"
+        " it. Go back to there to go on; what came later stays in the log until you do something else.",
+        "next": "",
+        "precise": stuck.reason,
+        "back": stuck.command - 1,
+    }
+
+
+def _idle_at(world: World, view: View) -> dict[str, Any]:
+    """What the panel needs where no pod is being scheduled."""
+    cycle = world.cycle_in_view(view.cycle)
+    return {
+        "pod": "",
+        "stage": "",
+        "text": _idle(world),
+        "next": _first(world),
+        "precise": "",
+        "tab": tab_for(cycle),
+        "cycle": cycle.number if cycle else 0,
+        "past": False,
+        "replica": "",
+    }
 
 
 def _said(world: World, view: View) -> dict[str, Any]:
@@ -42,17 +72,7 @@ def _said(world: World, view: View) -> dict[str, Any]:
         number = cycle.number if cycle else 0
         return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, "past": False, **told(world, last)}
     if cycle is None:
-        return {
-            "pod": "",
-            "stage": "",
-            "text": _idle(world),
-            "next": _first(world),
-            "precise": "",
-            "tab": tab_for(None),
-            "cycle": 0,
-            "past": False,
-            "replica": "",
-        }
+        return _idle_at(world, view)
     stage = STAGE_INDEX.get(cycle.last_stage)
     return {
         "replica": cycle.replica if world.election.several else "",

@@ -18,6 +18,7 @@ from . import cycles, election, eviction_log, node_health, queueing
 from .schedulers import InFocus, SchedulerState
 from .state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from .steps import Guide
+from .stuck import Stuck
 
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
@@ -26,7 +27,8 @@ FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 class World:
     """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
-    the last command, ``people`` (command → who gave it) and ``guide`` (steps of the scenario) may be set by the caller.
+    the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario) and ``stuck`` (the log leads
+    further than it can be replayed) may be set by the caller.
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
@@ -72,6 +74,7 @@ class World:
         self.configured: ev.Configured | None = None
         self.people: dict[int, str] = {}
         self.guide = Guide()
+        self.stuck: Stuck | None = None
         self.commands: list[Command] = []
         self.kube_events: list[KubeEvent] = []
         self.health = node_health.Health()

@@ -6,13 +6,11 @@ import yaml
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.access import Access, edits, who
+from sandbox.engines import site
 from sandbox.forms import FORMS, AddForm
-from sandbox.panels.world import World
 from sandbox.quotas import check_size, check_text
-from scheduler_engine.api.checking import check_text as check_manifests
-from scheduler_engine.api.loading import located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
@@ -29,22 +27,22 @@ MOST_TOLD = 4
 
 @edits
 def apply(request: HttpRequest, access: Access) -> HttpResponse:
-    checked = check_manifests(_text(request))
-    if checked.errors:
-        return _problems(request, checked.errors, checked.warnings, 422)
-    command = {"kind": "apply", "manifests": [manifest.data for manifest in checked.manifests]}
+    text = _text(request)
+    made, errors, warnings = site.read(access.sandbox, "check", text)
+    if errors:
+        return _problems(request, errors, warnings, 422)
     try:
-        store.execute(access.sandbox, command, who(request))
+        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, who(request))
     except Rejected as error:
-        return _problems(request, located(error.errors, checked.manifests), checked.warnings, 422)
-    return _applied(request, checked.warnings)
+        return _problems(request, site.read(access.sandbox, "locate", text, error.errors), warnings, 422)
+    return _applied(request, warnings)
 
 
 @edits
 def check(request: HttpRequest, access: Access) -> HttpResponse:
     """The same list as ``apply`` gives, of a text that is being mended. Nothing is applied."""
-    checked = check_manifests(_text(request))
-    return _problems(request, checked.errors, checked.warnings, 200)
+    _, errors, warnings = site.read(access.sandbox, "check", _text(request))
+    return _problems(request, errors, warnings, 200)
 
 
 @edits
@@ -52,8 +50,7 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     form = _form(request, kind)
     warnings: list[FieldError] = []
     if form.is_valid():
-        with rendering.present(access.sandbox) as world:
-            warnings = _add(form, world, access, who(request))
+        warnings = _add(form, access, who(request))
     if form.errors:
         return render(request, f"fragments/{kind}_form.html", {"form": form}, status=422)
     return _applied(request, warnings)
@@ -73,12 +70,13 @@ def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     return render(request, "fragments/yaml_preview.html", context)
 
 
-def _add(form: AddForm, world: World, access: Access, label: str) -> list[FieldError]:
+def _add(form: AddForm, access: Access, label: str) -> list[FieldError]:
     """Execute what the form stands for, or tell it what is wrong. The warnings are those of the first copy."""
-    if message := form.taken(world):
+    names = site.read(access.sandbox, "names", form.kind, form.scope())
+    if message := form.taken(names):
         form.add_error("name", message)
         return []
-    made = form.manifests(world)
+    made = form.manifests(names)
     try:
         store.execute(access.sandbox, {"kind": "apply", "manifests": made}, label)
     except Rejected as error:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 
 from sandbox import store
 from sandbox.access import Access, edits, problem, who
-from sandbox.live import Position
+from sandbox.engines import site
+from sandbox.records import Position
 
 
 def _number(data: QueryDict, name: str, least: float) -> float:
@@ -47,6 +49,8 @@ def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
     try:
         if verb in COMMANDS:
             store.execute(access.sandbox, COMMANDS[verb](request.POST), who(request))
+        elif verb == "stop":
+            return _stop(request, access)
         elif verb in MOVES:
             store.go_to(access.sandbox, lambda position: MOVES[verb](position, request.POST))
         else:
@@ -54,6 +58,14 @@ def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
     except ValueError as error:
         return problem(request, 400, str(error))
     return HttpResponse(status=204)
+
+
+def _stop(request: HttpRequest, access: Access) -> HttpResponse:
+    """What was to be stopped says so to whoever asked for it."""
+    site.engines().stop(access.sandbox.pk)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=204)
+    return redirect("workbench", access.sandbox.pk, access.token)
 
 
 @edits

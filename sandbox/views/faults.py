@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.access import Access, edits, reads, who
-from sandbox.panels.faults import choices
+from sandbox.engines import site
 from scheduler_engine.errors import Rejected
 
 FORM = "fragments/fault_form.html"
@@ -50,6 +50,5 @@ def _seconds(given: dict[str, str]) -> float:
 
 def _filled_in(given: dict[str, str], access: Access) -> dict[str, Any]:
     """The form's choices with what was chosen so far."""
-    with rendering.present(access.sandbox) as world:
-        offered = choices(world, given.get("point", ""), given.get("profile", ""))
+    offered = site.read(access.sandbox, "fault_choices", given.get("point", ""), given.get("profile", ""))
     return offered | {name: given[name] for name in ("plugin", "answer", "seconds") if given.get(name)}

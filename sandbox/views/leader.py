@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.access import Access, edits, reads, who
-from sandbox.panels import leader
+from sandbox.engines import site
 from scheduler_engine.errors import Rejected
 
 FORM = "fragments/leader_form.html"
@@ -20,8 +20,7 @@ DURATIONS = ("lease_duration", "renew_deadline", "retry_period")
 
 @reads
 def replicas_form(request: HttpRequest, access: Access) -> HttpResponse:
-    with rendering.present(access.sandbox) as world:
-        return render(request, FORM, leader.form(world))
+    return render(request, FORM, site.read(access.sandbox, "leader_form"))
 
 
 @edits

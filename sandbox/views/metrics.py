@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from sandbox import rendering
 from sandbox.access import Access, reads
-from scheduler_engine.metrics import CONTENT_TYPE, render
+from sandbox.engines import site
+from scheduler_engine.metrics import CONTENT_TYPE
 
 
 @reads
 def metrics(request: HttpRequest, access: Access) -> HttpResponse:
-    with rendering.present_live(access.sandbox) as simulation:
-        text = render(simulation.simulation)
-    return HttpResponse(text, content_type=CONTENT_TYPE)
+    return HttpResponse(site.read(access.sandbox, "prometheus"), content_type=CONTENT_TYPE)

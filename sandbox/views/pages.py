@@ -8,9 +8,11 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import rendering, store, tokens
+from sandbox import store, tokens
 from sandbox.access import Access, limited, problem, readable_body, reads
 from sandbox.engine import QUEUE_RULES
+from sandbox.engines import site
+from sandbox.engines.errors import EngineError
 from sandbox.forms import FORMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
@@ -18,6 +20,8 @@ from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.presets import MANIFESTS, PRESETS
 from scheduler_engine.scenario import Scenario
+
+LOOK_AGAIN_SECONDS = "5"
 
 
 @require_safe
@@ -53,13 +57,24 @@ def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
     )
 
 
+def _later(request: HttpRequest, access: Access, base: str, error: EngineError) -> HttpResponse:
+    """A page that looks again by itself, as something takes long in the sandbox."""
+    context = {"sandbox": access.sandbox, "can_edit": access.can_edit, "base": base, "message": str(error)}
+    response = render(request, "later.html", context, status=error.status)
+    response.headers["Refresh"] = response.headers["Retry-After"] = LOOK_AGAIN_SECONDS
+    return response
+
+
 @reads
 def workbench(request: HttpRequest, access: Access) -> HttpResponse:
     sandbox = access.sandbox
     scenario = scenarios().get(sandbox.scenario)
     view = View.from_mapping(({"tab": scenario.tab} if scenario else {}) | request.GET.dict())
-    found = rendering.fragments(sandbox, view, PANELS, access.can_edit)
     base = reverse("workbench", args=[sandbox.pk, access.token])
+    try:
+        found = site.read(sandbox, "fragments", view, list(PANELS), access.can_edit, False, {})
+    except EngineError as error:
+        return _later(request, access, base, error)
     watching = tokens.view_token(access.token) if access.can_edit else access.token
     context = {
         "sandbox": {

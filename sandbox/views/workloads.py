@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.access import Access, edits, who
-from sandbox.panels.world import World
+from sandbox.engines import site
 from scheduler_engine.errors import Rejected
 
 
@@ -18,9 +18,7 @@ from scheduler_engine.errors import Rejected
 def scale(request: HttpRequest, access: Access) -> HttpResponse:
     """To ``replicas``, or ``by`` so many more than there are to be at the moment. A refusal goes to the field."""
     try:
-        with rendering.present(access.sandbox) as world:
-            command = _scaled(request.POST, world)
-        store.execute(access.sandbox, command, who(request))
+        store.execute(access.sandbox, _scaled(request.POST, access), who(request))
     except Rejected as error:
         return render(request, "fragments/workloads_refused.html", {"message": error.errors[0].message}, status=422)
     return HttpResponse("")  # It takes the place of an earlier refusal.
@@ -34,10 +32,10 @@ def rollout(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-def _scaled(data: QueryDict, world: World) -> dict[str, Any]:
+def _scaled(data: QueryDict, access: Access) -> dict[str, Any]:
     """Raises ``Rejected``."""
     kind, key = data.get("kind", ""), data.get("key", "")
-    manifest = world.objects.get(kind, {}).get(key)
+    manifest = site.read(access.sandbox, "manifest", kind, key)
     if manifest is None:
         raise Rejected(f"There is no {kind or 'workload'} {key}.")
     now = (manifest.get("spec") or {}).get("replicas", 1)

@@ -100,6 +100,19 @@ document.body.addEventListener('htmx:beforeRequest', (event) => {
   else if (event.target.closest('.steps, .step')) byId('notice').replaceChildren();
 });
 
+
+// Whoever waits for long is told so, and may stop it.
+const LONG_MS = 1000;
+const waiting = new Map();
+document.body.addEventListener('htmx:beforeSend', ({ detail }) => {
+  if (detail.requestConfig.verb !== 'post' || detail.elt.id === 'stop') return;
+  waiting.set(detail.xhr, setTimeout(() => { byId('running').hidden = false; }, LONG_MS));
+});
+document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
+  clearTimeout(waiting.get(detail.xhr));
+  if (waiting.delete(detail.xhr) && !waiting.size) byId('running').hidden = true;
+});
+
 // --- after every update -------------------------------------------------------------------------------------------------
 
 /** Bring what is not in the panels up to date; whether there is a new sentence. Asks nothing about the layout. */

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
-from sandbox import live as live_module
 from sandbox import rendering, store, tokens
+from sandbox.engines import site
 from sandbox.live import Live
 from sandbox.models import Sandbox
+from sandbox.records import Database, Plan, Position
 
 POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "x"}]}}
 NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
@@ -27,7 +26,7 @@ NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", 
 def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test starts as a fresh process does."""
     cache.clear()
-    monkeypatch.setattr(live_module, "_lives", OrderedDict())
+    monkeypatch.setattr(site, "_engines", site.Inside())
     monkeypatch.setattr(rendering, "cache", rendering.FragmentCache())
 
 
@@ -95,13 +94,13 @@ def pod() -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def on_worker() -> Callable[[str], AbstractContextManager[None]]:
     """``with on_worker("b"):`` sees the database as another process with its own live simulations does."""
-    workers: dict[str, OrderedDict[UUID, Live]] = {}
+    workers: dict[str, site.Inside] = {}
 
     @contextmanager
     def switch(name: str) -> Iterator[None]:
-        before, live_module._lives = live_module._lives, workers.setdefault(name, OrderedDict())
+        before, site._engines = site._engines, workers.setdefault(name, site.Inside())
         yield
-        live_module._lives = before
+        site._engines = before
 
     return switch
 
@@ -112,8 +111,8 @@ def trace() -> Callable[[Sandbox], list[str]]:
 
     def of(sandbox: Sandbox) -> list[str]:
         row = Sandbox.objects.get(pk=sandbox.pk)
-        fresh = Live(row)
-        fresh.move_to(live_module.Position.of(row))
+        fresh = Live(Plan.of(row), Database())
+        fresh.move_to(Position.of(row))
         return [repr(entry) for entry in fresh.simulation.recorder.entries]
 
     return of

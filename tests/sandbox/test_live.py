@@ -4,11 +4,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.test import override_settings
 
-from sandbox import live as live_module
 from sandbox import store
-from sandbox.live import Live, Position, StateGone, _most_dispensable, live
+from sandbox.engines import site
+from sandbox.live import Live, StateGone, _most_dispensable
+from sandbox.records import Database, Plan, Position
+from tests.sandbox.inside import live
 
 pytestmark = pytest.mark.django_db
 
@@ -36,15 +37,15 @@ def test_thinning_works_for_any_room(room: int) -> None:
     assert thinned(200, room)[-1] == 200
 
 
-def test_the_least_recently_used_simulation_makes_room() -> None:
-    with override_settings(LIVE_SANDBOXES=2):
-        one, two, three = (store.create(name)[0] for name in ("one", "two", "three"))
-        kept = live(one)
-        live(two)
-        assert live(one) is kept
-        live(three)
-        assert live(one) is kept
-        assert list(live_module._lives) == [three.pk, one.pk]
+def test_the_least_recently_used_simulation_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "HELD", 2)
+    one, two, three = (store.create(name)[0] for name in ("one", "two", "three"))
+    kept = live(one)
+    live(two)
+    assert live(one) is kept
+    live(three)
+    assert live(one) is kept
+    assert list(site.engines().lives) == [three.pk, one.pk]
 
 
 def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(
@@ -78,7 +79,7 @@ def test_a_state_that_the_log_no_longer_holds_is_said_to_be_gone(visitor: Any, n
     store.go_to(visitor.sandbox, lambda _: 0)
     store.execute(visitor.row(), node("b"))
     with pytest.raises(StateGone):
-        Live(visitor.row()).move_to(gone)
+        Live(Plan.of(visitor.sandbox), Database()).move_to(gone)
 
 
 def test_the_world_knows_where_it_stands_in_the_log(visitor: Any, node: Any) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from sandbox import rendering, store
-from sandbox.live import Position
 from sandbox.panels.view import View
+from sandbox.records import Place
 from sandbox.rendering import Fragment, FragmentCache
+from tests.sandbox.inside import fragments
 
 NOTHING = View()
 
@@ -26,8 +27,8 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return panels
 
 
-def shown(visitor: Any, view: View = NOTHING, can_edit: bool = True, at: Position | None = None) -> dict[str, Fragment]:
-    return rendering.fragments(visitor.row(), view, ["cluster", "inspector"], can_edit, at)
+def shown(visitor: Any, view: View = NOTHING, can_edit: bool = True, at: Place | None = None) -> dict[str, Fragment]:
+    return fragments(visitor.row(), view, ["cluster", "inspector"], can_edit, at)
 
 
 @pytest.mark.django_db
@@ -69,7 +70,7 @@ def test_news_of_a_state_that_is_gone_already_bring_the_present_one(visitor: Any
     old = store.execute(visitor.row(), node("old-node"))
     store.go_to(visitor.sandbox, lambda _: 0)
     store.execute(visitor.row(), node("new-node"))
-    html = shown(visitor, at=old)["cluster"].html
+    html = shown(visitor, at=Place(old, 1))["cluster"].html
     assert "new-node" in html
     assert "old-node" not in html
 

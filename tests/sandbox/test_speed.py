@@ -14,10 +14,10 @@ from django.template.loader import render_to_string
 from sandbox import memory, statements
 from sandbox.handler import OneThreadHandler
 from sandbox.layers import LocalChannelLayer
-from sandbox.live import Position
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS, View, World
-from sandbox.threads import REQUESTS, in_thread, tell
+from sandbox.records import Place, Position
+from sandbox.threads import EXECUTING, in_thread, tell
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import Scenario, load_scenarios
@@ -83,7 +83,7 @@ async def test_a_request_is_answered_by_one_of_the_threads_that_are_kept(
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["status"] == 200
     assert b'id="panel-status"' in sent[1]["body"]
-    assert seen[0].startswith("requests")
+    assert seen[0].startswith("reading")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -92,7 +92,7 @@ async def test_what_fails_while_it_is_told_is_logged_and_nobody_waits_for_it(cap
     async def fails() -> None:
         raise ZeroDivisionError
 
-    await in_thread(REQUESTS, tell, fails)
+    await in_thread(EXECUTING, tell, fails)
     await asyncio.sleep(0.05)
     assert "could not be told" in caplog.text
     assert caplog.records[0].levelno == logging.ERROR
@@ -101,12 +101,12 @@ async def test_what_fails_while_it_is_told_is_logged_and_nobody_waits_for_it(cap
 @pytest.mark.django_db
 def test_statements_read_what_django_wrote_and_django_reads_what_they_wrote(visitor: Any) -> None:
     record = statements.append(visitor.sandbox.pk, 1, '{"kind": "stage"}', "Ada")
-    statements.set_place(visitor.sandbox.pk, statements.Place(Position(record.pk, 1, 1), 7))
+    statements.set_place(visitor.sandbox.pk, Place(Position(record.key, 1, 1), 7))
     row = Sandbox.objects.get(pk=visitor.sandbox.pk)
-    assert (Position.of(row), row.revision) == (Position(record.pk, 1, 1), 7)
+    assert (Position.of(row), row.revision) == (Position(record.key, 1, 1), 7)
     assert row.last_used > visitor.sandbox.last_used
     kept = row.records.get()
-    assert (kept.pk, kept.n, kept.command, kept.who) == (record.pk, 1, '{"kind": "stage"}', "Ada")
+    assert (kept.pk, kept.n, kept.command, kept.who) == (record.key, 1, '{"kind": "stage"}', "Ada")
     assert statements.place(row.pk) == statements.place(row.pk, lock=True)
     assert statements.sandbox(row.pk) == row
     assert statements.sandbox(row.pk).created == row.created  # type: ignore[union-attr]
@@ -124,8 +124,9 @@ def test_dropped_simulations_are_cleared_away_together(monkeypatch: pytest.Monke
     looks: list[None] = []
     monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(None))
     monkeypatch.setattr(memory, "_dropped", 0)
-    for _ in range(150):
+    for _ in range(75):
         memory.dropped(1000)
+        memory.collect_if_due()
     assert len(looks) == 1
 
 

@@ -7,9 +7,10 @@ import pytest
 from django.db import transaction
 
 from sandbox import engine, statements, store
-from sandbox.live import Position, live
 from sandbox.models import CommandRecord, Sandbox
+from sandbox.records import Position
 from scheduler_engine.errors import Rejected
+from tests.sandbox.inside import live, present
 
 pytestmark = pytest.mark.django_db
 
@@ -23,10 +24,7 @@ def tick(seconds: float = 1, play: bool = True) -> dict[str, Any]:
 def nodes(sandbox: Sandbox) -> list[str]:
     """The nodes at the present head, as this worker sees them."""
     sandbox.refresh_from_db()
-    here = live(sandbox)
-    with here.lock:
-        here.move_to(Position.of(sandbox))
-        return sorted(here.world.nodes)
+    return sorted(present(sandbox).nodes)
 
 
 def test_a_command_is_appended_and_moves_the_head(visitor: Any, node: Any) -> None:

@@ -112,7 +112,7 @@ def test_a_log_that_this_engine_cannot_replay_is_said(visitor: Any) -> None:
     visitor.sandbox.records.update(command='{"kind":"delete","object_kind":"Node","key":"never-there"}', id=10_000)
     type(visitor.sandbox).objects.update(state=10_000)
     answer = visitor.post("do/settle/")
-    assert answer.status_code == 500
+    assert answer.status_code == 409
     assert "cannot be replayed" in answer.content.decode()
     assert len(visitor.log()) == 1
 

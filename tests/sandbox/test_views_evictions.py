@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering
 from sandbox.panels.view import View
+from tests.sandbox.inside import fragments
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def one_pod_on_one_node(visitor: Any, node: Any, pod: Any) -> Any:
 
 
 def panel(visitor: Any) -> str:
-    return str(rendering.fragments(visitor.row(), View(), ["evictions"], True)["evictions"].html)
+    return str(fragments(visitor.row(), View(), ["evictions"], True)["evictions"].html)
 
 
 def test_a_refused_eviction_is_an_answer_that_everybody_sees(ready: Any) -> None:

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.panels.view import View
+from tests.sandbox.inside import fragments
 
 pytestmark = pytest.mark.django_db
 
 
 def panel(visitor: Any, name: str) -> str:
-    return str(rendering.fragments(visitor.row(), View(), [name], True)[name].html)
+    return str(fragments(visitor.row(), View(), [name], True)[name].html)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.panels.view import View
+from tests.sandbox.inside import fragments
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ ONE = "kube-scheduler-1"
 
 
 def panel(visitor: Any, name: str = "leader", **view: Any) -> str:
-    return str(rendering.fragments(visitor.row(), View(**view), [name], True)[name].html)
+    return str(fragments(visitor.row(), View(**view), [name], True)[name].html)
 
 
 def last(visitor: Any) -> dict[str, Any]:

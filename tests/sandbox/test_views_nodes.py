@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.panels.view import View
+from tests.sandbox.inside import fragments
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +23,7 @@ def cluster(visitor: Any, node: Any, pod: Any) -> Any:
 
 
 def panel(visitor: Any) -> str:
-    return str(rendering.fragments(visitor.row(), View(), ["nodes"], True)["nodes"].html)
+    return str(fragments(visitor.row(), View(), ["nodes"], True)["nodes"].html)
 
 
 @pytest.mark.parametrize(
@@ -129,10 +130,10 @@ def test_a_taint_comes_with_the_form_and_goes_with_its_cross(cluster: Any) -> No
     taint = {"node": "n1", "key": "maintenance", "effect": "NoExecute"}
     answer = cluster.post("taint/", **taint, value="soon", on="1")
     assert (answer.status_code, answer.content) == (200, b"")
-    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
+    text = fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
     assert "maintenance=soon:NoExecute" in text
     assert cluster.post("taint/", **taint, on="0").status_code == 204
-    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
+    text = fragments(cluster.row(), View(node="n1"), ["inspector"], True)["inspector"].html
     assert "maintenance" not in text
     answer = cluster.post("taint/", **taint, on="0")
     assert (answer.status_code, "data-notice" in answer.content.decode()) == (422, True)
@@ -140,7 +141,7 @@ def test_a_taint_comes_with_the_form_and_goes_with_its_cross(cluster: Any) -> No
 
 def test_who_only_watches_sees_taints_but_no_way_to_change_them(cluster: Any) -> None:
     cluster.post("taint/", node="n1", key="maintenance", effect="NoSchedule", on="1")
-    text = rendering.fragments(cluster.row(), View(node="n1"), ["inspector"], False)["inspector"].html
+    text = fragments(cluster.row(), View(node="n1"), ["inspector"], False)["inspector"].html
     assert "maintenance:NoSchedule" in text
     assert "hx-post" not in text
 

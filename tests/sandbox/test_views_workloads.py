@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering, store
+from sandbox import store
 from sandbox.panels.view import View
 from sandbox.presets import MANIFESTS, Preset
+from tests.sandbox.inside import fragments, present
 
 pytestmark = pytest.mark.django_db
 
@@ -26,8 +27,7 @@ def shop(visitor: Any, node: Any) -> Any:
 
 
 def deployment(visitor: Any) -> dict[str, Any]:
-    with rendering.present(visitor.row()) as world:
-        return dict(world.objects["Deployment"]["default/shop"])
+    return dict(present(visitor.sandbox).objects["Deployment"]["default/shop"])
 
 
 @pytest.mark.parametrize("preset", MANIFESTS, ids=lambda preset: preset.slug)
@@ -93,7 +93,7 @@ def test_a_restart_makes_a_new_revision_with_the_time_in_its_template(shop: Any)
     assert annotations == {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:30Z"}
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2"
-    html = rendering.fragments(shop.row(), View(), ["workloads"], True)["workloads"].html
+    html = fragments(shop.row(), View(), ["workloads"], True)["workloads"].html
     assert "revision 2, new" in html
 
 

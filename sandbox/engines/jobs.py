@@ -1,0 +1,134 @@
+"""What an engine can be asked: functions of a live simulation and a position, whose answers are plain data.
+
+Each may raise ``StateGone`` when the log does not hold the position any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from sandbox import quotas, rendering
+from sandbox.live import Live, ReplayFailed, StateGone
+from sandbox.panels import faults, leader, steps
+from sandbox.panels.view import View
+from sandbox.panels.world import World
+from sandbox.records import Position, Record
+from sandbox.rendering import Fragment
+from scheduler_engine import metrics
+from scheduler_engine.api.checking import check_text
+from scheduler_engine.api.loading import located
+from scheduler_engine.errors import FieldError, Rejected
+
+EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
+"""Errors that are answers."""
+
+
+def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> None:
+    """Execute commands, given as what they say and as they will be kept; ``arrive`` is to follow.
+
+    Raises ``Rejected``, ``OverQuota`` or ``ReplayFailed``, with nothing changed.
+    """
+    live.move_to(position)
+    live.check_whole()
+    for command in commands:
+        quotas.check_objects(command, live.world)
+    live.execute(texts)
+
+
+def arrive(live: Live, position: Position, records: list[Record]) -> None:
+    """What was executed last stands in the log."""
+    live.arrive(records)
+
+
+def fragments(
+    live: Live,
+    position: Position,
+    view: View,
+    panels: list[str],
+    can_edit: bool,
+    follow: bool,
+    held: dict[str, bytes],
+    at_hand: bool = False,
+) -> dict[str, Fragment]:
+    """Panel → fragment, of ``position``; one whose digest is ``held`` comes without its HTML.
+
+    ``at_hand``: raise ``StateGone`` rather than replay.
+    """
+    if at_hand and not live.stands_at(position):
+        raise StateGone(position)
+    found = rendering.fragments(live, position, view, panels, can_edit, follow)
+    return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
+
+
+def manifest(live: Live, position: Position, kind: str, key: str) -> dict[str, Any] | None:
+    """The object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
+    return _world(live, position).objects.get(kind, {}).get(key)
+
+
+def manifest_text(live: Live, position: Position, kind: str, key: str) -> str | None:
+    """The same as YAML."""
+    found = manifest(live, position, kind, key)
+    return None if found is None else yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+
+
+def names(live: Live, position: Position, kind: str, namespace: str) -> list[str]:
+    """Of the objects of a kind; ``namespace``: "" for a kind without."""
+    start = f"{namespace}/" if namespace else ""
+    return [key.removeprefix(start) for key in _world(live, position).objects.get(kind, {}) if key.startswith(start)]
+
+
+def steps_made(live: Live, position: Position) -> int:
+    """How many steps of the scenario lie behind."""
+    return steps.made(_world(live, position))
+
+
+def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:
+    return faults.choices(_world(live, position), point, profile)
+
+
+def leader_form(live: Live, position: Position) -> dict[str, Any]:
+    return leader.form(_world(live, position))
+
+
+def prometheus(live: Live, position: Position) -> str:
+    live.move_to(position)
+    return metrics.render(live.simulation)
+
+
+def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], list[FieldError], list[FieldError]]:
+    """Manifests, errors and warnings of a text."""
+    checked = check_text(text)
+    return [item.data for item in checked.manifests], checked.errors, checked.warnings
+
+
+def locate(live: Live, position: Position, text: str | bytes, errors: list[FieldError]) -> list[FieldError]:
+    """Errors that came up later, with their lines in the text."""
+    return located(errors, check_text(text).manifests)
+
+
+def _world(live: Live, position: Position) -> World:
+    live.move_to(position)
+    live.world.look_at("")
+    return live.world
+
+
+JOBS: dict[str, Callable[..., Any]] = {
+    job.__name__: job
+    for job in (
+        execute,
+        arrive,
+        fragments,
+        manifest,
+        manifest_text,
+        names,
+        steps_made,
+        fault_choices,
+        leader_form,
+        prometheus,
+        check,
+        locate,
+    )
+}

@@ -1,0 +1,54 @@
+"""What the site and an engine's process say to each other, over a socket of this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sandbox.records import Plan, Position
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Site → engine. ``may_part``: there is room for one more process, should it take long."""
+
+    number: int
+    plan: Plan
+    position: Position
+    name: str
+    arguments: tuple[Any, ...]
+    may_part: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Engine → site, first of all. ``sandbox_id`` and ``job``: of what it parted with, None for one that serves all."""
+
+    pid: int
+    sandbox_id: UUID | None = None
+    job: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Engine → site: a question to the log, ``keys`` or ``between``. The answer is sent as it is."""
+
+    question: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Engine → site: what a job gave, or the error that it raised."""
+
+    job: int
+    value: Any = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Engine → site: a process of its own goes on with the job and has its sandbox; it says hello by itself."""
+
+    job: int

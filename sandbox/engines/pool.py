@@ -1,0 +1,312 @@
+"""The site's side of the engines: which process has which sandbox, and what waits for it.
+
+A sandbox belongs to one of ``ENGINE_PROCESSES`` processes, by its id, until a long job makes it part: then it has a
+process of its own, of which there are ``ENGINE_LONG`` at most. A process that ends takes nothing with it that cannot be
+replayed; its jobs are asked again, once, of another.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import count
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from threading import RLock, Thread
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, close_old_connections
+
+from sandbox.engines.errors import Busy, Lost, Stopped
+from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
+from sandbox.records import Database, Plan, Position
+
+log = logging.getLogger(__name__)
+
+MOST_QUEUED = 400
+"""Jobs that wait for one process."""
+RESTART_SECONDS = 1.0
+"""How long to wait before a process that could not even start is tried again."""
+STOPPING_SECONDS = 3.0
+"""How long a process may take to stop a job before it is killed."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A job that somebody waits for. ``stop``: it is to end as soon as its process can be told."""
+
+    plan: Plan
+    position: Position
+    name: str
+    arguments: tuple[Any, ...]
+    number: int = 0
+    future: Future[Any] = field(default_factory=Future)
+    engine: Process | None = None
+    stop: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """One engine. ``home``: the sandbox that it has for itself; ``slot``: its place among those that serve all."""
+
+    slot: int | None = None
+    pid: int = 0
+    home: UUID | None = None
+    connection: Connection | None = None
+    job: Pending | None = None
+    queue: deque[Pending] = field(default_factory=deque)
+
+
+class Pool:
+    """The engines of this web process. Its lock guards the tables; nothing is waited for while it is held."""
+
+    def __init__(self, processes: int, long: int) -> None:
+        self.long = long
+        self.lock = RLock()
+        self.numbers = count(1)
+        self.slots: list[Process] = []
+        self.homes: dict[UUID, Process] = {}
+        self.jobs: dict[int, Pending] = {}
+        self.records = Database()
+        self.closing = False
+        self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
+        self.key = secrets.token_bytes(32)
+        self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
+        Thread(target=self._accept, name="engines", daemon=True).start()
+        self.slots += [self._start(slot) for slot in range(processes)]
+
+    def _start(self, slot: int) -> Process:
+        command = [sys.executable, "-m", "sandbox.engines", str(self.listener.address)]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
+        assert child.stdin is not None
+        with child.stdin:
+            child.stdin.write(self.key.hex() + "\n")
+        process = Process(slot, child.pid)
+        Thread(target=self._watch, args=(process, child), name=f"engine-{child.pid}-end", daemon=True).start()
+        return process
+
+    def _watch(self, process: Process, child: subprocess.Popen[str]) -> None:
+        """When one that serves all has ended, another takes its place."""
+        child.wait()
+        self._lost(process)
+        if process.connection is None and not self.closing:
+            log.error("an engine could not start; it is tried again")
+            time.sleep(RESTART_SECONDS)
+        with self.lock:
+            if not self.closing:
+                assert process.slot is not None
+                self.slots[process.slot] = self._start(process.slot)
+
+    def close(self) -> None:
+        """End all engines. Whoever waits is told."""
+        with self.lock:
+            if self.closing:
+                return
+            self.closing = True
+            processes = [*self.slots, *self.homes.values()]
+        self.listener.close()
+        for process in processes:
+            self._kill(process.pid)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- asking ---
+
+    def ask(self, plan: Plan, position: Position, name: str, arguments: tuple[Any, ...], seconds: float) -> Any:
+        """The answer of the sandbox's engine. Raises what the job raises, or an ``EngineError``.
+
+        A job that takes more than ``seconds`` is stopped.
+        """
+        try:
+            return self._wait(Pending(plan, position, name, arguments), seconds)
+        except Lost:
+            if self.closing:
+                raise
+            # Nothing of it was recorded. Should the job itself be what ends processes, the next answer says so.
+            return self._wait(Pending(plan, position, name, arguments), seconds)
+
+    def tell(self, plan: Plan, position: Position, name: str, *arguments: Any) -> None:
+        """A job whose answer nobody waits for."""
+        self._enqueue(Pending(plan, position, name, arguments))
+
+    def _wait(self, pending: Pending, seconds: float) -> Any:
+        self._enqueue(pending)
+        try:
+            return pending.future.result(seconds)
+        except TimeoutError:
+            self._halt(pending)
+        try:
+            return pending.future.result(STOPPING_SECONDS)
+        except TimeoutError:
+            with self.lock:
+                process = pending.engine
+            if process is not None and process.job is pending:
+                self._kill(process.pid)
+            raise Stopped("The command took too long and was stopped. Nothing was changed.") from None
+
+    def stop(self, sandbox_id: UUID) -> bool:
+        """Stop what runs in the sandbox; False when nothing does."""
+        with self.lock:
+            running = [
+                job for job in self.jobs.values() if job.plan.sandbox_id == sandbox_id and job.engine is not None
+            ]
+        for pending in running:
+            self._halt(pending)
+        return bool(running)
+
+    def _halt(self, pending: Pending) -> None:
+        """At once when its process has nothing else to do, else when it has parted."""
+        with self.lock:
+            pending.stop = True
+            process = pending.engine
+            if process is None:
+                self._forget(pending)
+                pending.future.set_exception(Stopped("The server was too busy for this. Nothing was changed."))
+            elif process.home is not None and process.job is pending:
+                _signal(process.pid, signal.SIGUSR1)
+
+    def _enqueue(self, pending: Pending) -> None:
+        with self.lock:
+            pending.number = next(self.numbers)
+            process = self.homes.get(pending.plan.sandbox_id) or self._slot(pending.plan.sandbox_id)
+            if len(process.queue) >= MOST_QUEUED:
+                raise Busy("The server is busy with other sandboxes. Nothing was changed; try again in a moment.")
+            self.jobs[pending.number] = pending
+            process.queue.append(pending)
+        self._next(process)
+
+    def _slot(self, sandbox_id: UUID) -> Process:
+        return self.slots[sandbox_id.int % len(self.slots)]
+
+    def _next(self, process: Process) -> None:
+        """Hand a process that has nothing to do what waits for it."""
+        with self.lock:
+            if process.connection is None or process.job is not None:
+                return
+            while process.queue and process.job is None:
+                pending = process.queue.popleft()
+                if not pending.stop:
+                    process.job, pending.engine = pending, process
+            if process.job is None:
+                return
+            job, connection = process.job, process.connection
+            may_part = process.home is None and self._room()
+        plan = (job.plan, job.position, job.name, job.arguments)
+        try:
+            connection.send(Job(job.number, *plan, may_part))
+        except (BrokenPipeError, ConnectionResetError):
+            log.info("engine %s ended before it got a job", process.pid)  # Its reader sees to the rest.
+
+    def _room(self) -> bool:
+        """Room for one more process of one sandbox: one that rests makes it."""
+        if len(self.homes) < self.long:
+            return True
+        resting = next((process for process in self.homes.values() if process.job is None and not process.queue), None)
+        if resting is None:
+            return False
+        assert resting.home is not None
+        del self.homes[resting.home]
+        self._kill(resting.pid)
+        return True
+
+    def _forget(self, pending: Pending) -> None:
+        self.jobs.pop(pending.number, None)
+
+    # --- what processes say ---
+
+    def _accept(self) -> None:
+        while not self.closing:
+            try:
+                connection = self.listener.accept()
+                hello = connection.recv()
+            except (OSError, EOFError):
+                continue  # One that died before it had said hello, or the end.
+            self._welcome(hello, connection)
+
+    def _welcome(self, hello: Hello, connection: Connection) -> None:
+        with self.lock:
+            if hello.sandbox_id is None:
+                process = next((slot for slot in self.slots if slot.pid == hello.pid), None)
+                if process is None:
+                    connection.close()
+                    return
+                process.connection = connection
+            else:
+                process = Process(None, hello.pid, hello.sandbox_id, connection)
+                self.homes[hello.sandbox_id] = process
+                pending = self.jobs.get(hello.job or 0)
+                if pending is not None:
+                    process.job = pending
+                    pending.engine = process
+                    if pending.stop:
+                        _signal(hello.pid, signal.SIGUSR1)
+        Thread(target=self._read, args=(process, connection), name=f"engine-{hello.pid}", daemon=True).start()
+        self._next(process)
+
+    def _read(self, process: Process, connection: Connection) -> None:
+        """What a process says, to its end."""
+        try:
+            while True:
+                message = connection.recv()
+                if isinstance(message, Ask):
+                    connection.send(self._look_up(message))
+                else:
+                    self._take(process, message)
+        except (EOFError, OSError):
+            self._lost(process)
+
+    def _look_up(self, question: Ask) -> Any:
+        """What the log answers, or the error that the job is to raise."""
+        close_old_connections()
+        try:
+            return getattr(self.records, question.question)(*question.arguments)
+        except DatabaseError as error:
+            return error
+        finally:
+            close_old_connections()
+
+    def _take(self, process: Process, message: Answer | Parted) -> None:
+        with self.lock:
+            pending = self.jobs.get(message.job)
+            if process.job is not None and process.job.number == message.job:
+                process.job = None
+            if pending is not None and isinstance(message, Answer):
+                self._forget(pending)
+        if pending is not None and isinstance(message, Answer) and not pending.future.done():
+            settle = pending.future.set_result if message.error is None else pending.future.set_exception
+            settle(message.value if message.error is None else message.error)
+        self._next(process)
+
+    def _lost(self, process: Process) -> None:
+        """A process is gone, and what it was asked with it."""
+        with self.lock:
+            lost = [*([process.job] if process.job else []), *process.queue]
+            process.job = None
+            process.queue.clear()
+            for pending in lost:
+                self._forget(pending)
+            if process.home is not None and self.homes.get(process.home) is process:
+                del self.homes[process.home]
+        for pending in lost:
+            if not pending.future.done():
+                pending.future.set_exception(Lost("The engine of this sandbox ended. Nothing was changed; try again."))
+
+    def _kill(self, pid: int) -> None:
+        _signal(pid, signal.SIGKILL)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        log.info("engine %s has ended already", pid)

@@ -1,0 +1,247 @@
+"""The process of an engine, which ``python -m sandbox.engines ADDRESS`` starts: one job after the other.
+
+It holds the live simulations of many sandboxes. When a job takes long, the process parts: a fork goes on with the job
+and keeps its sandbox, at a lower priority, while this process forgets that sandbox and serves the others at once. So a
+long command keeps nobody waiting but those who look at its sandbox, and can be stopped, or killed, for itself alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Client, Connection
+from types import FrameType
+from typing import Any
+from uuid import UUID
+
+from sandbox import memory
+from sandbox.engines.errors import Broken, Busy, EngineError, Stopped, TooLarge
+from sandbox.engines.jobs import EXPECTED, JOBS
+from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
+from sandbox.live import Live
+from sandbox.records import Plan, Record
+
+log = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 0.2
+"""Of CPU time, for which a job may keep the other sandboxes of this process waiting."""
+TICK_SECONDS = 1.0
+"""Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
+IDLE_SECONDS = 60.0
+"""How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
+NICE = 10
+"""How much lower the priority of a process that has parted is."""
+BYTES_A_BLOCK = 130
+"""Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
+
+
+BYTES_AN_OBJECT = 10_000
+"""Of memory for each node and pod, as a rule of thumb for when garbage is worth collecting."""
+
+
+class Interrupted(BaseException):
+    """Not an ``Exception``: nothing on the way from the engine to the loop may take it for an error of its own."""
+
+
+class Forgotten(Interrupted):
+    """The fork has the job now."""
+
+
+class Halted(Interrupted):
+    """The job is to end, with this error as its answer."""
+
+    def __init__(self, error: EngineError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class RemoteLog:
+    """The log, asked for through the site."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def keys(self, sandbox_id: UUID, places: list[int]) -> dict[int, int]:
+        found: dict[int, int] = self.engine.ask(Ask("keys", (sandbox_id, places)))
+        return found
+
+    def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
+        found: list[Record] = self.engine.ask(Ask("between", (sandbox_id, after, upto)))
+        return found
+
+
+class Engine:
+    """The state of this process. ``home``: the sandbox that it has parted with, None for one that serves all."""
+
+    def __init__(self, address: str, key: bytes, most: int, held: int) -> None:
+        """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
+        self.address, self.key, self.held = address, key, held
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        self.lives: OrderedDict[UUID, Live] = OrderedDict()
+        self.sizes: dict[UUID, int] = {}
+        self.slow: set[UUID] = set()
+        """Sandboxes that kept others waiting where nothing could be interrupted: they part before their next job."""
+        self.inherited: Any = None
+        self.home: UUID | None = None
+        self.job: Job | None = None
+        self.open = False
+        """Whether the job may be interrupted here; a signal that comes at another moment is ``due`` later."""
+        self.due: Callable[[], None] | None = None
+        self.log = RemoteLog(self)
+        self.connection = self._connect(Hello(os.getpid()))
+        signal.signal(signal.SIGPROF, self._alarm)
+        signal.signal(signal.SIGUSR1, self._stop)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # What parted needs nobody to wait for it.
+        # The terminal sends it to all; when to end is the site's to say, by closing the connection.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _connect(self, hello: Hello) -> Connection:
+        connection = Client(self.address, family="AF_UNIX", authkey=self.key)
+        connection.send(hello)
+        return connection
+
+    # --- the loop ---
+
+    def serve(self) -> None:
+        """Until the site closes the connection."""
+        while self.home is None or self.connection.poll(IDLE_SECONDS):
+            try:
+                job = self.connection.recv()
+            except (EOFError, ConnectionResetError):
+                return
+            self.carry_out(job)
+            self._tidy()
+
+    def carry_out(self, job: Job) -> None:
+        """One job, and its answer."""
+        self.job, self.due = job, None
+        blocks = sys.getallocatedblocks()
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS, TICK_SECONDS)
+        try:
+            if job.plan.sandbox_id in self.slow and job.may_part:
+                self._part()
+            answer = self._answer(job)
+        except Forgotten:
+            self._forget(job.plan.sandbox_id)
+            self.connection.send(Parted(job.number))
+            return
+        except Halted as halted:
+            answer = Answer(job.number, error=halted.error)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            self.job = None
+        if self.due == self._part:
+            self.slow.add(job.plan.sandbox_id)
+        if job.plan.sandbox_id in self.lives:
+            grown = (sys.getallocatedblocks() - blocks) * BYTES_A_BLOCK
+            self.sizes[job.plan.sandbox_id] = max(0, self.sizes.get(job.plan.sandbox_id, 0) + grown)
+        self.connection.send(answer)
+
+    def _answer(self, job: Job) -> Answer:
+        try:
+            value = JOBS[job.name](self.live(job.plan), job.position, *job.arguments)
+            return Answer(job.number, value)
+        except MemoryError:
+            self._forget(job.plan.sandbox_id)
+            gc.collect()
+            text = "This sandbox needs more memory than one may have. Nothing was changed."
+            return Answer(job.number, error=TooLarge(text))
+        except EXPECTED as error:
+            return Answer(job.number, error=error)
+        except Exception as error:
+            log.exception("the job %s broke down", job.name)
+            return Answer(job.number, error=Broken(f"{type(error).__name__}: {error}"))
+
+    def ask(self, question: Ask) -> Any:
+        """The site's answer, in the middle of a job."""
+        self.connection.send(question)
+        answer = self.connection.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    # --- what it holds ---
+
+    def live(self, plan: Plan) -> Live:
+        found = self.lives.get(plan.sandbox_id)
+        if found is None:
+            found = self.lives[plan.sandbox_id] = Live(plan, self.log, self.interruptible)
+        self.lives.move_to_end(plan.sandbox_id)
+        return found
+
+    def _forget(self, sandbox_id: UUID) -> None:
+        memory.dropped(self.sizes.pop(sandbox_id, 0) // BYTES_AN_OBJECT)
+        self.slow.discard(sandbox_id)
+        self.lives.pop(sandbox_id, None)
+
+    def _tidy(self) -> None:
+        """Simulations that were not used for longest make room, while nobody waits for an answer."""
+        while len(self.lives) > 1 and sum(self.sizes.values()) > self.held:
+            self._forget(next(iter(self.lives)))
+        memory.collect_if_due()
+
+    # --- interruptions ---
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Inside, the engine works on one sandbox alone, whose state is given up when a signal ends the block."""
+        self.open = True
+        try:
+            if self.due is not None:
+                self.due()
+            yield
+        finally:
+            self.open = False
+
+    def _alarm(self, signum: int, frame: FrameType | None) -> None:
+        self._interrupt(self._see_to_the_site if self.home is not None else self._part)
+
+    def _stop(self, signum: int, frame: FrameType | None) -> None:
+        if self.job is not None:
+            self._interrupt(self._halt)
+
+    def _interrupt(self, act: Callable[[], None]) -> None:
+        if self.open:
+            act()
+        else:
+            self.due = act
+
+    def _halt(self) -> None:
+        raise Halted(Stopped("The command was stopped. Nothing was changed."))
+
+    def _see_to_the_site(self) -> None:
+        """It sends nothing during a job, so that there is something to read only when the connection is closed."""
+        self.due = None
+        if self.connection.poll(0):
+            os._exit(0)
+
+    def _part(self) -> None:
+        """Raises ``Forgotten`` in this process; the fork returns and goes on."""
+        job = self.job
+        if job is None:
+            return
+        self.due = None
+        if not job.may_part:
+            raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
+        if os.fork():
+            raise Forgotten
+        # The objects of others are never looked at again, so that their memory stays shared.
+        gc.freeze()
+        os.nice(NICE)
+        mine = job.plan.sandbox_id
+        self.inherited, self.lives = self.lives, OrderedDict()
+        if mine in self.inherited:
+            self.lives[mine] = self.inherited[mine]
+        # A fork inherits no timer.
+        signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
+        self.sizes = {mine: self.sizes.get(mine, 0)}
+        self.home = mine
+        self.connection.close()
+        self.connection = self._connect(Hello(os.getpid(), mine, job.number))

@@ -1,0 +1,83 @@
+"""The log as the engines read it: records of commands, and the keys by which they know a state again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from sandbox.models import CommandRecord, Sandbox
+
+AT_ONCE = 200
+"""Records that one look into the log brings: a long log is never whole in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a sandbox stands: ``state`` is the key of the record at ``head`` (0 = at the start)."""
+
+    state: int
+    head: int
+    length: int
+
+    @classmethod
+    def of(cls, sandbox: Sandbox) -> Position:
+        return cls(sandbox.state, sandbox.head, sandbox.length)
+
+
+START = Position(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position, and how many changes led to it: of two places of a sandbox the later one has the higher revision."""
+
+    position: Position
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A command of a log: its place from 1, its primary key, its JSON text, and who gave it."""
+
+    n: int
+    key: int
+    command: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a sandbox's simulation is made from, but its commands."""
+
+    sandbox_id: UUID
+    seed: int
+    configuration: str
+    queue_rules: str
+    scenario: str
+
+    @classmethod
+    def of(cls, sandbox: Sandbox) -> Plan:
+        return cls(sandbox.pk, sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario)
+
+
+class Log(Protocol):
+    """What an engine asks of the log of a sandbox."""
+
+    def keys(self, sandbox_id: UUID, places: list[int]) -> dict[int, int]:
+        """Place → key of the record that stands there now."""
+
+    def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
+        """The next records after place ``after``, at most ``AT_ONCE`` and none beyond ``upto``."""
+
+
+class Database:
+    """The log in the database."""
+
+    def keys(self, sandbox_id: UUID, places: Iterable[int]) -> dict[int, int]:
+        return dict(CommandRecord.objects.filter(sandbox=sandbox_id, n__in=list(places)).values_list("n", "pk"))
+
+    def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
+        found = CommandRecord.objects.filter(sandbox=sandbox_id, n__gt=after, n__lte=upto).order_by("n")
+        return [Record(*row) for row in found.values_list("n", "pk", "command", "who")[:AT_ONCE]]

@@ -1,0 +1,31 @@
+"""A look at the simulation that this process holds of a sandbox, and its panels."""
+
+from __future__ import annotations
+
+from sandbox.engines import site
+from sandbox.live import Live
+from sandbox.models import Sandbox
+from sandbox.panels.view import View
+from sandbox.panels.world import World
+from sandbox.records import Place, Plan, Position
+from sandbox.rendering import Fragment
+
+
+def live(sandbox: Sandbox) -> Live:
+    engines = site.engines()
+    assert isinstance(engines, site.Inside)
+    return engines.live(Plan.of(sandbox))
+
+
+def present(sandbox: Sandbox) -> World:
+    """The world as it is now."""
+    here = live(sandbox)
+    here.move_to(Position.of(Sandbox.objects.get(pk=sandbox.pk)))
+    return here.world
+
+
+def fragments(
+    sandbox: Sandbox, view: View, panels: list[str], can_edit: bool = True, at: Place | None = None
+) -> dict[str, Fragment]:
+    """What a browser is sent."""
+    return site.drawn(sandbox, at, view, panels, can_edit, False, {})[1]

@@ -101,7 +101,7 @@ class Live:
         self.world.clock_us = self.simulation.now_us
 
     def stands_at(self, position: Position) -> bool:
-        return position in (self.wanted, Position(self.state, self.n, position.length))
+        return position == (self.wanted or Position(self.state, self.n, position.length))
 
     def move_to(self, position: Position) -> None:
         """Stand at ``position``, or, when a command on the way there fails, before it: ``world.stuck`` then tells why.

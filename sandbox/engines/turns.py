@@ -27,10 +27,10 @@ _guard = Lock()
 
 
 @contextmanager
-def turn(sandbox_id: UUID, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+def turn(sandbox_id: UUID) -> Iterator[None]:
     """Until the end of the block nobody else in this process asks for anything of this sandbox.
 
-    Raises ``Busy`` when too many wait already, ``Occupied`` after ``patience`` seconds.
+    Raises ``Busy`` when too many wait already, ``Occupied`` after ``PATIENCE_SECONDS``.
     """
     with _guard:
         mine = _turns.setdefault(sandbox_id, Turn())
@@ -38,7 +38,7 @@ def turn(sandbox_id: UUID, patience: float = PATIENCE_SECONDS) -> Iterator[None]
             raise Busy("Too many requests wait for this sandbox. Wait a moment and try again.")
         mine.present += 1
     try:
-        if not mine.lock.acquire(timeout=patience):
+        if not mine.lock.acquire(timeout=PATIENCE_SECONDS):
             raise Occupied("A command of this sandbox still runs. Wait until it ends, or stop it.")
         try:
             yield

@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError
 
 from sandbox import store
+from sandbox.engines import site
 
 pytestmark = pytest.mark.django_db
 
@@ -107,14 +108,37 @@ def test_a_node_is_cordoned_and_uncordoned(visitor: Any, node: Any) -> None:
     assert "unschedulable: true" not in visitor.get("yaml/Node/", key="a").content.decode()
 
 
-def test_a_log_that_this_engine_cannot_replay_is_said(visitor: Any) -> None:
-    visitor.post("do/settle/")
-    visitor.sandbox.records.update(command='{"kind":"delete","object_kind":"Node","key":"never-there"}', id=10_000)
-    type(visitor.sandbox).objects.update(state=10_000)
-    answer = visitor.post("do/settle/")
-    assert answer.status_code == 409
-    assert "cannot be replayed" in answer.content.decode()
-    assert len(visitor.log()) == 1
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param('{"kind":"delete","object_kind":"Node","key":"never-there"}', id="it is refused now"),
+        pytest.param('{"kind":"conjure"}', id="the engine does not know it any more"),
+        pytest.param('{"kind":', id="it cannot be read"),
+    ],
+)
+def test_a_log_that_cannot_be_replayed_shows_how_far_it_goes_and_the_way_back(
+    visitor: Any, node: Any, command: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("first", "second", "third"):
+        store.execute(visitor.sandbox, node(name))
+    visitor.sandbox.records.filter(n=2).update(command=command)
+    site.engines().close()  # As after a restart.
+    page = visitor.get().content.decode()
+    assert "Command 2 cannot be repeated" in page
+    assert "Go back to command 1" in page
+    assert "Go back to command" not in visitor.watching().get().content.decode()
+    panel = visitor.get("panel/cluster/").content.decode()
+    assert "first" in panel
+    assert "second" not in panel
+    refused = visitor.post("do/settle/")
+    assert refused.status_code == 409
+    assert "cannot be replayed to its end" in refused.content.decode()
+    assert len(visitor.log()) == 3
+    assert visitor.post("do/goto/", n="1").status_code == 204
+    assert "cannot be repeated" not in visitor.get().content.decode()
+    assert visitor.post("do/settle/").status_code == 204
+    assert len(visitor.log()) == 2
+    assert "cannot be replayed" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,227 @@
+"""Engines in processes of their own: what takes long, breaks or ends is the trouble of its own sandbox alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from sandbox import store
+from sandbox.engines import site, turns
+from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
+from sandbox.engines.pool import Pool, Process
+from sandbox.models import Sandbox
+from sandbox.panels.view import View
+from scheduler_engine.errors import Rejected
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+MANY_NODES, MANY_PODS = 100, 400
+SETTLE = {"kind": "settle"}
+THREADS = ThreadPoolExecutor(8)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Pool]:
+    """One process for all sandboxes, and room for two more."""
+    pool = Pool(processes=1, long=2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def pool(running: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
+    monkeypatch.setattr(site, "_engines", running)
+    return running
+
+
+def eventually(holds: Callable[[], Any], seconds: float = 60) -> Any:
+    """What ``holds`` gives as soon as it is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it never came to hold"
+        time.sleep(0.02)
+    return found
+
+
+def later(function: Callable[..., Any], *args: Any) -> Future[Any]:
+    """The answer of a call in a thread of its own."""
+    return THREADS.submit(function, *args)
+
+
+@pytest.fixture
+def large(node: Any, pod: Any) -> Callable[[], Sandbox]:
+    """Makes a sandbox in which to settle takes long."""
+
+    def make() -> Sandbox:
+        sandbox, _ = store.create("Large")
+        store.execute(sandbox, node(*(f"n{number}" for number in range(MANY_NODES))))
+        store.execute(sandbox, pod(*(f"p{number}" for number in range(MANY_PODS))))
+        return sandbox
+
+    return make
+
+
+def parted(pool: Pool, sandbox: Sandbox) -> Process:
+    """The process that executes something in the sandbox, and in no other."""
+
+    def found() -> Process | None:
+        process = pool.homes.get(sandbox.pk)
+        return process if process and process.job and process.job.name == "execute" else None
+
+    process: Process = eventually(found)
+    return process
+
+
+def head(sandbox: Sandbox) -> int:
+    return Sandbox.objects.get(pk=sandbox.pk).head
+
+
+def cluster(sandbox: Sandbox) -> str:
+    return str(site.read(sandbox, "fragments", View(), ["cluster"], True, False, {})["cluster"].html)
+
+
+def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
+    sandbox, (small, _) = large(), store.create("Small")
+    settling = later(store.execute, sandbox, SETTLE)
+    parted(pool, sandbox)
+    store.execute(small, node("quick"))
+    assert "quick" in cluster(small)
+    assert not settling.done()
+    assert settling.result(60).head == 3
+    # The process that went on with it has the sandbox, and shows what a replay shows.
+    shown = cluster(sandbox)
+    os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
+    eventually(lambda: sandbox.pk not in pool.homes)
+    assert cluster(sandbox) == shown
+
+
+def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large: Any, node: Any) -> None:
+    sandbox = large()
+    before = cluster(sandbox)
+    settling = later(store.execute, sandbox, SETTLE)
+    parted(pool, sandbox)
+    assert pool.stop(sandbox.pk)
+    with pytest.raises(Stopped, match="Nothing was changed"):
+        settling.result(60)
+    assert head(sandbox) == 2
+    assert cluster(sandbox) == before
+    assert store.execute(sandbox, node("later")).head == 3
+
+
+def test_a_command_over_the_time_that_one_may_take_is_stopped(pool: Pool, large: Any, settings: Any) -> None:
+    sandbox = large()
+    settings.COMMAND_SECONDS = 0.6
+    with pytest.raises(Stopped):
+        store.execute(sandbox, SETTLE)
+    assert head(sandbox) == 2
+
+
+def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_once(pool: Pool, large: Any) -> None:
+    sandbox = large()
+    settling = later(store.execute, sandbox, SETTLE)
+    first = parted(pool, sandbox).pid
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: sandbox.pk not in pool.homes or pool.homes[sandbox.pk].pid != first)
+    assert settling.result(60).head == 3
+    assert head(sandbox) == sandbox.records.count() == 3
+
+
+def test_a_process_that_serves_all_is_replaced_when_it_ends(pool: Pool, node: Any) -> None:
+    sandbox, _ = store.create("Kept")
+    store.execute(sandbox, node("before"))
+    first = pool.slots[0].pid
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: pool.slots[0].pid != first)
+    store.execute(sandbox, node("after"))
+    assert "before" in cluster(sandbox)
+    assert "after" in cluster(sandbox)
+
+
+def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: Any) -> None:
+    sandboxes = [large() for _ in range(3)]
+    eventually(lambda: all(process.job is None for process in pool.homes.values()))
+    settling = []
+    for sandbox in sandboxes[:2]:
+        settling.append(later(store.execute, sandbox, SETTLE))
+        parted(pool, sandbox)
+    with pytest.raises(Busy, match="Nothing was changed"):
+        store.execute(sandboxes[2], SETTLE)
+    assert head(sandboxes[2]) == 2
+    for sandbox in sandboxes[:2]:
+        pool.stop(sandbox.pk)
+    for answer in settling:
+        with pytest.raises(Stopped):
+            answer.result(60)
+    # One that rests makes room.
+    assert store.execute(sandboxes[2], SETTLE).head == 3
+
+
+def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
+    pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = large()
+    settling = later(store.execute, sandbox, SETTLE)
+    parted(pool, sandbox)
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.1)
+    for want in (lambda: store.go_to(sandbox, lambda _: 0), lambda: cluster(sandbox)):
+        with pytest.raises(Occupied, match="still runs"):
+            want()
+    pool.stop(sandbox.pk)
+    with pytest.raises(Stopped):
+        settling.result(60)
+    assert head(sandbox) == 2
+
+
+def test_what_the_engine_refuses_comes_back_with_all_its_errors(pool: Pool, node: Any) -> None:
+    sandbox, _ = store.create("Strict")
+    with pytest.raises(Rejected) as refused:
+        store.execute(sandbox, node("UPPER", "_"))
+    assert {error.path for error in refused.value.errors} == {"metadata.name"}
+    assert len(refused.value.errors) == 2
+
+
+def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, node: Any, pod: Any
+) -> None:
+    monkeypatch.setenv("ENGINE_MEMORY_MB", "130")
+    pool = Pool(processes=1, long=1)
+    monkeypatch.setattr(site, "_engines", pool)
+    try:
+        sandbox, _ = store.create("Huge")
+        store.execute(sandbox, node(*(f"n{number}" for number in range(1_000))))
+        store.execute(sandbox, pod(*(f"p{number}" for number in range(2_000))))
+        with pytest.raises(TooLarge, match="more memory than one may have"):
+            store.execute(sandbox, SETTLE)
+        small, _ = store.create("Small")
+        assert store.execute(small, node("n")).head == 1
+    finally:
+        pool.close()
+
+
+def test_so_many_may_wait_for_one_sandbox_and_no_more(visitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOST_WAITING", 2)
+    with turns.turn(visitor.sandbox.pk):
+        waiting = [later(visitor.post, "do/settle/") for _ in range(2)]
+        eventually(lambda: turns._turns[visitor.sandbox.pk].present == 3)
+        answer = visitor.post("do/settle/")
+        assert (answer.status_code, "Too many requests wait" in answer.content.decode()) == (503, True)
+    assert [answer.result(60).status_code for answer in waiting] == [204, 204]
+
+
+def test_the_page_of_a_sandbox_that_is_at_work_says_so_and_offers_to_stop(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.01)
+    with turns.turn(visitor.sandbox.pk):
+        answer = visitor.get()
+        watched = visitor.watching().get()
+    assert (answer.status_code, answer["Refresh"]) == (409, "5")
+    assert "do/stop/" in answer.content.decode()
+    assert "do/stop/" not in watched.content.decode()
+    assert visitor.get().status_code == 200

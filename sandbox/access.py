@@ -95,6 +95,31 @@ def readable_body(view: RoutedView) -> RoutedView:
     return checked
 
 
+def answered(view: RoutedView) -> RoutedView:
+    """What the engine, a quota or the server's state refuses becomes a fragment, with nothing changed."""
+
+    @wraps(view)
+    def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except Http404:
+            raise
+        except (OverQuota, EngineError) as error:
+            return problem(request, error.status, str(error))
+        except Rejected as error:
+            return _rejected(request, error.errors)
+        except ReplayFailed as error:
+            return problem(request, 409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
+        except OperationalError:
+            log.exception("the database did not answer in time")
+            return problem(request, 503, "The server is busy with other sandboxes. Nothing was changed; try again.")
+        except Exception:
+            log.exception("a command broke down")
+            return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")
+
+    return caught
+
+
 def reads(view: CapabilityView[P]) -> RoutedView:
     """A page or fragment of a sandbox, for both tokens."""
 
@@ -104,10 +129,7 @@ def reads(view: CapabilityView[P]) -> RoutedView:
         access = open_access(sandbox_id, token)
         if access is None:
             raise Http404
-        try:
-            return view(request, access, *args, **kwargs)
-        except EngineError as error:
-            return problem(request, error.status, str(error))
+        return answered(view)(request, access, *args, **kwargs)
 
     return routed
 
@@ -130,24 +152,7 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             raise Http404
         if not access.can_edit:
             return problem(request, 403, "This link only watches. Changes need the edit link.")
-        try:
-            return view(request, access, *args, **kwargs)
-        except Http404:
-            raise
-        except OverQuota as error:
-            return problem(request, error.status, str(error))
-        except Rejected as error:
-            return _rejected(request, error.errors)
-        except EngineError as error:
-            return problem(request, error.status, str(error))
-        except ReplayFailed as error:
-            return problem(request, 409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
-        except OperationalError:
-            log.exception("the database did not answer in time")
-            return problem(request, 503, "The server is busy with other sandboxes. Nothing was changed; try again.")
-        except Exception:
-            log.exception("a command broke down")
-            return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")
+        return answered(view)(request, access, *args, **kwargs)
 
     return routed
 

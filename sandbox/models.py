@@ -26,6 +26,7 @@ class Sandbox(models.Model):
         default=0, help_text="Number of commands kept: more than head after going back."
     )
     state = models.BigIntegerField(default=0, help_text="Primary key of the record at head, 0 when there is none.")
+    log_bytes = models.PositiveBigIntegerField(default=0, help_text="Length of all commands kept, in characters.")
     revision = models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included.")
 
     class Meta:

@@ -10,8 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
+from django.db.models import Sum
 
+from sandbox.models import Sandbox
 from sandbox.panels.world import World
+from scheduler_engine.api.scheme import KINDS
+
+STORE, STORE_SECONDS = "store-bytes", 60
+WAY_OUT = "Go back, or start a new one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +27,12 @@ class Quotas:
 
     nodes: int = 5000
     pods: int = 10_000
+    objects: int = 20_000
+    """Of all kinds."""
     commands: int = 20_000
+    log_bytes: int = 32 * 1024 * 1024
+    entries: int = 2_000_000
+    """Of the trace."""
     manifest_bytes: int = 1024 * 1024
     copies: int = 1000
     """Nodes or pods that one form adds."""
@@ -38,11 +50,34 @@ def quotas() -> Quotas:
     return replace(Quotas(), **settings.QUOTAS)
 
 
-def check_log(head: int) -> None:
-    """Raises ``OverQuota`` when the log is full."""
-    most = quotas().commands
-    if head >= most:
-        raise OverQuota(f"This sandbox has reached its limit of {most} commands. Go back, or start a new one.")
+def check_log(head: int, size: int) -> None:
+    """Raises ``OverQuota`` when the log, at its command ``head``, is full, or would be with ``size`` characters."""
+    limits = quotas()
+    if head >= limits.commands:
+        raise OverQuota(f"This sandbox has reached its limit of {limits.commands} commands. {WAY_OUT}")
+    if size > limits.log_bytes:
+        raise OverQuota(f"This sandbox has reached its limit of {limits.log_bytes:,} bytes of commands. {WAY_OUT}")
+    check_site()
+
+
+def check_site() -> None:
+    """Raises ``OverQuota`` when the logs of all sandboxes together have reached the limit of the site."""
+    if store_bytes() >= settings.STORE_BYTES:
+        raise OverQuota("This server has no room for more. Nothing was changed; try again tomorrow.", 507)
+
+
+def look_again() -> None:
+    """What ``store_bytes`` knows is out of date."""
+    cache.delete(STORE)
+
+
+def store_bytes() -> int:
+    """Length of all logs together, in characters; looked up once in a while."""
+    found: int | None = cache.get(STORE)
+    if found is None:
+        found = Sandbox.objects.aggregate(total=Sum("log_bytes", default=0))["total"]
+        cache.set(STORE, found, timeout=STORE_SECONDS)
+    return found
 
 
 def check_text(text: str) -> None:
@@ -58,10 +93,20 @@ def check_size(size: int) -> None:
 
 
 def check_objects(command: dict[str, Any], world: World) -> None:
-    """Raises ``OverQuota`` when an ``apply`` would bring the cluster over its number of nodes or pods."""
+    """Raises ``OverQuota`` when the trace is full, or an ``apply`` would bring too many objects into the cluster."""
+    limits = quotas()
+    if len(world.entries) >= limits.entries:
+        raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} events. {WAY_OUT}")
     if command["kind"] != "apply":
         return
-    limits = quotas()
+    held_in_all = sum(map(len, world.objects.values()))
+    added = {(manifest.get("kind"), _key(manifest)) for manifest in command["manifests"]}
+    new_in_all = sum(key not in world.objects.get(str(kind), {}) for kind, key in added)
+    if new_in_all and held_in_all + new_in_all > limits.objects:
+        raise OverQuota(
+            f"The limit is {limits.objects:,} objects in one sandbox: "
+            f"there are {held_in_all:,}, and this would add {new_in_all:,}."
+        )
     for kind, held, most in (("Node", world.nodes, limits.nodes), ("Pod", world.pods, limits.pods)):
         new = {_key(manifest) for manifest in command["manifests"] if manifest.get("kind") == kind} - held.keys()
         if new and len(held) + len(new) > most:
@@ -75,4 +120,5 @@ def _key(manifest: dict[str, Any]) -> str:
     metadata = manifest.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     name = str(metadata.get("name") or "")
-    return name if manifest.get("kind") == "Node" else f"{metadata.get('namespace') or 'default'}/{name}"
+    row = KINDS.get(str(manifest.get("kind")))
+    return f"{metadata.get('namespace') or 'default'}/{name}" if row is None or row.namespaced else name

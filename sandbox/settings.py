@@ -119,6 +119,10 @@ ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", "768")) * 1024 * 1024
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
 COMMAND_SECONDS = float(os.environ.get("COMMAND_SECONDS", "120"))
+# Characters of all logs together, from which on the site takes nothing more.
+STORE_BYTES = int(os.environ.get("STORE_MB", "20000")) * 1_000_000
+# Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
+PRUNE_DAYS = int(os.environ.get("PRUNE_DAYS", "90"))
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_COOKIE_HTTPONLY = True
 

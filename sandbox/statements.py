@@ -31,12 +31,27 @@ def place(sandbox_id: UUID, lock: bool = False) -> Place:
     return Place(Position(*found[:3]), found[3])
 
 
-def set_place(sandbox_id: UUID, now: Place) -> None:
-    """Write what ``place`` reads, and that the sandbox was used."""
+def log_bytes(sandbox_id: UUID) -> int:
+    """Length of the sandbox's log, in characters."""
+    found: tuple[int] | None = _run(f"SELECT log_bytes FROM {SANDBOX} WHERE id = %s", _key(sandbox_id)).fetchone()
+    return found[0] if found else 0
+
+
+def drop_from(sandbox_id: UUID, n: int) -> int:
+    """Delete the records from place ``n`` on; how many characters they had."""
+    wanted = f"FROM {RECORD} WHERE sandbox_id = %s AND n >= %s"
+    dropped: int = _run(f"SELECT COALESCE(SUM(LENGTH(command)), 0) {wanted}", _key(sandbox_id), n).fetchone()[0]
+    _run(f"DELETE {wanted}", _key(sandbox_id), n)
+    return dropped
+
+
+def set_place(sandbox_id: UUID, now: Place, grown: int = 0) -> None:
+    """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used."""
     position = now.position
     _run(
-        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, last_used = %s WHERE id = %s",
-        *(position.state, position.head, position.length, now.revision, _now(), _key(sandbox_id)),
+        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, log_bytes = log_bytes + %s,"
+        " last_used = %s WHERE id = %s",
+        *(position.state, position.head, position.length, now.revision, grown, _now(), _key(sandbox_id)),
     )
 
 

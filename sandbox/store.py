@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
-from sandbox import engine, quotas, statements, tokens
+from sandbox import engine, pruning, quotas, statements, tokens
 from sandbox.engines import site
 from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
@@ -42,6 +42,8 @@ def create(
     queue_rules: str = engine.QUEUE_RULES[0],
 ) -> tuple[Sandbox, str]:
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
+    quotas.check_site()
+    pruning.prune_if_due()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)
@@ -63,7 +65,7 @@ def create(
         records = [statements.append(sandbox.pk, n, text, "") for n, text in enumerate(texts, 1)]
         if records:
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
-            statements.set_place(sandbox.pk, place)
+            statements.set_place(sandbox.pk, place, sum(map(len, texts)))
     site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
 
@@ -106,11 +108,10 @@ def _append(sandbox_id: UUID, place: Place, step: Step, who: str) -> tuple[Place
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
-        if step.n <= place.position.length:
-            CommandRecord.objects.filter(sandbox=sandbox_id, n__gte=step.n).delete()
+        dropped = statements.drop_from(sandbox_id, step.n) if step.n <= place.position.length else 0
         record = statements.append(sandbox_id, step.n, step.kept, who)
         now = Place(Position(record.key, record.n, record.n), place.revision + 1)
-        statements.set_place(sandbox_id, now)
+        statements.set_place(sandbox_id, now, len(step.kept) - dropped)
     return now, record
 
 
@@ -138,7 +139,7 @@ def _step(sandbox_id: UUID, position: Position, command: dict[str, Any]) -> Step
         # The engine, too, takes ticks of playing that follow each other for one command.
         together = command | {"seconds": round(played + command["seconds"], 6)}
         return Step(position.head, text, engine.to_text(together))
-    quotas.check_log(position.head)
+    quotas.check_log(position.head, statements.log_bytes(sandbox_id) + len(text))
     return Step(position.head + 1, text, text)
 
 

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +25,7 @@ T = TypeVar("T")
 EXECUTING = ThreadPoolExecutor(48, thread_name_prefix="executing")
 READING = ThreadPoolExecutor(32, thread_name_prefix="reading")
 LIVE_LINES = ThreadPoolExecutor(32, thread_name_prefix="live-lines")
+BACKGROUND = ThreadPoolExecutor(1, thread_name_prefix="background")
 _served = threading.local()
 
 
@@ -43,6 +44,18 @@ async def in_thread(pool: ThreadPoolExecutor, function: Callable[P, T], *args: P
     return await loop.run_in_executor(pool, work)
 
 
+def in_background(pool: ThreadPoolExecutor, function: Callable[[], None]) -> None:
+    """Call ``function`` in one of the threads of ``pool``. Nobody waits for it; what it raises is logged."""
+
+    def work() -> None:
+        try:
+            function()
+        finally:
+            connections.close_all()
+
+    pool.submit(work).add_done_callback(_log_failure)
+
+
 def tell(function: Callable[P, Coroutine[Any, Any, None]], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run a coroutine on the loop that serves, without waiting for it; outside of a server, to its end."""
     loop = getattr(_served, "loop", None)
@@ -54,4 +67,4 @@ def tell(function: Callable[P, Coroutine[Any, Any, None]], *args: P.args, **kwar
 
 def _log_failure(done: Future[None]) -> None:
     if not done.cancelled() and (error := done.exception()) is not None:
-        log.error("what was to be told could not be told", exc_info=error)
+        log.error("what nobody waits for went wrong", exc_info=error)

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import store, tokens
-from sandbox.access import Access, limited, problem, readable_body, reads
+from sandbox.access import Access, answered, limited, problem, readable_body, reads
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
@@ -34,6 +34,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 @require_POST
 @limited("create")
 @readable_body
+@answered
 def create(request: HttpRequest) -> HttpResponse:
     slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)

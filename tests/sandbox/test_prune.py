@@ -8,17 +8,69 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from sandbox import store
+from sandbox import pruning, store
 from sandbox.models import CommandRecord, Sandbox
+from sandbox.threads import BACKGROUND
+
+
+def unused_for(days: float, title: str, node: Any) -> Sandbox:
+    """A sandbox that was last used so many days ago."""
+    sandbox, _ = store.create(title, setup=[node("a")])
+    Sandbox.objects.filter(pk=sandbox.pk).update(last_used=timezone.now() - timedelta(days=days))
+    return sandbox
+
+
+def left() -> list[str]:
+    return [row.title for row in Sandbox.objects.order_by("title")]
 
 
 @pytest.mark.django_db
 def test_only_sandboxes_that_lie_unused_are_deleted_with_their_log(node: Any) -> None:
     for title, days in (("old", 91), ("used", 89)):
-        sandbox, _ = store.create(title, setup=[node("a")])
-        Sandbox.objects.filter(pk=sandbox.pk).update(last_used=timezone.now() - timedelta(days=days))
+        unused_for(days, title, node)
     said = StringIO()
     call_command("prune", stdout=said)
     assert said.getvalue() == "1 sandboxes deleted\n"
-    assert [row.title for row in Sandbox.objects.all()] == ["used"]
+    assert left() == ["used"]
     assert CommandRecord.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_many_are_deleted_a_few_at_a_time(node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "AT_ONCE", 2)
+    for number in range(5):
+        unused_for(10, f"old {number}", node)
+    assert pruning.prune(9) == 5
+    assert not CommandRecord.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("room", "stay"),
+    [
+        pytest.param(10**9, ["a day", "a month", "a week"], id="with room enough only what is very old goes"),
+        pytest.param(1, ["a day"], id="what was used within a day stays even when there is no room"),
+    ],
+)
+def test_the_daily_look_goes_further_when_the_store_is_nearly_full(
+    node: Any, settings: Any, room: int, stay: list[str]
+) -> None:
+    settings.PRUNE_DAYS = 90
+    for days, title in ((0.9, "a day"), (8, "a week"), (31, "a month"), (91, "a season")):
+        unused_for(days, title, node)
+    settings.STORE_BYTES = room
+    pruning.prune_daily()
+    assert left() == stay
+
+
+@pytest.mark.django_db(transaction=True)
+def test_making_a_sandbox_prunes_once_a_day(node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PRUNE_DAYS = 90
+    monkeypatch.setattr(pruning, "_next", 0.0)
+    for title in ("first", "second"):
+        settings.PRUNE_DAYS = 0
+        unused_for(91, "old", node)
+        settings.PRUNE_DAYS = 90
+        store.create(title)
+        BACKGROUND.submit(int).result()
+    assert left() == ["first", "old", "second"]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from sandbox import quotas as quotas_module
 from sandbox import store
 from sandbox.quotas import OverQuota, Quotas, quotas
 
@@ -45,3 +46,71 @@ def test_a_full_log_refuses_more_but_lets_one_go_back_and_do_something_else(visi
     assert "limit of 2 commands" in answer.content.decode()
     visitor.post("do/back/")
     assert visitor.post("do/settle/").status_code == 204
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+def applying(*manifests: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": list(manifests)}
+
+
+@override_settings(QUOTAS={"objects": 8})
+def test_objects_of_all_kinds_are_limited_together(visitor: Any, node: Any) -> None:
+    """A sandbox begins with its four namespaces."""
+    maps = [CONFIG_MAP | {"metadata": {"name": f"m{number}"}} for number in range(5)]
+    store.execute(visitor.sandbox, node("a"))
+    with pytest.raises(OverQuota, match=r"limit is 8 objects.* there are 5, and this would add 5"):
+        store.execute(visitor.sandbox, applying(*maps))
+    store.execute(visitor.sandbox, applying(*maps[:3]))
+    store.execute(visitor.sandbox, applying(*maps[:3]))
+    assert len(visitor.log()) == 3
+
+
+def test_the_length_of_the_log_is_known_whatever_was_done_to_it(visitor: Any, node: Any) -> None:
+    def agrees() -> bool:
+        return visitor.row().log_bytes == sum(map(len, visitor.log()))
+
+    for name in ("first", "second-with-a-long-name", "third"):
+        store.execute(visitor.sandbox, node(name))
+        assert agrees()
+    for tick in range(12):
+        store.execute(visitor.sandbox, {"kind": "advance", "seconds": 1 + tick / 8, "play": True})
+        assert agrees()
+    store.go_to(visitor.sandbox, lambda _: 1)
+    assert agrees()
+    store.execute(visitor.sandbox, node("other"))
+    assert agrees()
+    made, _ = store.create("Made", setup=[node("a"), node("b")])
+    assert made.records.count() == 2
+    assert type(made).objects.get(pk=made.pk).log_bytes == sum(len(record.command) for record in made.records.all())
+
+
+@override_settings(QUOTAS={"log_bytes": 600})
+def test_the_log_of_a_sandbox_is_limited_in_length(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a", "b"))
+    with pytest.raises(OverQuota, match="limit of 600 bytes of commands"):
+        store.execute(visitor.sandbox, node("c", "d", "e"))
+    store.go_to(visitor.sandbox, lambda _: 0)
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    store.execute(visitor.sandbox, node("c", "d"))
+
+
+@override_settings(QUOTAS={"entries": 30})
+def test_the_trace_of_a_sandbox_is_limited(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node(*"abcdefghijklmnopqrstuvwxyz"))
+    with pytest.raises(OverQuota, match="limit of 30 events"):
+        store.execute(visitor.sandbox, {"kind": "settle"})
+    store.go_to(visitor.sandbox, lambda _: 0)
+    store.execute(visitor.sandbox, {"kind": "settle"})
+
+
+def test_a_site_that_is_full_takes_nothing_more_but_shows_all(visitor: Any, node: Any, settings: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    settings.STORE_BYTES = visitor.row().log_bytes
+    quotas_module.look_again()
+    for path in ("/new/", visitor.url("do/settle/")):
+        answer = visitor.client.post(path)
+        assert (answer.status_code, "has no room for more" in answer.content.decode()) == (507, True)
+    assert visitor.get().status_code == 200
+    assert visitor.post("do/back/").status_code == 204

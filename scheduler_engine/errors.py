@@ -35,3 +35,7 @@ class Rejected(Exception):
     def __init__(self, errors: list[FieldError] | str) -> None:
         self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors)
         super().__init__("; ".join(str(error) for error in self.errors))
+
+
+class OverBudget(Rejected):
+    """A command was refused on the way, as it would bring about more than one may (``effort.py``)."""

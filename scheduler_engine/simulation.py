@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduler_engine import cluster_commands, commands, replica_commands
+from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.apiserver.apply import applied_over
@@ -31,9 +31,12 @@ from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
 from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.effort import Effort
+from scheduler_engine.errors import FieldError, OverBudget, Rejected
 from scheduler_engine.framework import faults
+from scheduler_engine.history import History
 from scheduler_engine.kubelet import Kubelet
+from scheduler_engine.overrun import explain
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
@@ -50,16 +53,15 @@ WORKLOAD_CONTROLLERS = (
 )
 """Replica sets before their deployments, which read their status."""
 
-NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
-NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
-
 
 class Simulation:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default.
 
     ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells it).
-    Raises Rejected when the configuration is wrong.
+    ``undoes``: commands are kept, so that one that is over budget can be undone. Without, a simulation that has raised
+    ``OverBudget`` is in the middle of nowhere, and whoever executes throws it away. Raises Rejected when the
+    configuration is wrong.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Simulation:
         configuration: Mapping[str, Any] | None = None,
         full: bool = True,
         queue_rules: str = "v1.34",
+        undoes: bool = True,
     ) -> None:
         self.seed = seed
+        self.history = History(seed, configuration, full, queue_rules) if undoes else None
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
         self.api = ApiServer(self.recorder)
@@ -93,7 +97,7 @@ class Simulation:
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.api.create(set_defaults(namespace))
-        self.last_was_play = False
+        self.played_us, self.room_us = 0, 0
         self.deliver()
 
     @property
@@ -107,28 +111,82 @@ class Simulation:
         return self.replicas.scheduler
 
     def execute(self, command: commands.Command) -> None:
-        """Carry out one command. Raises Rejected when it is refused: then nothing has changed."""
+        """Carry out one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
+
+        To undo what is over budget everything is made anew: who holds a part of the simulation holds an old one then.
+        """
         commands.check_bounds(command)
-        ticks_on = isinstance(command, commands.Advance) and command.play and self.last_was_play
-        entries, number = len(self.recorder.entries), self.recorder.command
-        if not ticks_on:
-            self.recorder.command += 1
-            self.recorder.add(CommandGiven(self.recorder.command, command.kind, commands.summary(command)))
+        merged = self.merged(command)
+        room_us = self.room_us if merged else self._room_for(command)
+        recorder = self.recorder
+        entries, number, effort = len(recorder.entries), recorder.command, recorder.effort.copy()
+        if merged is None:
+            recorder.command += 1
+            recorder.effort = Effort()
+            recorder.add(CommandGiven(recorder.command, command.kind, commands.summary(command)))
         try:
             HANDLERS[command.kind](self, command)
+        except OverBudget as over:
+            own = (entry for entry in self.recorder.entries if entry.command == number + (merged is None))
+            told = explain(command.kind, str(over), own)
+            self._undo()
+            raise OverBudget(told) from over
         except Rejected:
-            del self.recorder.entries[entries:]
-            self.recorder.command = number
+            del recorder.entries[entries:]
+            recorder.command, recorder.effort = number, effort
             raise
-        self.last_was_play = isinstance(command, commands.Advance) and command.play
+        self._note(command, merged, room_us)
+
+    def merged(self, command: commands.Command) -> commands.Advance | None:
+        """The command that ``command`` and the last one are together, when both are ticks of playing.
+
+        None: it stands for itself. Ticks merge as long as one command may let so much time pass and bring about so
+        much; whether one after the other or merged, the trace is the same.
+        """
+        if not isinstance(command, commands.Advance) or not command.play or not self.played_us:
+            return None
+        delay_us = commands.time_us(command)
+        if delay_us > self.room_us or not self.recorder.effort.small():
+            return None
+        return commands.Advance((self.played_us + delay_us) / SECOND_US, play=True)
+
+    def _room_for(self, command: commands.Command) -> int:
+        """How much time the command may let pass in all. Raises Rejected when it is more than it may."""
+        if not isinstance(command, commands.Advance):
+            return 0
+        most_us = self.replicas.patience_us()
+        if most_us is not None and commands.time_us(command) > most_us:
+            most = most_us // SECOND_US
+            raise Rejected(f"seconds: at most {most} at a time while replicas try for the lock this often")
+        longest_us = commands.MAX_ADVANCE_SECONDS * SECOND_US
+        return longest_us if most_us is None else min(most_us, longest_us)
+
+    def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
+        """The command is done; ``room_us`` is what it might have let pass."""
+        self.played_us, self.room_us = 0, 0
+        if isinstance(command, commands.Advance) and command.play:
+            self.played_us = commands.time_us(merged or command)
+            self.room_us = room_us - commands.time_us(command)
+        if self.history is not None:
+            self.history.note(merged or command, in_place_of_last=merged is not None)
+
+    def _undo(self) -> None:
+        """Everything as before the command under way: made anew from the commands so far."""
+        history = self.history
+        if history is None:
+            return
+        anew = Simulation(history.seed, history.configuration, history.full, history.queue_rules)
+        for command in history.commands:
+            anew.execute(command)
+        self.__dict__ = anew.__dict__
 
     # --- letting things happen ---
 
     def deliver(self) -> None:
-        """Hand out watch events until everyone has seen everything."""
+        """Hand out watch events until everyone has seen everything. Raises OverBudget."""
         workers = (self.replicas, self.kubelet, *self.controllers)
         while any(worker.work() for worker in workers):
-            pass
+            self.recorder.effort.count_step()
 
     def step(self, only_busy: bool = False) -> bool:
         """One stage, and what follows from it at once; False when there is nothing to do.
@@ -136,14 +194,16 @@ class Simulation:
         ``only_busy``: of a cycle that is under way, no new pod.
         """
         worked = self.replicas.step(only_busy)
+        if worked:
+            self.recorder.effort.count_step()
         self.deliver()
         return worked
 
-    def settle(self, cycles: int = commands.MAX_CYCLES) -> bool:
+    def settle(self, cycles: int | None = None) -> bool:
         """Until nothing can happen at this instant; False when ``cycles`` scheduling cycles were not enough."""
-        limit = self.scheduler.cycle_count + cycles
+        limit = None if cycles is None else self.scheduler.cycle_count + cycles
         while self.step():
-            if self.scheduler.cycle_count >= limit and not self.replicas.busy():
+            if limit is not None and self.scheduler.cycle_count >= limit and not self.replicas.busy():
                 return False
         return True
 
@@ -191,49 +251,6 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
     simulation.deliver()
 
 
-def _stage(simulation: Simulation, command: commands.Stage) -> None:
-    _first_stage(simulation)
-
-
-def _first_stage(simulation: Simulation) -> None:
-    if not simulation.step():
-        raise Rejected(NOTHING_TO_STEP if simulation.replicas.works() else NOBODY_LEADS)
-
-
-def _pod(simulation: Simulation, command: commands.PodCycle) -> None:
-    _first_stage(simulation)
-    while simulation.step(only_busy=True):
-        pass
-
-
-def _settle(simulation: Simulation, command: commands.Settle) -> None:
-    simulation.settle()
-
-
-def _advance(simulation: Simulation, command: commands.Advance) -> None:
-    most_us, delay_us = simulation.replicas.patience_us(), round(command.seconds * SECOND_US)
-    if most_us is not None and delay_us > most_us:
-        raise Rejected(f"seconds: at most {most_us // SECOND_US} at a time while replicas try for the lock this often")
-    simulation.settle()
-    simulation.fire_timers(simulation.now_us + delay_us)
-
-
-def _run(simulation: Simulation, command: commands.Run) -> None:
-    limit = simulation.scheduler.cycle_count + command.cycles
-    most_us, start_us = simulation.replicas.patience_us(), simulation.now_us
-    while simulation.settle(limit - simulation.scheduler.cycle_count):
-        if not simulation.timeline.has_work() and not simulation.replicas.waits_for_time():
-            return
-        due = simulation.timeline.next_us()
-        assert due is not None
-        if most_us is not None and due - start_us > most_us:
-            return
-        simulation.timeline.fire_next()
-        simulation.deliver()
-        if simulation.scheduler.cycle_count >= limit:
-            return
-
-
 def _configure(simulation: Simulation, command: commands.Configure) -> None:
     simulation.replicas.configure(load_configuration(command.configuration))
 
@@ -241,7 +258,7 @@ def _configure(simulation: Simulation, command: commands.Configure) -> None:
 def _fault(simulation: Simulation, command: commands.Fault) -> None:
     leader = next(iter(simulation.replicas.leaders()), None)
     if leader is None:
-        raise Rejected(NOBODY_LEADS)
+        raise Rejected(time_commands.NOBODY_LEADS)
     scheduler = simulation.scheduler
     framework = scheduler.profiles.get(command.profile)
     if framework is None:
@@ -262,14 +279,10 @@ def _allow(simulation: Simulation, command: commands.Allow) -> None:
 
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
-    "stage": _stage,
-    "pod": _pod,
-    "settle": _settle,
-    "advance": _advance,
-    "run": _run,
     "configure": _configure,
     "fault": _fault,
     "allow": _allow,
+    **time_commands.HANDLERS,
     **cluster_commands.HANDLERS,
     **replica_commands.HANDLERS,
 }

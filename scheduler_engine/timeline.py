@@ -70,7 +70,8 @@ class Timeline:
         return any(not timer.housekeeping for timer in self.timers)
 
     def fire_next(self) -> None:
-        """Move the clock to the next timer and run it."""
+        """Move the clock to the next timer and run it. Raises OverBudget."""
+        self.recorder.effort.count_step()
         timer = heapq.heappop(self.timers)
         self.recorder.now_us = max(self.now_us, timer.at_us)
         timer.callback(*timer.args)

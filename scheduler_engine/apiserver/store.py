@@ -134,7 +134,15 @@ class ApiServer:
         if kind == "Pod":
             status = {"phase": "Pending", **(admitted.get("status") or {})}
             admitted = merge(admitted, {"status": status})
+            self._count(admitted)
         return self._store(kind, key, None, merge(admitted, {"metadata": metadata}))
+
+    def _count(self, pod: Mapping[str, Any]) -> None:
+        """A pod that its owner makes. Raises OverBudget."""
+        for reference in (pod.get("metadata") or {}).get("ownerReferences") or ():
+            if reference.get("controller"):
+                owner = f"{reference['kind']} {pod['metadata'].get('namespace')}/{reference['name']}"
+                self.recorder.effort.count_pod(owner, self.recorder.now_us)
 
     def put(self, manifest: Mapping[str, Any]) -> KubeObject:
         """Store a manifest just as it is, new or in place of an old one: no admission, nothing kept."""

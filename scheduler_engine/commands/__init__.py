@@ -13,6 +13,7 @@ from scheduler_engine.commands.forms import (
     check_bounds,
     from_json,
     rate_of,
+    time_us,
     to_json,
 )
 from scheduler_engine.commands.kinds import (
@@ -79,5 +80,6 @@ __all__ = [
     "from_json",
     "rate_of",
     "summary",
+    "time_us",
     "to_json",
 ]

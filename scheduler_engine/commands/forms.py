@@ -13,6 +13,7 @@ from scheduler_engine.commands.kinds import (
     AMOUNTS,
     COMMANDS,
     REPLICA_ACTIONS,
+    Advance,
     Apply,
     Command,
     Replica,
@@ -102,8 +103,8 @@ def check_bounds(command: Command) -> None:
 
 BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "advance": (
-        lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS,
-        f"seconds: must be more than 0 and at most {MAX_ADVANCE_SECONDS}",
+        lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS and time_us(command) > 0,
+        f"seconds: must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}",
     ),
     "fault": (
         lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
@@ -118,6 +119,11 @@ BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "run": (lambda command: 0 < command.cycles <= MAX_CYCLES, f"cycles: must be from 1 to {MAX_CYCLES}"),
 }
 """Kind of a command → (what must hold of it, what is said when it does not)."""
+
+
+def time_us(command: Advance) -> int:
+    """How much time it lets pass, in whole microseconds."""
+    return round(command.seconds * 1_000_000)
 
 
 def _check_replica(command: Replica) -> None:

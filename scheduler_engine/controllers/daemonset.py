@@ -44,6 +44,9 @@ class DaemonSetController(WorkloadController):
             for owner in self.api.list(self.KIND):
                 self.enqueue(owner.key)
 
+    def slot(self, pod: Pod) -> str:
+        return target_of(pod)
+
     def sync(self, owner: KubeObject) -> None:
         template = daemon_template(owner)
         revision = template_hash(owner.spec["template"])
@@ -109,6 +112,8 @@ class DaemonSetController(WorkloadController):
                 self.delete_pod(owner, pod)
 
     def _create(self, owner: KubeObject, template: Manifest, revision: str, node: str) -> None:
+        if not self.may_make(owner, node):
+            return
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         here = {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [term]}}}}
         labels = {REVISION_LABEL: revision}

@@ -46,6 +46,8 @@ class ReplicaSetController(WorkloadController):
         """Why a pod could not be created, else ""."""
         if missing <= 0:
             self.told.pop(owner.key, None)
+        elif not self.may_make(owner):
+            return ""
         for _ in range(missing):
             problem = self.create_pod(owner, self.pod_manifest(owner, owner.spec["template"]))
             if problem:

@@ -32,6 +32,9 @@ class StatefulSetController(WorkloadController):
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
         return not item.terminating and ordinal_of(owner, item) is not None
 
+    def slot(self, pod: Pod) -> str:
+        return pod.name
+
     def sync(self, owner: KubeObject) -> None:
         revision = f"{owner.name}-{template_hash(owner.spec['template'])}"
         self.templates.setdefault(owner.key, {})[revision] = owner.spec["template"]
@@ -103,6 +106,8 @@ class StatefulSetController(WorkloadController):
 
     def _create(self, owner: KubeObject, number: int, newest: str) -> None:
         """With a partition, pods below it come back as they were."""
+        if not self.may_make(owner, f"{owner.name}-{number}"):
+            return
         templates, current = self.templates[owner.key], owner.status.get("currentRevision", newest)
         revision = current if number < _partition(owner) and current in templates else newest
         name = f"{owner.name}-{number}"

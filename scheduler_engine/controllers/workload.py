@@ -26,6 +26,11 @@ MAX_PODS = 5_000
 """So many pods a sandbox holds before its controllers are refused more."""
 
 LONGEST_BASE, MAX_BACKOFF_US = 58, 15 * 60 * SECOND_US
+ROUND_US = SECOND_US
+"""How long an owner waits with the next pod where one has ended in the very instant in which it was made. In a cluster
+the kubelet, the watch and the controller take about as long; here none of them takes time.
+"""
+ENDS_AT_ONCE = "Pods end in the instant in which they are made: the next ones are made a second later"
 REVISION_LABEL = "controller-revision-hash"
 """Which template of a StatefulSet or DaemonSet a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
@@ -67,6 +72,9 @@ class WorkloadController(KeyedController):
     """``made``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → when it will be
     looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was
     replaced). Times in simulated microseconds. ``told`` holds the last failures.
+
+    ``moment``: the instant and the command at hand; ``fresh``: uids of the pods made in it, ``hasty``: owners and
+    places whose pods have also ended in it.
     """
 
     OWNED: ClassVar[tuple[str, ...]] = ("Pod",)
@@ -76,6 +84,9 @@ class WorkloadController(KeyedController):
     made: dict[str, int] = field(default_factory=dict)
     alarms: dict[str, int] = field(default_factory=dict)
     backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
+    moment: tuple[int, int] = (0, 0)
+    fresh: dict[str, None] = field(default_factory=dict)
+    hasty: dict[str, None] = field(default_factory=dict)
 
     def see_to(self, owner: KubeObject) -> None:
         if owner.terminating:
@@ -94,6 +105,7 @@ class WorkloadController(KeyedController):
         """Note the owners that a change concerns."""
         if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
             return
+        self._time_round(event)
         for item in (event.old, event.new):
             if item is None:
                 continue
@@ -184,6 +196,37 @@ class WorkloadController(KeyedController):
             return False
         self.backoffs[name] = (min(max(2 * delay_us, SECOND_US), MAX_BACKOFF_US), now_us)
         return True
+
+    def slot(self, pod: Pod) -> str:
+        """The place that a pod takes among those of its owner, where it has one of its own."""
+        return ""
+
+    def _time_round(self, event: WatchEvent) -> None:
+        """Note the pods that are made, and those that end in the same instant while nobody has given a command."""
+        pod = event.new or event.old
+        reference = pod.controller_ref if isinstance(pod, Pod) else None
+        if not isinstance(pod, Pod) or reference is None or reference["kind"] != self.KIND:
+            return
+        if self.moment != self._moment():
+            self.moment, self.fresh, self.hasty = self._moment(), {}, {}
+        if event.old is None:
+            self.fresh[pod.uid] = None
+        elif pod.uid in self.fresh and (event.new is None or pod.terminating or pod.phase == "Failed"):
+            self.hasty[f"{pod.namespace}/{reference['name']}/{self.slot(pod)}"] = None
+
+    def _moment(self) -> tuple[int, int]:
+        return self.timeline.now_us, self.api.recorder.command
+
+    def may_make(self, owner: KubeObject, slot: str = "") -> bool:
+        """A pod may be made in ``slot`` now; else the owner's turn comes again when it may.
+
+        A round of making and ending takes time, so that one that goes round for ever does so second by second.
+        """
+        if self.moment != self._moment() or f"{owner.key}/{slot}" not in self.hasty:
+            return True
+        self.fail(owner, "BackOff", ENDS_AT_ONCE)
+        self.enqueue_at(owner.key, self.timeline.now_us + ROUND_US, housekeeping=True)
+        return False
 
     def available(self, owner: KubeObject, pod: Pod) -> bool:
         """Ready for ``minReadySeconds``, and not on its way out."""

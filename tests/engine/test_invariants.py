@@ -16,7 +16,8 @@ from scheduler_engine import commands
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.commands import Command
-from scheduler_engine.errors import Rejected
+from scheduler_engine.effort import Effort
+from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine import histories
@@ -40,6 +41,32 @@ def refused(simulation: Simulation, command: Command) -> Rejected | None:
     except Rejected as refusal:
         return refusal
     return None
+
+
+def spent(simulation: Simulation, command: Command, number: int) -> bool:
+    """Execute ``command`` on a budget of ``number`` entries. True when that is too little."""
+    whole = Effort.count_entry
+
+    def count(effort: Effort) -> None:
+        nonlocal number
+        number -= 1
+        if number < 0:
+            Effort.count_entry = whole  # type: ignore[method-assign]
+            raise OverBudget("too much")
+        whole(effort)
+
+    copied = copy.deepcopy(simulation)
+    Effort.count_entry = count  # type: ignore[method-assign]
+    try:
+        copied.execute(command)
+    except OverBudget:
+        simulation.__dict__ = copied.__dict__
+        return True
+    except Rejected:
+        return False
+    finally:
+        Effort.count_entry = whole  # type: ignore[method-assign]
+    return False
 
 
 class Machine(RuleBasedStateMachine):
@@ -209,6 +236,23 @@ class Machine(RuleBasedStateMachine):
         number = len(self.log)
         self.execute(mistake)
         assert len(self.log) == number, "this should have been refused"
+
+    @rule(
+        command=st.one_of(
+            histories.NEW_PODS, histories.VIPS, histories.AROUND, histories.TROUBLE, histories.STEPS, histories.LONGER
+        ),
+        number=st.integers(1, 40),
+    )
+    def run_out_of_budget(self, command: Command, number: int) -> None:
+        """At the nth entry there is too much; all of it is undone, and everything goes on as if nothing had been."""
+        before, (now_us, *_) = trace_digest(self.simulation), described(self.simulation)
+        if spent(self.simulation, command, number):
+            assert trace_digest(self.simulation) == before
+            assert described(self.simulation)[0] == now_us
+            self.world, entries = World(), self.simulation.recorder.entries
+            for entry in entries:
+                self.world.apply(entry)
+        self.execute(command)
 
     @rule(pickled=st.booleans(), original_goes_on=st.booleans())
     def copy_it(self, pickled: bool, original_goes_on: bool) -> None:

@@ -28,8 +28,9 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.leaderelection.locks import ANNOTATION
 from scheduler_engine.metrics import render
 from scheduler_engine.replay import make_log, replay, trace_digest
-from scheduler_engine.simulation import NOBODY_LEADS, Simulation
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.time_commands import NOBODY_LEADS
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.text import line
 from tests.engine.soundness import described

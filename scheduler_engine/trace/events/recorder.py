@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from scheduler_engine.effort import Effort
 from scheduler_engine.trace.events.base import Event
 
 
@@ -27,7 +28,7 @@ class Recorder:
     """Collects entries. Copying shares the entries, which are immutable.
 
     ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
-    and ``weighted`` empty).
+    and ``weighted`` empty). ``effort``: what the present command has brought about.
     """
 
     full: bool = True
@@ -35,9 +36,11 @@ class Recorder:
     now_us: int = 0
     command: int = 0
     replica: str = ""
+    effort: Effort = field(default_factory=Effort)
 
     def add(self, event: Event) -> None:
-        """Append ``event`` at the current simulated time."""
+        """Append ``event`` at the current simulated time. Raises OverBudget."""
+        self.effort.count_entry()
         self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
 
     def doing(self, replica: str) -> Doing:
@@ -45,7 +48,7 @@ class Recorder:
         return Doing(self, replica)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
-        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica)
+        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica, self.effort.copy())
         memo[id(self)] = copy
         return copy
 

@@ -1,0 +1,32 @@
+"""How a simulation came to be: what it began with, and its commands. They are its truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.commands import Command
+
+
+@dataclass(slots=True)
+class History:
+    """The arguments of a ``Simulation`` and the commands that it has carried out. Copies share the commands."""
+
+    seed: int
+    configuration: Mapping[str, Any] | None
+    full: bool
+    queue_rules: str
+    commands: list[Command] = field(default_factory=list)
+
+    def note(self, command: Command, in_place_of_last: bool) -> None:
+        """A command was carried out; a tick of playing takes the place of the one that it merges with."""
+        if in_place_of_last:
+            self.commands[-1] = command
+        else:
+            self.commands.append(command)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> History:
+        copy = History(self.seed, self.configuration, self.full, self.queue_rules, list(self.commands))
+        memo[id(self)] = copy
+        return copy

@@ -1,0 +1,94 @@
+"""What went round in a command that brought about more than one may, in words.
+
+The tally is made from the entries of that command. Source: design of the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scheduler_engine.trace import events as ev
+from scheduler_engine.trace.events import Entry
+
+MAKES_MANY = 100
+"""An owner that makes so many pods that end at once is what went round."""
+ENDS = {"TaintManagerEviction": "evicted", "Evicted": "evicted"}
+"""Reason of a Kubernetes Event about a pod → how the pod ends."""
+SUBJECTS: dict[type[ev.Event], Callable[[Any], str]] = {
+    ev.CycleStarted: lambda event: "scheduling cycles",
+    ev.ElectorTried: lambda event: "tries for the lock",
+    ev.EvictionAnswered: lambda event: "answers to evictions",
+    ev.EvictionRanked: lambda event: f"looks of the kubelet on {event.node} for a pod to evict",
+    ev.HintAnswered: lambda event: "answers of plugins about pods that wait",
+    ev.ObjectAdded: lambda event: f"new objects of kind {event.kind}",
+    ev.ObjectModified: lambda event: f"changes of objects of kind {event.kind}",
+    ev.PodMoved: lambda event: "moves of pods between queues",
+    ev.PreemptionNodeTried: lambda event: "nodes tried for preemption",
+}
+"""Type of event → what is counted."""
+ADVICE = {
+    "advance": "Let less time pass at once.",
+    "run": "Let time pass in steps instead, or run fewer cycles at once.",
+    "settle": "Go on pod by pod, or run some cycles at a time.",
+    "apply": "Apply less at once.",
+}
+"""Kind of command → what to do."""
+
+
+def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
+    """What a person is told of a command of this ``kind``; ``problem``: the bound that was met; ``entries``: the
+    command's own.
+    """
+    what = _round(entries)
+    told = f"{what[0].upper()}{what[1:]}. " if what else ""
+    return f"{told}This is too much for one command: {problem}. Nothing has changed. {ADVICE.get(kind, '')}".rstrip()
+
+
+def _round(entries: Iterable[Entry]) -> str:
+    """The owner whose pods end as fast as it makes them, else what there is most of."""
+    made: dict[str, int] = {}
+    ends: dict[str, dict[str, int]] = {}
+    owners: dict[str, tuple[str, int]] = {}
+    counts: dict[str, int] = {}
+    for entry in entries:
+        event = entry.event
+        subject = SUBJECTS.get(type(event))
+        if subject is not None:
+            name = subject(event)
+            counts[name] = counts.get(name, 0) + 1
+        if isinstance(event, ev.ObjectAdded) and event.kind == "Pod":
+            owner = _owner(event)
+            if owner:
+                made[owner] = made.get(owner, 0) + 1
+                owners[event.key] = owner, entry.at_us
+        key, end = _end(event)
+        owner, since_us = owners.get(key, ("", 0))
+        if end and owner and entry.at_us == since_us:
+            told = ends.setdefault(owner, {})
+            told[end] = told.get(end, 0) + 1
+    worst = max(ends, key=lambda owner: made[owner], default="")
+    if worst and made[worst] >= MAKES_MANY:
+        how = max(ends[worst], key=lambda end: (ends[worst][end], end == "evicted"))
+        return f"{worst} makes pods that are {how} at once: {made[worst]:,} of them"
+    most = max(counts, key=lambda name: counts[name], default="")
+    return f"{counts[most]:,} {most}" if most else ""
+
+
+def _owner(event: ev.ObjectAdded) -> str:
+    """Kind and name of a pod's controller."""
+    for reference in event.manifest["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            return f"{reference['kind']} {reference['name']}"
+    return ""
+
+
+def _end(event: ev.Event) -> tuple[str, str]:
+    """(key of a pod that ends, how); "" where none does."""
+    if isinstance(event, ev.EventRecorded) and event.regarding_kind == "Pod":
+        return event.regarding, ENDS.get(event.reason, "")
+    if isinstance(event, ev.EvictionAnswered):
+        return event.pod, "evicted" if event.code == 200 else ""
+    if isinstance(event, ev.ObjectDeleted) and event.kind == "Pod":
+        return event.key, "deleted"
+    return "", ""

@@ -1,0 +1,67 @@
+"""Commands that let the sandbox go on: a stage, a pod, all of an instant, or time.
+
+Source: design of the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+
+if TYPE_CHECKING:
+    from scheduler_engine.simulation import Simulation
+
+NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
+NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
+
+
+def stage(simulation: Simulation, command: commands.Stage) -> None:
+    _first_stage(simulation)
+
+
+def _first_stage(simulation: Simulation) -> None:
+    if not simulation.step():
+        raise Rejected(NOTHING_TO_STEP if simulation.replicas.works() else NOBODY_LEADS)
+
+
+def pod_cycle(simulation: Simulation, command: commands.PodCycle) -> None:
+    _first_stage(simulation)
+    while simulation.step(only_busy=True):
+        pass
+
+
+def settle(simulation: Simulation, command: commands.Settle) -> None:
+    simulation.settle(commands.MAX_CYCLES)
+
+
+def advance(simulation: Simulation, command: commands.Advance) -> None:
+    simulation.settle()
+    simulation.fire_timers(simulation.now_us + commands.time_us(command))
+
+
+def run(simulation: Simulation, command: commands.Run) -> None:
+    limit = simulation.scheduler.cycle_count + command.cycles
+    most_us, start_us = simulation.replicas.patience_us(), simulation.now_us
+    while simulation.settle(limit - simulation.scheduler.cycle_count):
+        if not simulation.timeline.has_work() and not simulation.replicas.waits_for_time():
+            return
+        due = simulation.timeline.next_us()
+        assert due is not None
+        if most_us is not None and due - start_us > most_us:
+            return
+        simulation.timeline.fire_next()
+        simulation.deliver()
+        if simulation.scheduler.cycle_count >= limit:
+            return
+
+
+HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
+    "stage": stage,
+    "pod": pod_cycle,
+    "settle": settle,
+    "advance": advance,
+    "run": run,
+}

@@ -1,0 +1,148 @@
+"""Owners whose pods end as fast as they are made: a round takes a second, and never all of them one instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands, effort
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node
+from scheduler_engine.trace.events import ObjectAdded
+from tests.engine import controllers as world
+
+Manifest = dict[str, Any]
+Maker = Callable[..., Manifest]
+
+
+def replication_controller(name: str, replicas: int, **fields: Any) -> Manifest:
+    made = world.replica_set(name, replicas, **fields)
+    spec = {**made["spec"], "selector": made["spec"]["selector"]["matchLabels"]}
+    return {**made, "apiVersion": "v1", "kind": "ReplicationController", "spec": spec}
+
+
+def parallel_set(name: str, replicas: int, **fields: Any) -> Manifest:
+    return world.stateful_set(name, replicas, podManagementPolicy="Parallel", **fields)
+
+
+def daemon_set(name: str, replicas: int, **fields: Any) -> Manifest:
+    return world.daemon_set(name, **fields)
+
+
+OWNERS: dict[str, tuple[Maker, int]] = {
+    "a ReplicaSet": (world.replica_set, 3),
+    "a ReplicationController": (replication_controller, 3),
+    "a Deployment": (world.deployment, 3),
+    "a StatefulSet": (world.stateful_set, 1),
+    "a StatefulSet whose pods come together": (parallel_set, 3),
+    "a DaemonSet": (daemon_set, 1),
+}
+"""Who makes pods → (how it is written, how many it makes in a round)."""
+AT_ONCE = {"key": "heat", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}
+PODS: dict[str, Manifest] = {
+    "pods that tolerate for 0 s and go at once": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 0},
+    "pods that tolerate for 0 s and go slowly": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 60},
+    "pods bound by name that tolerate for 0 s": {
+        "nodeName": "hot",
+        "tolerations": [AT_ONCE],
+        "terminationGracePeriodSeconds": 0,
+    },
+    "pods bound by name that go at once": {"nodeName": "hot", "terminationGracePeriodSeconds": 0},
+    "pods bound by name that go slowly": {"nodeName": "hot", "terminationGracePeriodSeconds": 60},
+}
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes round in one instant is found soon."""
+    monkeypatch.setattr(effort, "MOST_STEPS", 20_000)
+    monkeypatch.setattr(effort, "MOST_PODS", 20)
+
+
+def hot_node() -> Simulation:
+    simulation = Simulation()
+    world.apply(simulation, make_node("hot").taint("heat", effect="NoExecute").obj())
+    return simulation
+
+
+def made_at(simulation: Simulation) -> list[int]:
+    """In which second each pod was made."""
+    told = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
+    return [at_us // 10**6 for at_us, event in told if isinstance(event, ObjectAdded) and event.kind == "Pod"]
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize("pods", PODS)
+def test_a_round_takes_a_second(owner: str, pods: str) -> None:
+    if owner == "a DaemonSet" and "tolerations" not in PODS[pods]:
+        return  # It makes no pods for a node that would drive them away.
+    simulation = hot_node()
+    maker, together = OWNERS[owner]
+    world.apply(simulation, maker("web", 3, pod=PODS[pods]))
+    simulation.execute(commands.Settle())
+    world.advance(simulation, 4)
+    times = made_at(simulation)
+    slowly_by_name = owner.startswith("a StatefulSet") or owner == "a DaemonSet"
+    if "slowly" in pods and slowly_by_name:
+        assert times == [0] * together, "the one of the same name is still there"
+    else:
+        assert [times.count(second) for second in range(1, 5)] == [together] * 4
+        assert times.count(0) <= 2 * together
+
+
+@pytest.mark.parametrize("pods", PODS)
+def test_a_job_waits_ten_seconds_and_then_twice_as_long(pods: str) -> None:
+    simulation = hot_node()
+    world.apply(simulation, world.job("web", pod=PODS[pods], backoffLimit=2_000_000_000))
+    world.advance(simulation, 75)
+    assert made_at(simulation) == [0, 10, 30, 70]
+
+
+@pytest.mark.parametrize("grace", [0, 60], ids=["at once", "slowly"])
+@pytest.mark.parametrize("owner", OWNERS)
+def test_a_drain_of_a_node_whose_pods_come_back_goes_on_second_by_second(owner: str, grace: int) -> None:
+    simulation = Simulation()
+    spec = {"nodeName": "n1", "terminationGracePeriodSeconds": grace}
+    world.apply(simulation, make_node("n1").obj(), OWNERS[owner][0]("web", 3, pod=spec))
+    simulation.execute(commands.Drain("n1"))
+    world.advance(simulation, 3)
+    times = made_at(simulation)
+    assert max(times.count(second) for second in range(1, 4)) <= 3
+
+
+def test_the_owner_tells_why_it_waits() -> None:
+    simulation = hot_node()
+    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that go at once"]))
+    told = world.events(simulation, "ReplicaSet", "web")
+    assert told[-1] == (
+        "BackOff: Pods end in the instant in which they are made: the next ones are made a second later"
+    )
+
+
+def test_a_run_does_not_wait_for_the_next_round() -> None:
+    simulation = hot_node()
+    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that go at once"]))
+    world.run(simulation)
+    assert simulation.now_us == 0
+
+
+def test_rounds_end_with_the_taint() -> None:
+    simulation = hot_node()
+    world.apply(simulation, world.replica_set("web", 2, pod=PODS["pods bound by name that go at once"]))
+    simulation.execute(commands.Taint("hot", "heat", "NoExecute", on=False))
+    world.advance(simulation, 1)
+    assert [pod.phase for pod in world.pods(simulation, "web")] == ["Running"] * 2
+    world.advance(simulation, 10)
+    assert set(made_at(simulation)) == {0, 1}
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_what_a_person_deletes_comes_back_at_once(times: int) -> None:
+    simulation = world.cluster(world.replica_set("web", 2))
+    for _ in range(times):
+        for pod in world.pods(simulation, "web"):
+            world.delete(simulation, "Pod", pod.key)
+    assert len(world.pods(simulation, "web")) == 2
+    assert simulation.now_us == 0

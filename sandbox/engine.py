@@ -15,18 +15,32 @@ QUEUE_RULES = tuple(QUEUES)
 
 
 def new_simulation(seed: int, configuration: str, queue_rules: str) -> Simulation:
-    """A simulation at its start; ``configuration`` is JSON text, ``queue_rules`` one of ``QUEUE_RULES``."""
-    return Simulation(seed=seed, configuration=json.loads(configuration), full=True, queue_rules=queue_rules)
+    """A simulation at its start; ``configuration`` is JSON text, ``queue_rules`` one of ``QUEUE_RULES``.
+
+    One that has raised ``OverBudget`` is of no use any more: a replay starts from a keyframe.
+    """
+    configured = json.loads(configuration)
+    return Simulation(seed=seed, configuration=configured, full=True, queue_rules=queue_rules, undoes=False)
 
 
 def to_text(command: dict[str, Any]) -> str:
     """The command as it is kept. Raises ``Rejected`` when it is none."""
-    return json.dumps(commands.to_json(commands.from_json(command)), separators=(",", ":"))
+    return _text(commands.from_json(command))
 
 
-def execute(simulation: Simulation, text: str) -> None:
-    """Execute a kept command. Always from its text, so that the first run and every replay see the same input."""
-    simulation.execute(commands.from_json(json.loads(text)))
+def execute(simulation: Simulation, text: str) -> str | None:
+    """Execute a kept command. Always from its text, so that the first run and every replay see the same input.
+
+    Gives what is to be kept in place of the last command and this one, when they are ticks of playing that merge.
+    """
+    command = commands.from_json(json.loads(text))
+    both = simulation.merged(command)
+    simulation.execute(command)
+    return None if both is None else _text(both)
+
+
+def _text(command: commands.Command) -> str:
+    return json.dumps(commands.to_json(command), separators=(",", ":"))
 
 
 def entries_from(simulation: Simulation, start: int) -> list[Entry]:

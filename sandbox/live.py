@@ -19,7 +19,7 @@ from sandbox.guide import guide
 from sandbox.panels.stuck import Stuck
 from sandbox.panels.world import World
 from sandbox.records import Log, Plan, Position, Record
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
 log = logging.getLogger(__name__)
@@ -175,23 +175,29 @@ class Live:
         frame = self.keyframes[nearest]
         self._stand(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
 
-    def execute(self, texts: list[str]) -> None:
-        """Execute kept commands. Raises ``Rejected``, with nothing changed.
+    def execute(self, texts: list[str]) -> list[str | None]:
+        """Execute kept commands; for each, what is to be kept in place of the last one and itself, if the two merge.
+
+        Raises ``Rejected``, with nothing changed.
 
         Until ``arrive`` tells their places in the log, or after any error, the next move starts from a keyframe.
         """
         self.remember()
         start = time.thread_time()
+        kept = []
         for text in texts:
             state, self.state = self.state, UNRECORDED
             try:
                 with self.interruptible():
-                    engine.execute(self.simulation, text)
+                    kept.append(engine.execute(self.simulation, text))
+            except OverBudget:
+                raise  # The simulation has gone too far to be of use.
             except Rejected:
                 self.state = state
                 raise
             self._fold()
         self.spent += time.thread_time() - start
+        return kept
 
     def arrive(self, records: list[Record]) -> None:
         """The commands just executed stand in the log as ``records``."""

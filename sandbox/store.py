@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -70,31 +69,24 @@ def create(
     return sandbox, token
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A command to be executed, and its place and text in the log to be."""
-
-    n: int
-    text: str
-    kept: str
-
-
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
     """Execute ``command`` at the head and append it; what lay beyond the head is dropped.
 
-    A tick of playing after another one takes its record's place, with the time of both.
+    A tick of playing after another one takes its record's place, with the time of both, when the engine says so.
     Raises ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
     """
-    plan = Plan.of(sandbox)
+    plan, text = Plan.of(sandbox), engine.to_text(command)
     with turn(sandbox.pk):
         for _ in range(site.TRIES):
             place = statements.place(sandbox.pk)
-            step = _step(sandbox.pk, place.position, command)
+            quotas.check_log(place.position.head, statements.log_bytes(sandbox.pk) + len(text))
             try:
-                site.ask(plan, place.position, "execute", [command], [step.text], seconds=settings.COMMAND_SECONDS)
+                job = (plan, place.position, "execute", [command], [text])
+                merged = site.ask(*job, seconds=settings.COMMAND_SECONDS)[0]
             except StateGone:
                 continue
-            appended = _append(sandbox.pk, place, step, who)
+            n, kept = (place.position.head, merged) if merged else (place.position.head + 1, text)
+            appended = _append(sandbox.pk, place, n, kept, who)
             if appended is not None:
                 now, record = appended
                 site.engines().tell(plan, place.position, "arrive", [record])
@@ -103,15 +95,15 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
     raise Occupied(site.CHANGING)
 
 
-def _append(sandbox_id: UUID, place: Place, step: Step, who: str) -> tuple[Place, Record] | None:
-    """The place after the step, and its record; None when another worker was quicker."""
+def _append(sandbox_id: UUID, place: Place, n: int, text: str, who: str) -> tuple[Place, Record] | None:
+    """The place after command ``n``, and its record; None when another worker was quicker."""
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
-        dropped = statements.drop_from(sandbox_id, step.n) if step.n <= place.position.length else 0
-        record = statements.append(sandbox_id, step.n, step.kept, who)
-        now = Place(Position(record.key, record.n, record.n), place.revision + 1)
-        statements.set_place(sandbox_id, now, len(step.kept) - dropped)
+        dropped = statements.drop_from(sandbox_id, n) if n <= place.position.length else 0
+        record = statements.append(sandbox_id, n, text, who)
+        now = Place(Position(record.key, n, n), place.revision + 1)
+        statements.set_place(sandbox_id, now, len(text) - dropped)
     return now, record
 
 
@@ -129,27 +121,6 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)
     return now.position
-
-
-def _step(sandbox_id: UUID, position: Position, command: dict[str, Any]) -> Step:
-    """Raises ``OverQuota`` when the log is full, ``Rejected`` when it is no command."""
-    text = engine.to_text(command)
-    played = _played_before(sandbox_id, position, command)
-    if played:
-        # The engine, too, takes ticks of playing that follow each other for one command.
-        together = command | {"seconds": round(played + command["seconds"], 6)}
-        return Step(position.head, text, engine.to_text(together))
-    quotas.check_log(position.head, statements.log_bytes(sandbox_id) + len(text))
-    return Step(position.head + 1, text, text)
-
-
-def _played_before(sandbox_id: UUID, position: Position, command: dict[str, Any]) -> float:
-    """Simulated seconds of the record at head, when it and ``command`` are both ticks of playing; else 0."""
-    if not command.get("play"):
-        return 0
-    last = CommandRecord.objects.filter(sandbox=sandbox_id, n=position.head).first()
-    before = json.loads(last.command) if last else {}
-    return before["seconds"] if before.get("play") else 0
 
 
 def _announce(sandbox_id: UUID, place: Place) -> None:

@@ -26,8 +26,10 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
 """Errors that are answers."""
 
 
-def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> None:
+def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> list[str | None]:
     """Execute commands, given as what they say and as they will be kept; ``arrive`` is to follow.
+
+    For each: what is to be kept in place of the last one and itself, if the two merge.
 
     Raises ``Rejected``, ``OverQuota`` or ``ReplayFailed``, with nothing changed.
     """
@@ -35,7 +37,7 @@ def execute(live: Live, position: Position, commands: list[dict[str, Any]], text
     live.check_whole()
     for command in commands:
         quotas.check_objects(command, live.world)
-    live.execute(texts)
+    return live.execute(texts)
 
 
 def arrive(live: Live, position: Position, records: list[Record]) -> None:

@@ -182,6 +182,35 @@ def test_only_neighbouring_ticks_of_playing_merge(visitor: Any, ticks: list[dict
     assert len(visitor.log()) == records
 
 
+ELECTION = {"kind": "replicas", "count": 5, "lease_duration": "3s", "renew_deadline": "2s", "retry_period": "500ms"}
+
+
+@pytest.mark.parametrize(
+    ("first", "ticks", "records"),
+    [
+        pytest.param([], [1.4e-6] * 40, 1, id="forty times 1.4 microseconds"),
+        pytest.param([], [43_200] * 3, 2, id="a day and a half"),
+        pytest.param([ELECTION], [6.25] * 6, 3, id="more than replicas that try for a lock let pass at once"),
+    ],
+)
+def test_however_long_somebody_plays_the_log_replays(
+    visitor: Any,
+    node: Any,
+    first: list[dict[str, Any]],
+    ticks: list[float],
+    records: int,
+    trace: Callable[[Sandbox], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("scheduler_engine.replicas.MAX_TRIES", 250)
+    monkeypatch.setattr("scheduler_engine.effort.MERGING_SHARE", 1)
+    for command in (*first, *map(tick, ticks)):
+        store.execute(visitor.row(), command)
+    assert len(visitor.log()) == records
+    store.execute(visitor.row(), node("late"))  # Its entry tells the time.
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+
+
 def test_a_tick_after_going_back_to_a_tick_goes_on_there_and_drops_what_lay_ahead(
     visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
 ) -> None:

@@ -18,13 +18,26 @@ LARGEST = 2**63 - 1
 DECIMAL_SI = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY_SI = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 SUFFIX_OF = {power: name for name, power in DECIMAL_SI.items()}
-PATTERN = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
-EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,5})", re.ASCII)
+PATTERN = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)", re.ASCII)
+"""Nothing is tried twice: a text of any length is read once from its start to its end."""
+EXPONENT = re.compile(r"[eE]([+-]?)0*+([0-9]*+)(?<=[0-9])", re.ASCII)
 FORMAT_MESSAGE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 SUFFIX_MESSAGE = "unable to parse quantity's suffix"
 NUMBER_MESSAGE = "unable to parse numeric part of quantity"
 MAX_DIGITS = 18
 """Numbers with more digits take Kubernetes' arbitrary-precision path."""
+
+MOST_PLACES = 120
+"""Digits before the decimal point. Kubernetes takes more, but counts only what 64 bits hold; sums, shares and products of
+such amounts still fit a floating-point number, with which panels are drawn."""
+LARGE_MESSAGE = f"must be less than 1e{MOST_PLACES}, the largest amount that can be counted here"
+
+_KEPT_LENGTH = 64
+"""Characters of a text that is kept as it was written and remembered; longer ones are rare and would fill the memory."""
+_MOST_BINARY_PLACES = 20
+"""Digits before the point from which on a number with a binary suffix is above the largest one in any case."""
+_MOST_DECIMALS = 1000
+"""Decimal places of a number with a binary suffix that are counted one by one; what follows can only round it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +72,40 @@ def divide_away(number: int, by: int) -> int:
     return -(-number // by) if number >= 0 else number // by
 
 
-@lru_cache(maxsize=4096)
 def parse_quantity(text: str | int | float) -> Quantity:
     """Read ``500m``, ``1.5Gi``, ``2e3`` or a JSON number.
 
-    Raises ValueError with Kubernetes' text when it is no quantity.
+    Raises ValueError with Kubernetes' text when it is no quantity, and with ``LARGE_MESSAGE`` when it is too large.
     """
-    if isinstance(text, bool) or text == "":
+    if isinstance(text, str):
+        return _cached(text) if len(text) <= _KEPT_LENGTH else _parsed(text)
+    if isinstance(text, bool):
         raise ValueError(FORMAT_MESSAGE)
-    if isinstance(text, (int, float)):
-        text = _go_number(text) if isinstance(text, float) else str(text)
+    if abs(text) >= 10**MOST_PLACES:
+        raise ValueError(LARGE_MESSAGE)
+    return _cached(_go_number(text) if isinstance(text, float) else str(text))
+
+
+def _parsed(text: str) -> Quantity:
     match = PATTERN.fullmatch(text)
-    if match is None:
+    if match is None or text == "":
         raise ValueError(FORMAT_MESSAGE)
     sign, number, fraction, suffix = match.groups(default="")
     notation, power = _notation(suffix)
     if not suffix and not number and not fraction and "." not in text:
         return Quantity(0, wide=False)
+    digits = f"{number}{fraction}".lstrip("0")
+    if notation != "BinarySI" and digits and len(digits) - len(fraction) + power > MOST_PLACES:
+        raise ValueError(LARGE_MESSAGE)
     narrow = _narrow(text, sign, number, fraction, notation, power)
     if narrow is not None:
         return narrow
     if not text[: len(text) - len(suffix)].strip("+-."):
         raise ValueError(NUMBER_MESSAGE)
-    return _wide(sign, int(f"{number}{fraction}" or "0"), len(fraction), notation, power)
+    return _wide(sign, digits, len(fraction), notation, power)
+
+
+_cached = lru_cache(maxsize=4096)(_parsed)
 
 
 def _go_number(number: float) -> str:
@@ -97,9 +121,14 @@ def _notation(suffix: str) -> tuple[str, int]:
     if suffix in BINARY_SI:
         return "BinarySI", BINARY_SI[suffix]
     match = EXPONENT.fullmatch(suffix)
-    if match is None:
+    if match is None or len(match[2]) > 19 or not -(2**63) <= int(f"{match[1]}{match[2] or 0}") < 2**63:
         raise ValueError(SUFFIX_MESSAGE)
-    return "DecimalExponent", int(match[1])
+    return "DecimalExponent", _in_32_bits(int(f"{match[1]}{match[2] or 0}"))
+
+
+def _in_32_bits(number: int) -> int:
+    """An exponent as Kubernetes keeps it: what does not fit is cut off."""
+    return (number + 2**31) % 2**32 - 2**31
 
 
 def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, power: int) -> Quantity | None:
@@ -119,25 +148,49 @@ def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, pow
         kept = shifted % 8 != 0
     else:
         kept = scale % 3 == 0 and not (number + fraction).endswith("000") and number[0] != "0"
-    return Quantity(digits * 10 ** (scale + 9), notation, text if kept else "", digits, scale, wide=False)
+    scale = scale if digits else min(scale, MOST_PLACES)
+    written = text if kept and len(text) <= _KEPT_LENGTH else ""
+    return Quantity(digits * 10 ** (scale + 9), notation, written, digits, scale, wide=False)
 
 
-def _wide(sign: str, digits: int, places: int, notation: str, power: int) -> Quantity:
-    """The quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit number."""
-    if notation == "BinarySI":
-        digits, power = digits * 2**power, 0
-    if digits == 0:
-        return Quantity(0, notation, "", 0, power - places)
-    shift = power - places + 9
-    nano = digits * 10**shift if shift >= 0 else divide_away(digits, 10 ** min(-shift, 20_000))
+def _wide(sign: str, digits: str, places: int, notation: str, power: int) -> Quantity:
+    """The quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit number.
+
+    ``digits`` without leading zeros, ``places`` of them after the point.
+    """
+    if not digits:
+        shift = -places if notation == "BinarySI" else power - places
+        return Quantity(0, notation, "", 0, max(-MOST_PLACES, min(shift, MOST_PLACES)))
     scale = -9
-    if notation == "BinarySI" and nano > LARGEST * NANO:
-        nano, scale = LARGEST * NANO, 0
-    if notation == "BinarySI" and 0 < nano < NANO:
+    if notation == "BinarySI":
+        nano = _binary_nano(digits, places, power)
+        scale = 0 if nano > LARGEST * NANO else -9
+        nano = min(nano, LARGEST * NANO)
+    else:
+        nano = _rounded_up(digits, places - power)
+    if notation == "BinarySI" and nano < NANO:
         notation = "DecimalSI"
     if sign == "-":
         nano = -nano
     return Quantity(nano, notation, "", nano // 10 ** (scale + 9), scale)
+
+
+def _rounded_up(digits: str, places: int) -> int:
+    """Nano-units of ``digits`` with ``places`` of them after the point (fewer than none: zeros follow)."""
+    counted = max(len(digits) - places + 9, 0)
+    if len(digits) <= counted:
+        return int(digits) * 10 ** (9 - places)
+    return int(digits[:counted] or "0") + (1 if digits[counted:].strip("0") else 0)
+
+
+def _binary_nano(digits: str, places: int, power: int) -> int:
+    """Nano-units of the number × 2^``power``, something above the largest number where it does not matter what."""
+    if len(digits) - places > _MOST_BINARY_PLACES:
+        return (LARGEST + 1) * NANO
+    cut = places - _MOST_DECIMALS
+    if cut > 0:
+        digits, places = f"{digits[:-cut]}{1 if digits[-cut:].strip('0') else 0}", _MOST_DECIMALS + 1
+    return divide_away(int(digits) * 2**power * NANO, 10**places)
 
 
 def canonical(quantity: Quantity) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_engine.api.quantity import (
     FORMAT_MESSAGE,
+    LARGE_MESSAGE,
     NANO,
     NUMBER_MESSAGE,
     SUFFIX_MESSAGE,
@@ -68,7 +69,9 @@ WRONG = {
     "1ki": SUFFIX_MESSAGE,
     "1mm": SUFFIX_MESSAGE,
     "--1": SUFFIX_MESSAGE,
-    "1e999999999": SUFFIX_MESSAGE,
+    "1e99999999999999999999": SUFFIX_MESSAGE,
+    "1e120": LARGE_MESSAGE,
+    "-1e999999999": LARGE_MESSAGE,
     "e-12": NUMBER_MESSAGE,
     ".Pi": NUMBER_MESSAGE,
 }
@@ -78,6 +81,43 @@ WRONG = {
 def test_what_is_no_quantity_gets_kubernetes_text(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(WRONG[text])}$"):
         parse_quantity(text)
+
+
+LONG = {
+    "1e119": ("100e117", 10**119),
+    "9" * 120: ("9" * 120, int("9" * 120)),
+    "0" * 100_000 + "5": ("5", 5),
+    "0." + "0" * 100_000 + "5": ("1n", 1),
+    "-0." + "0" * 100_000 + "5": ("-1n", -1),
+    "0." + "0" * 5_000 + "5e5001": ("5", 5),
+    "1." + "5" * 100_000: ("1555555556n", 2),
+    "9" * 100_000 + "Ki": ("9223372036854775807", 2**63 - 1),
+    "1." + "0" * 100_000 + "1Ki": ("1024000000001n", 1025),
+    "1e-2147483648": ("1e-9", 1),
+    "0e2147483647": ("0", 0),
+    "1e4294967299": ("1e4294967299", 1000),
+    "5E" + "0" * 100_000 + "3": ("5e3", 5000),
+}
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda text: f"{text[:9]}…{text[-9:]}")
+def test_what_is_long_is_read_as_kubernetes_reads_it(text: str) -> None:
+    quantity = parse_quantity(text)
+    assert (canonical(quantity), quantity.value()) == LONG[text]
+
+
+TOO_LARGE = ["37e99998", "1" * 121, "2" * 1_000_000, "1e2147483647", "-1.5e4000"]
+
+
+@pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: text[:12])
+def test_what_is_too_large_to_be_counted_is_refused_before_it_is_worked_out(text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(LARGE_MESSAGE)}$"):
+        parse_quantity(text)
+
+
+def test_zeros_before_a_wrong_character_are_read_once() -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(FORMAT_MESSAGE)}$"):
+        parse_quantity("0" * 1_000_000 + "!")
 
 
 ROUNDED = {
@@ -163,9 +203,9 @@ def test_any_text_is_a_quantity_or_a_value_error(text: str) -> None:
         message = canonical(parse_quantity(text)) and ""
     except ValueError as problem:
         message = str(problem)
-    assert message in ("", FORMAT_MESSAGE, SUFFIX_MESSAGE, NUMBER_MESSAGE)
+    assert message in ("", FORMAT_MESSAGE, LARGE_MESSAGE, SUFFIX_MESSAGE, NUMBER_MESSAGE)
 
 
-@pytest.mark.parametrize(("number", "form"), [(1e300, "1e+300"), (1.5, "1500m"), (1000.0, "1k"), (1e-7, "100e-9")])
+@pytest.mark.parametrize(("number", "form"), [(1e90, "1e+90"), (1.5, "1500m"), (1000.0, "1k"), (1e-7, "100e-9")])
 def test_a_number_is_read_as_go_writes_it(number: float, form: str) -> None:
     assert canonical(parse_quantity(number)) == form

@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_ERRORS = 1000
+"""How many errors of one text or command are told, and how many warnings. After one more, nobody looks for others."""
+
+LONGEST_NAME = 253
+"""Characters of an object's name that its errors show."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldError:

@@ -8,16 +8,21 @@ from scheduler_engine.api.loading import DEFAULT_LIMITS, Manifest, located, read
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``errors`` and ``warnings`` in the order of the text; only objects without errors are asked for warnings."""
+    """``errors`` and ``warnings`` in the order of the text; only objects without errors are asked for warnings.
+
+    At most ``MOST_ERRORS`` of each; ``more_errors`` and ``more_warnings``: there are others that nobody counted.
+    """
 
     manifests: list[Manifest]
     errors: list[FieldError]
     warnings: list[FieldError]
+    more_errors: bool = False
+    more_warnings: bool = False
 
 
 def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
@@ -25,17 +30,21 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
     try:
         manifests, errors = read_manifests(text, limits)
     except Rejected as problem:
-        return Checked([], problem.errors, [])
+        return Checked([], problem.errors[:MOST_ERRORS], [], len(problem.errors) > MOST_ERRORS)
     if not manifests and not errors:
         errors.append(FieldError("", "FieldValueRequired", "There is no manifest in this text."))
     warnings: list[FieldError] = []
     for manifest in manifests:
+        if len(errors) > MOST_ERRORS:
+            break
         wrong = validate(manifest.data, manifest.document)
         errors += wrong
-        if not wrong:
+        if not wrong and len(warnings) <= MOST_ERRORS:
             warnings += warnings_about(manifest.data, manifest.document)
-    return Checked(manifests, _in_order(errors, manifests), _in_order(warnings, manifests))
+    more = (len(errors) > MOST_ERRORS, len(warnings) > MOST_ERRORS)
+    return Checked(manifests, _in_order(errors, manifests), _in_order(warnings, manifests), *more)
 
 
 def _in_order(problems: list[FieldError], manifests: list[Manifest]) -> list[FieldError]:
-    return sorted(located(problems, manifests), key=lambda problem: (problem.line, problem.column))
+    placed = located(problems[:MOST_ERRORS], manifests)
+    return sorted(placed, key=lambda problem: (problem.line, problem.column))

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.api.fields_objects import OBJECTS
@@ -20,8 +21,10 @@ from scheduler_engine.api.fields_volumes import VOLUME_SOURCES
 from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
 from scheduler_engine.api.times import in_utc, is_time
-from scheduler_engine.errors import FieldError
+from scheduler_engine.errors import MOST_ERRORS, FieldError
 
+MOST_HINTS = 100
+"""Unknown fields of one object for which a known one with a similar name is looked up."""
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -85,11 +88,15 @@ _WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false
 
 
 def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
-    """Unknown fields, wrong types and quantities that are none, all of them, in the order written."""
-    return list(_check_struct(manifest, kind, ""))
+    """Unknown fields, wrong types and quantities that are none, in the order written.
+
+    All of them up to ``MOST_ERRORS``; one more says that there may be still more.
+    """
+    return list(islice(_check_struct(manifest, kind, "", iter(range(MOST_HINTS))), MOST_ERRORS + 1))
 
 
-def _check_struct(value: Any, type_name: str, path: str) -> Iterator[FieldError]:
+def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
+    """``hints`` yields once for every unknown field that gets a hint."""
     if not isinstance(value, Mapping):
         yield _wrong(path, "a mapping", value)
         return
@@ -97,34 +104,34 @@ def _check_struct(value: Any, type_name: str, path: str) -> Iterator[FieldError]
     for name, item in value.items():
         field, inside = fields.get(name), f"{path}.{name}" if path else str(name)
         if field is None:
-            yield FieldError(inside, "UnknownField", f'unknown field "{inside}"{_hint(str(name), fields)}')
+            hint = _hint(str(name), fields) if next(hints, None) is not None else ""
+            yield FieldError(inside, "UnknownField", f'unknown field "{inside}"{hint}')
         elif item is not None:
-            yield from _check_field(item, field, inside)
+            yield from _check_field(item, field, inside, hints)
 
 
-def _check_field(value: Any, field: Field, path: str) -> Iterator[FieldError]:
+def _check_field(value: Any, field: Field, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
     if field.shape == "one":
-        yield from _check_one(value, field.type, path)
+        yield from _check_one(value, field.type, path, hints)
     elif field.shape == "list":
         if not isinstance(value, list):
             yield _wrong(path, "a list", value)
             return
         for index, item in enumerate(value):
             if item is not None:
-                yield from _check_one(item, field.type, f"{path}[{index}]")
+                yield from _check_one(item, field.type, f"{path}[{index}]", hints)
     elif not isinstance(value, Mapping):
         yield _wrong(path, "a mapping", value)
     else:
         for key, item in value.items():
             if item is not None:
-                yield from _check_one(
-                    item, field.type, f"{path}[{key}]" if field.type == "quantity" else f"{path}.{key}"
-                )
+                place = f"{path}[{key}]" if field.type == "quantity" else f"{path}.{key}"
+                yield from _check_one(item, field.type, place, hints)
 
 
-def _check_one(value: Any, type_name: str, path: str) -> Iterator[FieldError]:
+def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
     if type_name in TYPES:
-        yield from _check_struct(value, type_name, path)
+        yield from _check_struct(value, type_name, path, hints)
     elif type_name == "quantity":
         try:
             parse_quantity(_quantity_text(value))
@@ -157,7 +164,7 @@ def _typed_one(value: Any, type_name: str) -> Any:
         return None
     if type_name in TYPES:
         return well_typed(value, type_name) if isinstance(value, Mapping) else None
-    return None if any(_check_one(value, type_name, "")) else value
+    return None if any(_check_one(value, type_name, "", iter(()))) else value
 
 
 def _quantity_text(value: Any) -> str | int | float:

@@ -26,6 +26,8 @@ WRITTEN = (
 )
 """Where a field is written that Kubernetes calls otherwise in its errors."""
 
+_TOLD = re.compile(r'Invalid value: ("(?:[^"\\]|\\.)*"): ')
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -41,16 +43,24 @@ class Manifest:
         found = self.positions.find(written_path(path))
         return found.line, found.column
 
-    def place_of(self, error: FieldError) -> tuple[int, int]:
-        """Like ``place``; of labels and other pairs Kubernetes names only the mapping and the wrong key or value."""
+    def place_of(self, error: FieldError, seen: dict[int, dict[str, str]] | None = None) -> tuple[int, int]:
+        """Like ``place``; of labels and other pairs Kubernetes names only the mapping and the wrong key or value.
+
+        ``seen`` keeps, for many errors of one manifest, under which key each text of a mapping stands first.
+        """
         found, keys = self.positions.trail(written_path(error.path))
+        told = _TOLD.match(error.message)
+        if told is None or not found.children:
+            return found.line, found.column
         value: Any = self.data
         for key in keys:
             value = value[key]
-        told = re.match(r'Invalid value: ("(?:[^"\\]|\\.)*"): ', error.message)
-        if told is not None and isinstance(value, dict):
-            wrong = (key for key, item in value.items() if told[1] in (_in_quotes(key), _in_quotes(item)))
-            found = next((found.children[key] for key in wrong if key in found.children), found)
+        if isinstance(value, dict):
+            seen = {} if seen is None else seen
+            if id(value) not in seen:
+                seen[id(value)] = _first_keys(value, found)
+            wrong = seen[id(value)].get(told[1])
+            found = found if wrong is None else found.children[wrong]
         return found.line, found.column
 
 
@@ -110,16 +120,23 @@ def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[D
 def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[FieldError]:
     """The same errors with the line and column at which each one's field stands in the text it came from."""
     found: list[FieldError] = []
+    seen: dict[int, dict[str, str]] = {}
     for error in errors:
         if error.line == 0 and error.document < len(manifests):
-            line, column = manifests[error.document].place_of(error)
+            line, column = manifests[error.document].place_of(error, seen)
             error = replace(error, line=line, column=column)
         found.append(error)
     return found
 
 
-def _in_quotes(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
+def _first_keys(value: dict[str, Any], place: Place) -> dict[str, str]:
+    """Every key and text of a mapping, in quotes → the first key that is it or has it."""
+    found: dict[str, str] = {}
+    for key, item in value.items():
+        for text in (key, item) if key in place.children else ():
+            if isinstance(text, str):
+                found.setdefault(json.dumps(text, ensure_ascii=False), key)
+    return found
 
 
 def written_path(path: str) -> str:

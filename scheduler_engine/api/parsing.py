@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.api.parse_events import Event, NotReadable
 from scheduler_engine.api.scalars import key_text
-from scheduler_engine.errors import FieldError
+from scheduler_engine.errors import MOST_ERRORS, FieldError
+
+_BOUNDARY = re.compile(r"[.\[]|$")
+_BRACKET = re.compile(r"\](?=[.\[]|$)")
+_MOST_BOUNDARIES = 64
+"""Dots and brackets after which a key is looked for; keys may hold some themselves (``example.com/a.b``)."""
+
+
+def owners_of(path: str) -> Iterator[str]:
+    """The path itself, and those of what it stands in (``spec.volumes[0]``, ``spec.volumes``, ``spec``)."""
+    yield path
+    for match in islice(_BOUNDARY.finditer(path, 1), _MOST_BOUNDARIES):
+        yield path[: match.start()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +50,30 @@ class Place:
 
     def trail(self, path: str) -> tuple[Place, tuple[str | int, ...]]:
         """The same place, and the keys that lead to it."""
-        for key in sorted(self.children, key=lambda key: -len(str(key))):
-            for form in (f"[{key}]", f".{key}", f"{key}"):
-                if path == form:
-                    return self.children[key], (key,)
-                if path.startswith(form) and path[len(form)] in ".[":
-                    place, keys = self.children[key].trail(path[len(form) :])
-                    return place, (key, *keys)
-        return self, ()
+        place, position = self, 0
+        keys: list[str | int] = []
+        while position < len(path) and place.children:
+            found = place._step(path, position)
+            if found is None:
+                break
+            key, position = found
+            place = place.children[key]
+            keys.append(key)
+        return place, tuple(keys)
+
+    def _step(self, path: str, position: int) -> tuple[str | int, int] | None:
+        """The longest key that the path has at ``position``, and where it goes on."""
+        bracket = path[position] == "["
+        start = position + 1 if path[position] in ".[" else position
+        pattern = _BRACKET if bracket else _BOUNDARY
+        ends = [match.start() for match in islice(pattern.finditer(path, start), _MOST_BOUNDARIES)]
+        for end in reversed(ends):
+            key = path[start:end]
+            if key in self.children:
+                return key, end + bracket
+            if len(key) < 10 and key.isdecimal() and int(key) in self.children:
+                return int(key), end + bracket
+        return None
 
 
 @dataclass(slots=True)
@@ -71,7 +101,6 @@ class _Open:
 
     value: dict[str, Any] | list[Any]
     place: Place
-    path: str
     anchor: str | None
     nodes: int = 1
     height: int = 1
@@ -144,8 +173,8 @@ class _Builder:
         frame.key_event = event
         if frame.key is not None and event.anchor is not None:
             self.anchors[event.anchor] = _Built(event.value, Place(event.line, event.column))
-        if frame.key is not None and frame.key in frame.value:
-            path = f"{frame.path}.{frame.key}" if frame.path else frame.key
+        if frame.key is not None and frame.key in frame.value and len(self.duplicates) <= MOST_ERRORS:
+            path = self._path()
             message = f'duplicate field "{path}"'
             self.duplicates.append(
                 FieldError(path, "FieldValueDuplicate", message, self.documents - 1, event.line, event.column)
@@ -155,14 +184,13 @@ class _Builder:
         self._count(event, 1)
         if len(self.stack) >= self.limits.depth:
             raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
-        place, path = Place(event.line, event.column), ""
-        if self.stack:
-            parent = self.stack[-1]
-            if isinstance(parent.value, list):
-                path = f"{parent.path}[{len(parent.value)}]"
-            else:
-                path = f"{parent.path}.{parent.key}" if parent.path else str(parent.key)
-        self.stack.append(_Open({} if event.what == "map" else [], place, path, event.anchor))
+        place = Place(event.line, event.column)
+        self.stack.append(_Open({} if event.what == "map" else [], place, event.anchor))
+
+    def _path(self) -> str:
+        """Of the value that comes next."""
+        parts = (f"[{len(item.value)}]" if isinstance(item.value, list) else f".{item.key or '<<'}" for item in self.stack)
+        return "".join(parts).removeprefix(".")
 
     def _alias(self, event: Event) -> _Built:
         built = self.anchors.get(event.anchor or "")

@@ -49,10 +49,10 @@ def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
         if container.get("restartPolicy") == "Always":
             _add(total, running)
             _add(sidecars, running)
-            running = dict(sidecars)
+            running = {name: sidecars[name] for name in running}
         else:
-            _add(running, sidecars)
-        _raise_to(peak, running)
+            _add(running, {name: sidecars[name] for name in running if name in sidecars})
+        _raise_to(peak, running)  # of what else the sidecars have it knows already
     _raise_to(total, peak)
     return total
 

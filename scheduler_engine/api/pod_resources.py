@@ -132,10 +132,10 @@ def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Amoun
         running = _container_requests(pod, container, statuses if sidecar else {}, defaults)
         if sidecar:
             _add(total, running)
-        _add(running, sidecars)
+        _add(running, {name: sidecars[name] for name in running if name in sidecars})
         if sidecar:
-            sidecars = running
-        _raise_to(peak, running)
+            sidecars.update(running)
+        _raise_to(peak, running)  # of what else the sidecars have it knows already
     _raise_to(total, peak)
     return total
 

@@ -179,7 +179,7 @@ def _rounded_up(digits: str, places: int) -> int:
     """Nano-units of ``digits`` with ``places`` of them after the point (fewer than none: zeros follow)."""
     counted = max(len(digits) - places + 9, 0)
     if len(digits) <= counted:
-        return int(digits) * 10 ** (9 - places)
+        return int(digits + "0" * (9 - places))
     return int(digits[:counted] or "0") + (1 if digits[counted:].strip("0") else 0)
 
 

@@ -7,6 +7,7 @@ Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
@@ -24,7 +25,7 @@ from scheduler_engine.api.warnings_pod import (
     pod_warnings,
     template_warnings,
 )
-from scheduler_engine.errors import FieldError
+from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError
 
 Data = Mapping[str, Any]
 
@@ -34,14 +35,17 @@ MOST_INDEXES, MOST_PARALLEL = 100_000, 10_000
 
 
 def warnings_about(manifest: Data, document: int = 0) -> list[FieldError]:
-    """What Kubernetes would warn of; the manifest must be valid. ``document`` is its number in its text."""
+    """What Kubernetes would warn of; the manifest must be valid. ``document`` is its number in its text.
+
+    More than ``MOST_ERRORS`` say that there may be still more.
+    """
     kind = kind_of(manifest).name
     rule = WARNINGS.get(kind)
     if rule is None:
         return []
     name = (manifest.get("metadata") or {}).get("name") or ""
-    shown = f"{kind} {name}".strip()
-    found = rule(with_defaults(manifest))
+    shown = f"{kind} {name[:LONGEST_NAME]}".strip()
+    found = islice(rule(with_defaults(manifest)), MOST_ERRORS + 1)
     return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in found]
 
 

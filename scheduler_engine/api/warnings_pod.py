@@ -47,6 +47,7 @@ OLD_VOLUMES = {
 """Field → its name in Kubernetes' text, and the text."""
 
 HOST_NAME = "which can result in surprising behavior; a DNS label is recommended"
+AMBIGUOUS = "dangerously ambiguous"
 MATCHES_NOTHING = "a null labelSelector results in matching no pod"
 
 
@@ -173,12 +174,12 @@ def old_volumes(volume: Data, path: str) -> Warnings:
 
 def _said_twice(spec: Data, path: str) -> Warnings:
     for field, key, word in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
-        seen: list[str] = []
+        seen: set[str] = set()
         for index, item in enumerate(spec.get(field) or ()):
             value = item.get(key) or ""
             if value in seen:
                 yield f"{path}.{field}[{index}].{key}", f"duplicate {word} {quoted(value)}"
-            seen.append(value)
+            seen.add(value)
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
             yield f"{path}.imagePullSecrets[{index}].name", 'invalid empty name ""'
@@ -200,7 +201,7 @@ def _security(spec: Data, annotations: Mapping[str, str], prefix: str) -> Warnin
 
 
 def _environment(variables: Sequence[Data], path: str) -> Warnings:
-    seen: list[str] = []
+    seen: set[str] = set()
     for index, variable in enumerate(variables):
         name, value = variable["name"], variable.get("value") or ""
         reference = f"$({name})"
@@ -208,26 +209,29 @@ def _environment(variables: Sequence[Data], path: str) -> Warnings:
         if name in seen and not builds_on_it:
             text = f"hides previous definition of {quoted(name)}, which may be dropped when using apply"
             yield f"{path}[{index}]", text
-        seen.append(name)
+        seen.add(name)
 
 
 def _ports(spec: Data, path: str) -> Warnings:
-    known: dict[tuple[int, str], list[tuple[str, Data]]] = {}
+    """Each port is told of every earlier one of its number and protocol with which it collides."""
+    places: list[str] = []
+    known: dict[tuple[Any, ...], list[int]] = {}
     for container, where in containers_with_paths(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
-            place = f"{where}.ports[{index}]"
-            number, protocol = port["containerPort"], port.get("protocol") or ""
+            place, same = f"{where}.ports[{index}]", (port["containerPort"], port.get("protocol") or "")
             address, host_port = port.get("hostIP") or "", port.get("hostPort") or 0
             if address and not host_port:
-                shown = f"{{Name:{port.get('name') or ''} HostPort:0 ContainerPort:{number} Protocol:{protocol} "
+                shown = f"{{Name:{port.get('name') or ''} HostPort:0 ContainerPort:{same[0]} Protocol:{same[1]} "
                 yield place, f"hostIP set without hostPort: {shown}HostIP:{address}}}"
-            others = known.setdefault((number, protocol), [])
-            for other_place, other in others:
-                other_address, other_port = other.get("hostIP") or "", other.get("hostPort") or 0
-                if (address, host_port) == (other_address, other_port):
-                    yield place, f"duplicate port definition with {other_place}"
-                elif not host_port or not other_port:
-                    yield place, f"overlapping port definition with {other_place}"
-                elif host_port == other_port and bool(address) != bool(other_address):
-                    yield place, f"dangerously ambiguous port definition with {other_place}"
-            others.append((place, port))
+            all_of_them, without = (*same, "all"), (*same, "without host port")
+            equal, kind = (*same, address, host_port), (*same, host_port, bool(address))
+            collisions = {
+                **dict.fromkeys(known.get(without if host_port else all_of_them, ()), "overlapping"),
+                **dict.fromkeys(known.get((*same, host_port, not address), ()) if host_port else (), AMBIGUOUS),
+                **dict.fromkeys(known.get(equal, ()), "duplicate"),
+            }
+            for other in sorted(collisions):
+                yield place, f"{collisions[other]} port definition with {places[other]}"
+            for key in (all_of_them, equal, kind if host_port else without):
+                known.setdefault(key, []).append(len(places))
+            places.append(place)

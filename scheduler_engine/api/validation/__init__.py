@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.fields import check_fields, meant, well_typed
 from scheduler_engine.api.loading import written_path
+from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.service import in_registry, service_rules
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 
 Manifest = Mapping[str, Any]
 
@@ -89,7 +91,8 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
 
     An API server stops after the first sort; here the rules are asked too, about what is well typed.
 
-    ``document`` is its number in the text or command it came from. An empty list means that it would be accepted.
+    ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; one
+    of more than ``MOST_ERRORS`` that there may be still more.
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
@@ -98,27 +101,30 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     except Rejected as problem:
         return _numbered(problem.errors, document, manifest)
     errors = check_fields(manifest, kind)
+    if len(errors) > MOST_ERRORS:
+        return _numbered(errors, document, manifest)
     complete = BEFORE_RULES.get(kind, dict)
     sound = well_typed(manifest, kind) if errors else manifest
-    beside = [place for error in errors for place in dict.fromkeys((error.path, meant(error).lstrip(".")))]
-    more = check_rules(complete(with_defaults(sound)))
-    return _numbered([*errors, *(error for error in more if not _follows(error, beside))], document, manifest)
+    places = {place for error in errors for place in (error.path, meant(error).lstrip("."))}
+    above = {part for place in places for part in owners_of(place)}
+    more = (error for error in _rules(complete(with_defaults(sound))) if not _follows(error, places, above))
+    return _numbered(chain(errors, more), document, manifest)
 
 
-def _follows(error: FieldError, places: list[str]) -> bool:
-    """Whether an error only says that what stands at one of ``places`` could not be used."""
+def _follows(error: FieldError, places: set[str], above: set[str]) -> bool:
+    """Whether an error only says that what stands at one of ``places``, or ``above`` one, could not be used."""
     path = written_path(error.path)
-    return any(_within(path, place) or _within(place, path) for place in places)
-
-
-def _within(path: str, owner: str) -> bool:
-    return path == owner or (path.startswith(owner) and path[len(owner)] in ".[")
+    return bool(places) and (path in above or not places.isdisjoint(owners_of(path)))
 
 
 def check_rules(defaulted: Manifest) -> list[FieldError]:
     """What the rules of its kind say about a manifest after ``with_defaults``, in Kubernetes' order."""
+    return list(_rules(defaulted))
+
+
+def _rules(defaulted: Manifest) -> Iterable[FieldError]:
     rule = RULES.get(str(defaulted.get("kind")))
-    return [] if rule is None else list(rule(defaulted))
+    return () if rule is None else rule(defaulted)
 
 
 def check_update(old: Manifest, new: Manifest, document: int = 0) -> None:
@@ -146,7 +152,9 @@ def _completed(old: Manifest, new: Manifest) -> dict[str, Any]:
 
 
 def _numbered(errors: Iterable[FieldError], document: int, manifest: Manifest) -> list[FieldError]:
+    """At most one more than are told."""
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    shown = f"{manifest.get('kind')} {name}" if isinstance(name, str) else str(manifest.get("kind") or "")
-    return [replace(error, document=document, object_name=shown) for error in errors]
+    parts = [part[:LONGEST_NAME] for part in (manifest.get("kind"), name) if isinstance(part, str)]
+    shown = " ".join(parts)
+    return [replace(error, document=document, object_name=shown) for error in islice(errors, MOST_ERRORS + 1)]

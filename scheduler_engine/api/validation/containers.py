@@ -26,7 +26,7 @@ from scheduler_engine.api.validation.problems import (
     supported,
     texts,
 )
-from scheduler_engine.api.validation.resources import requirements
+from scheduler_engine.api.validation.resources import ClaimNames, requirements
 from scheduler_engine.api.validation.security import container_security
 
 Data = Mapping[str, Any]
@@ -43,7 +43,7 @@ class PodFacts:
     """What the rules for a container need to know of its pod."""
 
     volumes: Mapping[str, Data]
-    claim_names: tuple[str, ...]
+    claim_names: ClaimNames
     grace_period: int | None
     restart_policy: str
     host_users: bool

@@ -16,6 +16,7 @@ LONGEST_MANAGER = 128
 LONGEST_SUBRESOURCE = 256
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = "field is immutable"
+_MOST_OWNERS_SHOWN = 1000
 
 _label_key = texts(names.qualified_name)
 _label_value = texts(names.label_value)
@@ -75,7 +76,7 @@ def annotation_rules(given: Mapping[str, str], path: str) -> Errors:
 
 
 def _owners(owners: list[Data], path: str) -> Errors:
-    controller = ""
+    controller, listed = "", None
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
@@ -88,8 +89,9 @@ def _owners(owners: list[Data], path: str) -> Errors:
         if owner.get("controller"):
             current = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller:
+                listed = listed or [_owner_shown(item) for item in owners[:_MOST_OWNERS_SHOWN]]
                 text = 'Only one reference can have Controller set to true. Found "true" in references for'
-                yield invalid(path, [_owner_shown(item) for item in owners], f"{text} {controller} and {current}")
+                yield invalid(path, listed, f"{text} {controller} and {current}")
             else:
                 controller = current
 

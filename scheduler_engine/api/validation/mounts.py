@@ -21,6 +21,7 @@ def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Er
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     seen: set[str] = set()
     attached = {device["name"]: device["devicePath"] for device in devices}
+    attached_at = set(attached.values())
     for index, mount in enumerate(mounts):
         place, name, where = f"{path}.volumeMounts[{index}]", mount["name"], mount["mountPath"]
         if not name:
@@ -34,7 +35,7 @@ def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Er
         seen.add(where)
         if name in attached:
             yield invalid(f"{place}.name", name, "must not already exist in volumeDevices")
-        if where in attached.values():
+        if where in attached_at:
             yield invalid(f"{place}.mountPath", where, "must not already exist as a path in volumeDevices")
         yield from _sub_path(mount, place, f"{path}.volumeMounts")
         yield from _propagation(mount, container, f"{path}.volumeMounts.mountPropagation")
@@ -78,6 +79,7 @@ def _devices(devices: Sequence[Data], mounts: Sequence[Data], path: str, volumes
     names: set[str] = set()
     paths: set[str] = set()
     mounted = {mount["name"]: mount["mountPath"] for mount in mounts}
+    mounted_at = set(mounted.values())
     for index, device in enumerate(devices):
         place, name, where = f"{path}[{index}]", device["name"], device["devicePath"]
         if not name:
@@ -99,7 +101,7 @@ def _devices(devices: Sequence[Data], mounts: Sequence[Data], path: str, volumes
             paths.add(where)
         if name in mounted:
             yield invalid(f"{place}.name", name, "must not already exist in volumeMounts")
-        if where in mounted.values():
+        if where in mounted_at:
             yield invalid(f"{place}.devicePath", where, "must not already exist as a path in volumeMounts")
         if name:
             names.add(name)

@@ -67,12 +67,13 @@ def node_update(old: Data, new: Data) -> Errors:
     before, after = old.get("spec") or {}, new.get("spec") or {}
     yield from metadata_update(old, new)
     yield from _amounts(new)
-    seen: list[Data] = []
+    seen: set[tuple[tuple[str, str], ...]] = set()
     for index, address in enumerate((new.get("status") or {}).get("addresses") or ()):
-        if address in seen:
+        parts = tuple(sorted(address.items()))
+        if parts in seen:
             given = {"Type": address["type"], "Address": address["address"]}
             yield duplicate(f"status.addresses[{index}]", given)
-        seen.append(address)
+        seen.add(parts)
     ranges, new_ranges = _ranges(before), _ranges(after)
     text = 'node updates may not change podCIDR except from "" to valid'
     if ranges and len(ranges) != len(new_ranges):

@@ -182,9 +182,9 @@ def _with_claims(template: Data, claims: Sequence[Data]) -> Data:
     if not claims:
         return template
     spec = template.get("spec") or {}
-    claimed = [(claim.get("metadata") or {}).get("name") or "" for claim in claims]
+    claimed = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in claims)
     own = [volume for volume in spec.get("volumes") or () if volume["name"] not in claimed]
-    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claimed) if name]
+    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claimed if name]
     return {**template, "spec": {**spec, "volumes": [*own, *made]}}
 
 

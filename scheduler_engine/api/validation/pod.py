@@ -30,7 +30,7 @@ from scheduler_engine.api.validation.problems import (
     texts,
     too_long,
 )
-from scheduler_engine.api.validation.resources import container_resource_name, pod_level, requirements
+from scheduler_engine.api.validation.resources import pod_level, requirements
 from scheduler_engine.api.validation.security import operating_system, pod_security
 from scheduler_engine.api.validation.volumes import SOURCES, TEMPLATE_SOURCES, pod_volumes
 from scheduler_engine.api.validation.walk import containers_with_paths
@@ -126,7 +126,7 @@ def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFac
     volumes, errors = pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name, sources)
     facts = PodFacts(
         volumes=volumes,
-        claim_names=tuple(claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]),
+        claim_names=dict.fromkeys(sorted(claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"])),
         grace_period=spec.get("terminationGracePeriodSeconds"),
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,
@@ -238,7 +238,7 @@ def _host_aliases(aliases: Sequence[Data], path: str) -> Errors:
 
 
 def _overhead(overhead: Data, path: str) -> Errors:
-    yield from requirements({"limits": overhead}, path, (), container_resource_name)
+    yield from requirements({"limits": overhead}, path)
 
 
 _LATER_RULES = (

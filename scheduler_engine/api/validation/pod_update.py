@@ -77,19 +77,19 @@ def _deadline(before: Data, after: Data) -> Errors:
 
 
 def _tolerations(before: list[Data], after: list[Data]) -> Errors:
-    bare = [_without_seconds(item) for item in after]
+    bare = {_without_seconds(item) for item in after}
     if any(_without_seconds(item) not in bare for item in before):
         yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")
     else:
         yield from tolerations(after, "spec.tolerations")
 
 
-def _without_seconds(toleration: Data) -> Data:
-    return {field: value for field, value in toleration.items() if field != "tolerationSeconds"}
+def _without_seconds(toleration: Data) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((field, value) for field, value in toleration.items() if field != "tolerationSeconds"))
 
 
 def _gates(before: Sequence[Data], after: Sequence[Data]) -> Errors:
-    known = [gate["name"] for gate in before]
+    known = {gate["name"] for gate in before}
     places = {gate["name"]: index for index, gate in enumerate(after)}
     for name, index in places.items():
         if name not in known:

@@ -18,8 +18,16 @@ _JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>
 """What Go escapes in JSON beyond what must be."""
 
 
+MOST_SHOWN = 4000
+"""Characters of a value that an error shows, so that its text stays readable whatever was written."""
+
+
 def quoted(text: str) -> str:
-    """A text in double quotes, control characters escaped as Go does."""
+    """A text in double quotes, control characters escaped as Go does; of a very long one its start."""
+    if len(text) > MOST_SHOWN:
+        return f"{quoted(text[:MOST_SHOWN])}… ({len(text)} characters)"
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     parts = ['"']
     for character in text:
         if character in '"\\':
@@ -35,6 +43,9 @@ def quoted(text: str) -> str:
     return "".join(parts) + '"'
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 class Named(str):
     """A text of a type of its own (an operator, a protocol) or one behind a pointer: errors show it as JSON."""
 
@@ -43,7 +54,15 @@ def shown(value: Any) -> str:
     """A value as an error text shows it."""
     if isinstance(value, str) and not isinstance(value, Named):
         return quoted(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_JSON_ESCAPES)
+    if isinstance(value, str) and len(value) > MOST_SHOWN:
+        return f"{shown(Named(value[:MOST_SHOWN]))}… ({len(value)} characters)"
+    text, cut = "", False
+    for part in _JSON.iterencode(value):
+        text += part[: MOST_SHOWN + 1]
+        if len(text) > MOST_SHOWN:
+            text, cut = text[:MOST_SHOWN], True
+            break
+    return text.translate(_JSON_ESCAPES) + ("…" if cut else "")
 
 
 def map_shown(given: Mapping[str, Any]) -> dict[str, Any]:

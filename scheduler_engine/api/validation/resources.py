@@ -5,7 +5,10 @@ Source: upstream ``apis/core/validation`` and ``apis/core/helper``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from scheduler_engine.api.pod_level_defaults import aggregate
@@ -38,6 +41,10 @@ INTEGER_RESOURCES = (
     *("pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps"),
     *("persistentvolumeclaims", "services.nodeports", "services.loadbalancers"),
 )
+ClaimNames = Mapping[str, None]
+"""The resource claims of a pod, in the order in which errors list them."""
+_MOST_NAMES = 100
+
 POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
 
 _qualified = texts(names.qualified_name)
@@ -107,7 +114,7 @@ def _huge_page_amount(name: str, written: str, path: str) -> Errors:
 def requirements(
     value: Data,
     path: str,
-    claim_names: Iterable[str] = (),
+    claim_names: ClaimNames = MappingProxyType({}),
     name_rule: Callable[[str, str], Errors] = container_resource_name,
 ) -> Errors:
     """``limits``, ``requests`` and ``claims`` of a container, or of a pod with another ``name_rule``."""
@@ -126,7 +133,7 @@ def requirements(
     given = {**limits, **requests}
     if not given.keys() & {"cpu", "memory"} and any(is_huge_page(name) for name in given):
         yield forbidden(path, "HugePages require cpu or memory")
-    yield from _claims(value.get("claims") or (), f"{path}.claims", list(claim_names))
+    yield from _claims(value.get("claims") or (), f"{path}.claims", claim_names)
 
 
 def _against_limit(name: str, written: str, limits: Data, path: str) -> Errors:
@@ -142,8 +149,9 @@ def _against_limit(name: str, written: str, limits: Data, path: str) -> Errors:
         yield invalid(f"{path}.requests", written, f"must be less than or equal to {name} limit of {limit}")
 
 
-def _claims(claims: Iterable[Data], path: str, claim_names: list[str]) -> Errors:
-    seen: list[str] = []
+def _claims(claims: Iterable[Data], path: str, claim_names: ClaimNames) -> Errors:
+    seen: set[str] = set()
+    before_slash: Counter[str] = Counter()
     for index, claim in enumerate(claims):
         place, name, request = f"{path}[{index}]", claim["name"], claim.get("request") or ""
         if not name:
@@ -158,14 +166,15 @@ def _claims(claims: Iterable[Data], path: str, claim_names: list[str]) -> Errors
             if key in seen:
                 yield duplicate(place, key)
             elif not request:
-                yield from (duplicate(place, name) for other in seen if other.partition("/")[0] == name)
-            seen += [] if key in seen else [key]
+                yield from (duplicate(place, name) for _ in range(before_slash[name]))
+            before_slash[key.partition("/")[0]] += key not in seen
+            seen.add(key)
         if name not in claim_names:
-            known = ": " + ", ".join(sorted(set(claim_names))) if claim_names else " which is empty"
+            known = ": " + ", ".join(islice(claim_names, _MOST_NAMES)) if claim_names else " which is empty"
             yield not_found(place, name, f"must be one of the names in pod.spec.resourceClaims{known}")
 
 
-def pod_level(spec: Data, path: str, claim_names: Iterable[str]) -> Errors:
+def pod_level(spec: Data, path: str, claim_names: ClaimNames) -> Errors:
     """``spec.resources`` of a pod, by itself and against its containers."""
     resources, place = spec.get("resources"), f"{path}.resources"
     if resources is None:

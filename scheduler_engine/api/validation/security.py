@@ -57,9 +57,9 @@ def container_security(context: Data, path: str, host_users: bool) -> Errors:
         if context.get("privileged"):
             text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
             yield invalid(path, _context_shown(context), text)
+        text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
         for capability in (context.get("capabilities") or {}).get("add") or ():
             if capability == "CAP_SYS_ADMIN":
-                text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
                 yield invalid(path, _context_shown(context), text)
     yield from present(context, path, (("windowsOptions", windows_options), ("appArmorProfile", _app_armor_profile)))
 

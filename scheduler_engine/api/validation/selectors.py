@@ -182,8 +182,9 @@ def _match_label_keys(owner: Data, path: str) -> Errors:
             if key in last and key in seen:
                 yield invalid(f"{path}[{last[key]}]", key, "exists in both matchLabelKeys and labelSelector")
             seen.add(key)
+    others = set(mismatch)
     for index, key in enumerate(match):
-        if key in mismatch:
+        if key in others:
             text = "exists in both matchLabelKeys and mismatchLabelKeys"
             yield invalid(f"{path}.matchLabelKeys[{index}]", key, text)
 
@@ -195,6 +196,7 @@ _when_unsatisfiable = supported(("DoNotSchedule", "ScheduleAnyway"))
 
 
 def spread_constraints(constraints: Sequence[Data], path: str) -> Errors:
+    last = {(item["topologyKey"], item["whenUnsatisfiable"]): index for index, item in enumerate(constraints)}
     for index, constraint in enumerate(constraints):
         place = f"{path}[{index}]"
         key, when = constraint["topologyKey"], constraint["whenUnsatisfiable"]
@@ -202,8 +204,7 @@ def spread_constraints(constraints: Sequence[Data], path: str) -> Errors:
         if not key:
             yield required(f"{place}.topologyKey", "can not be empty")
         yield from _when_unsatisfiable(when, f"{place}.whenUnsatisfiable")
-        rest = constraints[index + 1 :]
-        if any((other["topologyKey"], other["whenUnsatisfiable"]) == (key, when) for other in rest):
+        if last[key, when] > index:
             yield duplicate(f"{place}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
         yield from _min_domains(constraint, f"{place}.minDomains")
         yield from present(

@@ -110,12 +110,12 @@ def _addresses(spec: Data) -> Errors:
         yield invalid("spec.clusterIPs", addresses, "first value must match `clusterIP`")
     elif addresses and not address:
         yield invalid("spec.clusterIPs", addresses, "must be empty when `clusterIP` is not specified")
-    seen: list[str] = []
+    seen: set[str] = set()
     for index, family in enumerate(spec.get("ipFamilies") or ()):
         yield from supported(("IPv4", "IPv6"))(family, f"spec.ipFamilies[{index}]")
         if family in seen:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
-        seen.append(family)
+        seen.add(family)
     policy = spec.get("ipFamilyPolicy")
     if policy is not None:
         yield from supported(("PreferDualStack", "RequireDualStack", "SingleStack"))(policy, "spec.ipFamilyPolicy")

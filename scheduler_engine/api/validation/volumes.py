@@ -221,7 +221,7 @@ def pod_volumes(
     """The well-formed volumes by name, and everything that is wrong with the others."""
     found: dict[str, Data] = {}
     errors: list[Any] = []
-    created = [f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None]
+    created = {f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None}
     for index, volume in enumerate(volumes):
         place = f"{path}[{index}]"
         problems = list(_pod_volume(volume, place, pod_name, sources))

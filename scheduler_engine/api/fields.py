@@ -26,6 +26,7 @@ from scheduler_engine.errors import MOST_ERRORS, FieldError
 MOST_HINTS = 100
 """Unknown fields of one object for which a known one with a similar name is looked up."""
 
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """``shape``: one, list or map of ``type`` (a scalar or a type of the tables)."""

@@ -189,7 +189,9 @@ class _Builder:
 
     def _path(self) -> str:
         """Of the value that comes next."""
-        parts = (f"[{len(item.value)}]" if isinstance(item.value, list) else f".{item.key or '<<'}" for item in self.stack)
+        parts = (
+            f"[{len(item.value)}]" if isinstance(item.value, list) else f".{item.key or '<<'}" for item in self.stack
+        )
         return "".join(parts).removeprefix(".")
 
     def _alias(self, event: Event) -> _Built:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -183,6 +185,29 @@ async def test_news_that_arrive_late_do_not_bring_an_old_state_back(visitor: Any
         assert await socket.receive_nothing(QUIET)
 
 
+async def test_news_of_a_state_that_was_shown_already_leave_no_older_one_behind(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = ({"open": "cluster inspector", "node": name} for name in ("n1", "n2"))
+    async with browser(visitor, **first) as socket:
+        await panels(socket)
+        await do(visitor, node("n1"))
+        await panels(socket)
+        publish = store._publish
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_publish", lambda *args: None)
+            await do(visitor, node("n2"))
+        await socket.send_to(text_data=json.dumps(second))
+        assert "n2" in (await panels(socket))["cluster"]
+        await database_sync_to_async(publish)(visitor.sandbox.pk, await database_sync_to_async(present)(visitor))
+        await socket.send_to(text_data=json.dumps(first))
+        assert "cluster" not in await panels(socket)
+
+
+def present(visitor: Any) -> Any:
+    return statements.place(visitor.sandbox.pk)
+
+
 async def test_a_browser_that_cannot_be_served_is_told_to_come_again(
     visitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,3 +232,40 @@ async def test_large_fragments_are_parted_and_what_is_too_large_for_the_socket_i
     assert link is not None
     assert "node=a%26b" in link[1]
     assert (await database_sync_to_async(visitor.get)(link[1].replace("&amp;", "&"))).status_code == 200
+
+
+async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any, node: Any, pod: Any) -> None:
+    """Commands, steps back and changes of view come at once, from several threads."""
+    await do(visitor, node("a", "b"))
+    await do(visitor, pod(*(f"p{number}" for number in range(30))))
+    dice = random.Random(10)
+
+    def burst(steps: list[str]) -> None:
+        for step in steps:
+            assert visitor.post(f"do/{step}/", seconds="1").status_code in (204, 422, 429)
+
+    async def last_shown(socket: WebsocketCommunicator, before: str) -> str:
+        """What the toolbar shows when the socket has nothing more to say."""
+        while not await socket.receive_nothing(QUIET):
+            before = (await panels(socket)).get("toolbar", before)
+        return before
+
+    sockets = [browser(visitor, open="toolbar") for _ in range(6)]
+    entered = [await socket.__aenter__() for socket in sockets]
+    shown = ["" for _ in entered]
+    for _ in range(6):
+        bursts = [dice.choices(["stage", "pod", "back", "forward", "advance"], k=4) for _ in range(3)]
+        at_work = [asyncio.ensure_future(asyncio.to_thread(burst, steps)) for steps in bursts]
+        for look in range(8):
+            for socket in entered:
+                await socket.send_to(text_data=json.dumps({"open": "toolbar", "page": look}))
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*at_work)
+        for socket in entered:
+            await socket.send_to(text_data=json.dumps({"open": "toolbar", "node": dice.choice("ab")}))
+        shown = await asyncio.gather(*(last_shown(*one) for one in zip(entered, shown, strict=True)))
+        row = await database_sync_to_async(visitor.row)()
+        present = f'data-head="{row.head}" data-length="{row.length}"'
+        assert [present in html for html in shown] == [True] * len(shown)
+    for socket in sockets:
+        await socket.__aexit__(None, None, None)

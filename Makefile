@@ -18,10 +18,7 @@ help: ## List the targets
 venv: .venv/installed-dev ## Create .venv, or bring it up to the lock files
 
 run: .venv/installed ## Serve the site on http://127.0.0.1:8000/ (PORT=8123 make run: on another port)
-	@$(BIN)/python manage.py migrate --verbosity 0
-	@$(BIN)/python manage.py collectstatic --no-input --verbosity 0
-	@echo "Scheduler Sandbox: http://$(HOST):$(PORT)/   (stop with Ctrl-C)"
-	@exec $(BIN)/python -m daphne --verbosity 0 --bind $(HOST) --port $(PORT) sandbox.asgi:application
+	@exec $(BIN)/python -m sandbox.server --prepare --bind $(HOST) --port $(PORT)
 
 test: venv ## Run all tests, or some: make test ARGS='-k queue'
 	$(BIN)/python -m pytest $(ARGS)

@@ -6,6 +6,11 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from sandbox.startup import CannotStart
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except CannotStart as error:
+        sys.exit(str(error))

@@ -1,33 +1,23 @@
 """Settings of the site, with safe defaults. Deployments change them by the environment variables read here."""
 
 import os
-import secrets
 from pathlib import Path
 
 import dj_database_url
 
+from sandbox import startup
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything the running site writes: database, secret key, collected static files.
-VAR_DIR = BASE_DIR / "var"
-VAR_DIR.mkdir(exist_ok=True)
+VAR_DIR = Path(os.environ.get("VAR_DIR") or BASE_DIR / "var").absolute()
 
 
 def _list(name: str, default: str = "") -> list[str]:
     return [item.strip() for item in os.environ.get(name, default).split(",") if item.strip()]
 
 
-def _secret_key(path: Path) -> str:
-    """The key in `path`, which is made on the first start and readable by its owner only."""
-    try:
-        with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
-    return path.read_text()
-
-
 DEBUG = os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
-SECRET_KEY = os.environ.get("SECRET_KEY") or _secret_key(VAR_DIR / "secret_key")
+SECRET_KEY = os.environ.get("SECRET_KEY", "").strip() or startup.secret_key(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
 # Who may show the site in an iframe, in the words of Content-Security-Policy.
@@ -61,6 +51,8 @@ TEMPLATES = [
 ]
 
 # The threads that serve keep their connections: opening one for each request costs more than most requests.
+if not os.environ.get("DATABASE_URL"):
+    startup.folder(VAR_DIR)
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}", conn_max_age=None)}
 SQLITE_OPTIONS = {
     # WAL lets readers work beside the one writer; FULL keeps an answered command through a power cut too.

@@ -1,4 +1,4 @@
-"""Static files that live in a Python package which is no Django application."""
+"""Static files: one that lives in a Python package which is no Django application, and how all are sent."""
 
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
@@ -7,8 +7,12 @@ from typing import Any
 
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
+from django.http import HttpResponse
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 PLOTLY = "plotly.min.js"
+PIECE = 64 * 1024
+SECURITY = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
 
 class PlotlyFinder(BaseFinder):
@@ -29,3 +33,33 @@ class PlotlyFinder(BaseFinder):
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         """The one file, relative to its storage, as collectstatic wants it."""
         yield PLOTLY, self.storage
+
+
+class StaticFiles:
+    """Answers for collected files in front of ``application``, a piece at a time as the client reads.
+
+    Through Django a slow client would make the server hold a whole file, of up to 5 MB, for as long as it takes.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+        self.files = WhiteNoiseMiddleware(lambda request: HttpResponse()).files
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        found = self.files.get(scope["path"]) if reads else None
+        if found is None:
+            await self.application(scope, receive, send)
+            return
+        response = found.get_response(scope["method"], _as_wsgi(scope["headers"]))
+        lines = [(name.encode(), value.encode()) for name, value in (*response.headers, *SECURITY.items())]
+        await send({"type": "http.response.start", "status": response.status.value, "headers": lines})
+        if response.file is not None:
+            with response.file as file:
+                while piece := file.read(PIECE):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body"})
+
+
+def _as_wsgi(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {f"HTTP_{name.decode().upper().replace('-', '_')}": value.decode("latin-1") for name, value in headers}

@@ -77,9 +77,9 @@ class Server:
 
     def start(self) -> None:
         """Starts the server and waits until it answers."""
-        command = [sys.executable, "-m", "daphne", "-v0", "-b127.0.0.1", f"-p{self.port}", "sandbox.asgi:application"]
+        command = [sys.executable, "-m", "sandbox.server", "--port", str(self.port)]
         with (self.directory / "log").open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stderr=log)
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log)
         wait_until(self._answers, 120)
 
     def kill(self) -> None:

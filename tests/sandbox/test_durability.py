@@ -47,7 +47,7 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "sandbox.asgi:application"]
+    command = [sys.executable, "-m", "sandbox.server", "--port", str(port)]
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 30

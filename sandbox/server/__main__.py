@@ -1,0 +1,67 @@
+"""``python -m sandbox.server --bind 127.0.0.1 --port 8000``"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+
+import django
+
+from sandbox import startup
+
+STUCK_SECONDS = 3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m sandbox.server", description="Serve the site.")
+    parser.add_argument("--bind", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
+    parser.add_argument("--prepare", action="store_true", help="first bring the database and static files up to date")
+    options = parser.parse_args()
+    try:
+        serve(options)
+    except startup.CannotStart as error:
+        sys.exit(str(error))
+
+
+def serve(options: argparse.Namespace) -> None:
+    limits = startup.limits()
+    listener = startup.listener(options.bind, options.port)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    django.setup(set_prefix=False)
+    # These need the settings.
+    from django.conf import settings
+
+    from sandbox.server import site
+
+    held = site.hold()
+    site.check_database(migrate=options.prepare)
+    if options.prepare:
+        site.collect()
+    site.check_static()
+
+    from sandbox.asgi import application
+    from sandbox.server.serve import Server
+    from sandbox.staticfiles import StaticFiles
+
+    def ready() -> None:
+        host = f"[{options.bind}]" if ":" in options.bind else options.bind
+        print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
+
+    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready)
+    held.close()
+    # A command that still runs may not keep the process: what is not answered is not in the log.
+    threading.Thread(target=_end_in_any_case, daemon=True).start()
+
+
+def _end_in_any_case() -> None:
+    time.sleep(STUCK_SECONDS)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,347 @@
+"""Daphne's connections with an end to everything: what is read, what waits to be read, and how long it takes.
+
+Twisted stops reading from a client which does not read, but not while a request is being answered, and then goes on
+with the next one that it has buffered: a client that pipelines requests makes it hold any number of answers. Daphne's
+own ``send`` never waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import time
+from functools import cache
+from io import BytesIO
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from autobahn.websocket.types import ConnectionDeny
+from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
+from django.template.loader import render_to_string
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.web.http import HTTPChannel
+
+from sandbox.quotas import quotas
+from sandbox.server import limits
+
+if TYPE_CHECKING:
+    from sandbox.server.serve import Server
+
+SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
+WAITING_MESSAGES = 32
+"""From one browser, before its live line is read again."""
+KERNEL_BYTES = 128 * 1024
+"""That the kernel holds of what it could not send yet. By itself it would take 4 MB of each connection."""
+RETRY_SECONDS = 5
+REASONS = {408: "Request Timeout", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
+
+
+@cache
+def refusal(status: int, message: str) -> bytes:
+    """A whole answer after which the connection ends; the page shows the sentence as it shows the site's own."""
+    body = render_to_string("fragments/error.html", {"message": message}).encode()
+    retry = f"Retry-After: {RETRY_SECONDS}\r\n" if status == 503 else ""
+    return (
+        f"HTTP/1.1 {status} {REASONS.get(status, 'Service Unavailable')}\r\nContent-Type: text/html; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\n{retry}Connection: close\r\n\r\n"
+    ).encode() + body
+
+
+class Channel(HTTPChannel):
+    """One connection, also when it has become a live line: Twisted goes on telling it how the output flows."""
+
+    maxHeaders = 100
+    factory: Factory
+    transport: Any
+
+    def connectionMade(self) -> None:
+        super().connectionMade()
+        self.server = self.factory.server
+        self.limits = self.server.limits
+        self.server.channels.add(self)
+        self.transport.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
+        self.room = asyncio.Event()
+        self.room.set()
+        self.refused = False
+        self.crowded = False
+        self.answered: WebRequest | None = None
+        self.live_line: LiveLine | None = None
+        self.read_by = self.write_by = inf
+        self.wait_for_request()
+
+    # What comes in
+
+    def wait_for_request(self) -> None:
+        self.begun = False
+        self.read_by = time.monotonic() + self.limits.idle_seconds
+
+    def dataReceived(self, data: bytes) -> None:
+        if self.refused:
+            return
+        if not self.begun:
+            self.begun = True
+            self.read_by = time.monotonic() + self.limits.header_seconds
+        super().dataReceived(data)
+
+    def rawDataReceived(self, data: bytes) -> None:
+        if not self.refused:
+            super().rawDataReceived(data)
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        self.refuse(431, "The request's address or one of its headers is too long.")
+
+    def allHeadersReceived(self) -> None:
+        if (self.length or 0) > self.limits.body_bytes:
+            self.refuse_body()
+            return
+        super().allHeadersReceived()
+        longest = self.limits.body_bytes if self.length is None else self.length
+        self.read_by = time.monotonic() + self.limits.body_seconds + longest / self.limits.slowest_bytes_per_second
+
+    def allContentReceived(self) -> None:
+        if not self.refused:
+            self.read_by = inf
+            super().allContentReceived()
+
+    def refuse_body(self) -> None:
+        self.refuse(413, f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most.")
+
+    def refuse(self, status: int, message: str) -> None:
+        """Answer, take nothing in any more, and end the connection when the client has had time to read."""
+        if self.refused:
+            return
+        self.refused = True
+        self.transport.write(refusal(status, message))
+        self.transport.resumeProducing()
+        # Closed at once, the client would be told that the connection broke while it is still sending.
+        self.transport.loseWriteConnection()
+        self.end_within(self.limits.linger_seconds)
+
+    # What goes out
+
+    @property
+    def unread(self) -> int:
+        """Bytes that wait for the client to read."""
+        return len(self.transport.dataBuffer) - self.transport.offset + self.transport._tempDataLen
+
+    def pauseProducing(self) -> None:
+        """Twisted's word for: more than 64 KiB wait."""
+        super().pauseProducing()
+        if self.room.is_set():
+            self.room.clear()
+            allowed = self.limits.write_seconds + self.unread / self.limits.slowest_bytes_per_second
+            self.write_by = min(self.write_by, time.monotonic() + allowed)
+            self.server.stalled.add(self)
+            self.server.keep_unread_within_limit()
+        self.read_or_wait()
+
+    def resumeProducing(self) -> None:
+        """Twisted's word for: everything is sent."""
+        super().resumeProducing()
+        if not self.transport.disconnecting:
+            self.write_by = inf
+        self.server.stalled.discard(self)
+        self.room.set()
+        if self.answered is not None:
+            answered, self.answered = self.answered, None
+            self.requestDone(answered)
+        self.read_or_wait()
+
+    def read_or_wait(self) -> None:
+        if self.room.is_set() and not self.crowded:
+            if self.live_line is not None or not self._handlingRequest:
+                self.transport.resumeProducing()
+        else:
+            self.transport.pauseProducing()
+
+    def requestDone(self, request: WebRequest) -> None:
+        if self._waitingForTransport and self.persistent:
+            # The next request must wait until this answer is on its way.
+            self.answered = request
+            return
+        self.wait_for_request()
+        super().requestDone(request)
+        if self.server.stopping:
+            self.loseConnection()
+
+    # The end
+
+    def check(self, now: float) -> None:
+        """End what takes too long."""
+        if now > self.write_by:
+            self.transport.abortConnection()
+        elif now > self.read_by and not self.begun:
+            self.loseConnection()
+        elif now > self.read_by:
+            self.refuse(408, "The request took too long to arrive.")
+
+    def end_within(self, seconds: float) -> None:
+        self.read_by = inf
+        self.write_by = min(self.write_by, time.monotonic() + seconds)
+
+    def loseConnection(self) -> None:
+        self.end_within(self.limits.write_seconds + self.unread / self.limits.slowest_bytes_per_second)
+        super().loseConnection()
+
+    def connectionLost(self, reason: Any = connectionDone) -> None:
+        if self.answered is not None:
+            self.requests.remove(self.answered)
+        super().connectionLost(reason)
+        self.gone()
+
+    def gone(self) -> None:
+        """The connection has ended, as whatever it was."""
+        self.server.stalled.discard(self)
+        self.room.set()
+        self.server.channels.discard(self)
+        for request in self.requests:
+            if request.application_queue is None:
+                request.let_body_go()
+        self.requests.clear()
+        self.server.connected.give_back(limits.holder(self.getPeer().host))
+
+
+class Request(WebRequest):
+    """A request whose body is counted while it arrives, and kept in memory: a full disk is no reason to refuse it."""
+
+    body_bytes = 0
+    sender = ""
+
+    def gotLength(self, length: int | None) -> None:
+        self.content = BytesIO()
+        forwarded = ",".join(self.requestHeaders.getRawHeaders("X-Forwarded-For", []))
+        self.sender = limits.client(self.client.host, forwarded, self.server.proxies)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        if self.channel.refused:
+            return
+        if self.body_bytes + len(data) > self.server.limits.body_bytes:
+            self.channel.refuse_body()
+        elif not self.server.bodies.take(self.sender, len(data)):
+            self.channel.refuse(503, "The server is receiving too much at once. Wait a moment and try again.")
+        else:
+            self.body_bytes += len(data)
+            super().handleContentChunk(data)
+
+    def let_body_go(self) -> None:
+        self.server.bodies.give_back(self.sender, self.body_bytes)
+        self.body_bytes = 0
+
+    def process(self) -> Any:
+        # Daphne takes a path prefix from this header, whoever sends it.
+        self.requestHeaders.removeHeader("Daphne-Root-Path")
+        return super().process()
+
+    def handle_exception(self, exception: Exception) -> None:
+        if self._response_started:
+            self.transport.abortConnection()
+        else:
+            super().handle_exception(exception)
+
+
+class LiveLine(WebSocketProtocol):
+    """A websocket that is read no faster than the site takes its messages, and counted."""
+
+    channel: Channel
+    counted: tuple[str, str] | None = None
+
+    def connectionMade(self) -> None:
+        self.channel = self.transport.producer
+        self.channel.live_line = self
+        self.channel.read_by = inf
+        super().connectionMade()
+
+    def onConnect(self, request: Any) -> Any:
+        server = self.factory.server_class
+        forwarded = request.headers.get("x-forwarded-for", "")
+        sender = limits.client(self.transport.getPeer().host, forwarded, server.proxies)
+        found = SANDBOX.match(request.path)
+        sandbox = found[1].lower() if found else ""
+        if server.stopping or not server.senders.take(sender):
+            raise ConnectionDeny(503, "Too many live lines from this address.")
+        if not server.sandboxes.take(sandbox):
+            server.senders.give_back(sender)
+            raise ConnectionDeny(503, "Too many live lines to this sandbox.")
+        self.counted = sender, sandbox
+        return super().onConnect(request)
+
+    def onMessageFrameBegin(self, length: int) -> None:
+        super().onMessageFrameBegin(length)
+        # Autobahn's own limit is one for both directions.
+        longest = self.channel.limits.message_bytes
+        if self.message_data_total_length > longest and not self.failedByMe:
+            self._max_message_size_exceeded(self.message_data_total_length, longest, "the message is too long")
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
+        super().onMessage(payload, isBinary)
+        if self.application_queue.qsize() >= WAITING_MESSAGES:
+            self.channel.crowded = True
+            self.channel.read_or_wait()
+
+    def taken(self) -> None:
+        """The site has taken a message."""
+        if self.channel.crowded and self.application_queue.empty():
+            self.channel.crowded = False
+            self.channel.read_or_wait()
+
+    def serverSend(self, content: Any, binary: bool = False) -> None:
+        # Closing takes a moment, in which the site may not know of it yet.
+        if self.state == self.STATE_OPEN:
+            super().serverSend(content, binary)
+
+    def serverClose(self, code: int | None = None) -> None:
+        # Autobahn's sendClose refuses codes that RFC 6455 gives to servers, as 1001 and 1011.
+        if self.state == self.STATE_OPEN:
+            self.sendCloseFrame(code=1000 if code is None else code)
+
+    def dropConnection(self, abort: bool = False) -> None:
+        self.channel.end_within(self.channel.limits.linger_seconds)
+        super().dropConnection(abort)
+
+    def onClose(self, wasClean: bool, code: int, reason: str) -> None:
+        # Without a handshake there was no application to tell.
+        if self.counted is not None:
+            super().onClose(wasClean, code, reason)
+
+    def connectionLost(self, reason: Any) -> None:
+        super().connectionLost(reason)
+        if self.counted is not None:
+            sender, sandbox = self.counted
+            self.channel.server.senders.give_back(sender)
+            self.channel.server.sandboxes.give_back(sandbox)
+        self.channel.gone()
+
+
+class LiveLineFactory(WebSocketFactory):
+    protocol = LiveLine
+
+
+class Refused(Protocol):
+    """A connection too many: told so, and closed."""
+
+    transport: Any
+
+    def connectionMade(self) -> None:
+        self.transport.write(refusal(503, "Too many connections. Wait a moment and try again."))
+        self.transport.loseConnection()
+
+
+class Factory(HTTPFactory):
+    """Makes a ``Channel`` of each connection for which there is a place."""
+
+    protocol = Channel
+    server: Server
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server)
+        # Channels watch their time themselves.
+        self.timeOut = None
+
+    def buildProtocol(self, addr: Any) -> Any:
+        if not self.server.connected.take(limits.holder(addr.host)):
+            return Refused()
+        channel = super().buildProtocol(addr)
+        channel.requestFactory = Request
+        return channel

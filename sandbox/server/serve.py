@@ -1,0 +1,149 @@
+"""Daphne's server with the limits of ``Limits``, and an end within seconds when it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from socket import socket
+from typing import Any
+
+from daphne.server import Server as DaphneServer
+from daphne.server import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.task import LoopingCall
+from twisted.logger import LogEvent, LogLevel, STDLibLogObserver, globalLogBeginner
+
+from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
+from sandbox.server.limits import Limits, Places
+
+CHECK_SECONDS = 0.5
+LARGEST_MESSAGE_OUT = 1024 * 1024
+GOING_AWAY = 1001
+
+_to_logging = STDLibLogObserver("twisted")
+
+
+def _log_errors(event: LogEvent) -> None:
+    """Twisted and Autobahn write a line for each odd client; only what broke down is worth one."""
+    if event["log_level"] >= LogLevel.error:
+        _to_logging(event)
+
+
+class Server(DaphneServer):
+    """Serves ``application`` on a listening socket.
+
+    ``proxies``: how many in front of it write X-Forwarded-For. Connections are then those of the proxy, and only
+    counted in all.
+    """
+
+    def __init__(self, application: Any, limits: Limits, proxies: int = 0) -> None:
+        super().__init__(
+            application,
+            endpoints=["a socket that is already bound"],
+            request_buffer_size=limits.body_bytes,
+            ping_interval=limits.ping_seconds,
+            server_name="",
+        )
+        self.limits, self.proxies = limits, proxies
+        self.connections: dict[Any, dict[str, Any]] = {}
+        self.stopping = False
+        self.channels: set[Channel] = set()
+        self.stalled: set[Channel] = set()
+        """Those with more than 64 KiB that the client has not read."""
+        self.connected = Places(limits.connections, limits.connections if proxies else limits.connections_per_address)
+        self.requests = Places(limits.requests, limits.requests_per_address)
+        self.bodies = Places(limits.bodies_bytes, limits.bodies_bytes_per_address)
+        self.senders = Places(inf, limits.sockets_per_address)
+        self.sandboxes = Places(inf, limits.sockets_per_sandbox)
+
+    def serve(self, listener: socket, ready: Callable[[], None]) -> None:
+        """Until SIGTERM or SIGINT; ``ready`` is called when requests are answered. Takes ``listener`` over."""
+        globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
+        self.ws_factory = LiveLineFactory(self, server="")
+        self.ws_factory.setProtocolOptions(
+            autoPingTimeout=self.limits.pong_seconds,
+            allowNullOrigin=True,
+            openHandshakeTimeout=self.websocket_handshake_timeout,
+            maxMessagePayloadSize=LARGEST_MESSAGE_OUT,
+            maxFramePayloadSize=self.limits.message_bytes,
+        )
+        asyncio.set_event_loop(reactor._asyncioEventloop)
+        self.port = reactor.adoptStreamPort(listener.fileno(), listener.family, Factory(self))
+        listener.close()
+        for seconds, check in ((1, self.application_checker), (2, self.timeout_checker)):
+            reactor.callLater(seconds, check)
+        LoopingCall(self.check_channels).start(CHECK_SECONDS)
+        reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)
+        reactor.callWhenRunning(ready)
+        reactor.run()
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> asyncio.Queue[Any] | None:
+        """Start the site on a request or live line. None: it was refused."""
+        http = isinstance(protocol, Request)
+        if http and (self.stopping or not self.requests.take(protocol.sender)):
+            protocol.channel.refuse(503, "The server has too much to do. Wait a moment and try again.")
+            return None
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+
+        async def receive() -> Any:
+            message = await queue.get()
+            if not http:
+                protocol.taken()
+            return message
+
+        def done(_: asyncio.Future[Any]) -> None:
+            if http:
+                self.requests.give_back(protocol.sender)
+                protocol.let_body_go()
+
+        scope["asgi"] = {"version": "3.0"}
+        task = asyncio.ensure_future(self.application(scope, receive, partial(self.handle_reply, protocol)))
+        self.connections[protocol]["application_instance"] = task
+        task.add_done_callback(done)
+        return queue
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """Send, and return when the client has read enough for more."""
+        await super().handle_reply(protocol, message)
+        if message["type"] == "websocket.send" or message.get("more_body"):
+            channel: Channel | None = getattr(protocol, "channel", None)
+            if channel is not None:
+                await channel.room.wait()
+
+    def check_channels(self) -> None:
+        now = time.monotonic()
+        for channel in list(self.channels):
+            channel.check(now)
+
+    def keep_unread_within_limit(self) -> None:
+        """Drop the connections that hold most, until the others fit."""
+        unread = {channel: channel.unread for channel in self.stalled}
+        over = sum(unread.values()) - self.limits.unread_bytes
+        for channel in sorted(unread, key=unread.__getitem__, reverse=True):
+            if over <= 0:
+                return
+            over -= unread[channel]
+            self.stalled.discard(channel)
+            channel.transport.abortConnection()
+
+    def kill_all_applications(self) -> Deferred[None]:
+        return Deferred.fromFuture(asyncio.ensure_future(self.end()))
+
+    async def end(self) -> None:
+        """Take nothing new, send browsers away, let what runs come to its end for a while."""
+        self.stopping = True
+        self.port.stopListening()
+        for protocol in list(self.connections):
+            if isinstance(protocol, LiveLine):
+                protocol.serverClose(GOING_AWAY)
+        for channel in list(self.channels):
+            if not channel.requests:
+                channel.loseConnection()
+        tasks = [task for found in self.connections.values() if (task := found.get("application_instance"))]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self.limits.stop_seconds)
+            for task in late:
+                task.cancel()

@@ -52,8 +52,8 @@ def check_database(migrate: bool) -> None:
         ]
         if newer:
             raise CannotStart(
-                f"The database is of a newer version of the site ({max(newer)}). Install that version, or set DATABASE_URL "
-                "to another database."
+                f"The database is of a newer version of the site ({max(newer)}). Install that version, or set "
+                "DATABASE_URL to another database."
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             if not migrate:

@@ -18,7 +18,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import ratelimit, statements, tokens
+from sandbox import ratelimit, statements, storage, tokens
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
 from sandbox.models import Sandbox
@@ -110,9 +110,9 @@ def answered(view: RoutedView) -> RoutedView:
             return _rejected(request, error.errors)
         except ReplayFailed as error:
             return problem(request, 409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
-        except OperationalError:
-            log.exception("the database did not answer in time")
-            return problem(request, 503, "The server is busy with other sandboxes. Nothing was changed; try again.")
+        except OperationalError as error:
+            log.exception("the database did not take a change")
+            return problem(request, *storage.refusal(error))
         except Exception:
             log.exception("a command broke down")
             return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")

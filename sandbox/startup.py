@@ -25,9 +25,11 @@ SHORTEST_KEY = 32
 DISK = {
     errno.ENOSPC: "The disk of {path} is full. Make room and start again; nothing was lost.",
     errno.EDQUOT: "The quota of the disk of {path} is used up. Make room and start again; nothing was lost.",
+    errno.EFBIG: "{path} may not become as large as it must: a limit of this process (ulimit -f).",
     errno.EROFS: "{path} is on a disk that is read-only. Set VAR_DIR to a folder that can be written.",
     errno.EACCES: "{path} may not be written by this user. Change its permissions, or set VAR_DIR to another folder.",
     errno.EPERM: "{path} may not be written by this user. Change its permissions, or set VAR_DIR to another folder.",
+    errno.ENOENT: "The folder of {path} is not there. Make it, or set VAR_DIR or DATABASE_URL to another place.",
     errno.ENOTDIR: "{path} cannot be made: part of it is a file and no folder. Set VAR_DIR to another folder.",
     errno.EEXIST: "{path} is a file and no folder. Move it away, or set VAR_DIR to another folder.",
 }

@@ -10,7 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 # Loads the applications, which the handler and the consumers below need.
 django.setup(set_prefix=False)
 
-from sandbox import memory  # noqa: E402
 from sandbox.handler import OneThreadHandler  # noqa: E402
 from sandbox.routing import websocket_urlpatterns  # noqa: E402
 
@@ -20,4 +19,3 @@ application = ProtocolTypeRouter(
         "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
     }
 )
-memory.keep_what_is_loaded()

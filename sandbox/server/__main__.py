@@ -43,15 +43,21 @@ def serve(options: argparse.Namespace) -> None:
         site.collect()
     site.check_static()
 
+    from sandbox import memory
     from sandbox.asgi import application
+    from sandbox.engines.site import engines
     from sandbox.server.serve import Server
     from sandbox.staticfiles import StaticFiles
+
+    memory.keep_what_is_loaded()
+    started = engines()
 
     def ready() -> None:
         host = f"[{options.bind}]" if ":" in options.bind else options.bind
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready)
+    started.close()
     held.close()
     # A command that still runs may not keep the process: what is not answered is not in the log.
     threading.Thread(target=_end_in_any_case, daemon=True).start()

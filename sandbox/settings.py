@@ -106,8 +106,11 @@ QUOTAS: dict[str, int] = {}
 # for each sandbox in which something takes long. 0 = none, all in the process that serves.
 ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "2"))
 ENGINE_LONG = int(os.environ.get("ENGINE_LONG", "3"))
-# Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy.
-ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", "768")) * 1024 * 1024
+# Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy. By default they
+# leave a share of the machine's memory to the process that serves.
+_share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 1)
+_default_megabytes = max(256, min(_share // 2**20, 1536))
+ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", _default_megabytes)) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
 COMMAND_SECONDS = float(os.environ.get("COMMAND_SECONDS", "120"))

@@ -38,7 +38,7 @@ IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 NICE = 10
 """How much lower the priority of a process that has parted is."""
-BYTES_A_BLOCK = 130
+BYTES_A_BLOCK = 85
 """Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
 
 
@@ -82,8 +82,8 @@ class Engine:
 
     def __init__(self, address: str, key: bytes, most: int, held: int) -> None:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
-        self.address, self.key, self.held = address, key, held
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        self.address, self.key, self.most, self.held = address, key, most, held
+        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
         self.slow: set[UUID] = set()
@@ -234,6 +234,8 @@ class Engine:
             raise Forgotten
         # The objects of others are never looked at again, so that their memory stays shared.
         gc.freeze()
+        # What it shares with the others does not count as its own.
+        resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
         os.nice(NICE)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
@@ -245,3 +247,9 @@ class Engine:
         self.home = mine
         self.connection.close()
         self.connection = self._connect(Hello(os.getpid(), mine, job.number))
+
+
+def _data_bytes() -> int:
+    """What this process has of the memory that ``RLIMIT_DATA`` limits."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[5]) * resource.getpagesize()

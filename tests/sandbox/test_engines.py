@@ -189,7 +189,7 @@ def test_what_the_engine_refuses_comes_back_with_all_its_errors(pool: Pool, node
 def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, node: Any, pod: Any
 ) -> None:
-    monkeypatch.setenv("ENGINE_MEMORY_MB", "130")
+    monkeypatch.setenv("ENGINE_MEMORY_MB", "95")
     pool = Pool(processes=1, long=1)
     monkeypatch.setattr(site, "_engines", pool)
     try:

@@ -154,11 +154,15 @@ class Simulation:
         """How much time the command may let pass in all. Raises Rejected when it is more than it may."""
         if not isinstance(command, commands.Advance):
             return 0
-        most_us = self.replicas.patience_us()
-        if most_us is not None and commands.time_us(command) > most_us:
+        most_us = self.patience_us()
+        if commands.time_us(command) > most_us:
             most = most_us // SECOND_US
             raise Rejected(f"seconds: at most {most} at a time while replicas try for the lock this often")
-        longest_us = commands.MAX_ADVANCE_SECONDS * SECOND_US
+        return most_us
+
+    def patience_us(self) -> int:
+        """How much time one command may let pass now."""
+        most_us, longest_us = self.replicas.patience_us(), commands.MAX_ADVANCE_SECONDS * SECOND_US
         return longest_us if most_us is None else min(most_us, longest_us)
 
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:

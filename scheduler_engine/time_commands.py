@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
+from scheduler_engine.timeline import SECOND_US
 
 if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
@@ -43,14 +44,16 @@ def advance(simulation: Simulation, command: commands.Advance) -> None:
 
 
 def run(simulation: Simulation, command: commands.Run) -> None:
+    """What is due in more than a day is not waited for."""
     limit = simulation.scheduler.cycle_count + command.cycles
-    most_us, start_us = simulation.replicas.patience_us(), simulation.now_us
+    until_us = simulation.now_us + simulation.patience_us()
+    tomorrow_us = simulation.now_us + commands.MAX_ADVANCE_SECONDS * SECOND_US
     while simulation.settle(limit - simulation.scheduler.cycle_count):
-        if not simulation.timeline.has_work() and not simulation.replicas.waits_for_time():
+        if not simulation.timeline.has_work(tomorrow_us) and not simulation.replicas.waits_for_time():
             return
         due = simulation.timeline.next_us()
         assert due is not None
-        if most_us is not None and due - start_us > most_us:
+        if due > until_us:
             return
         simulation.timeline.fire_next()
         simulation.deliver()

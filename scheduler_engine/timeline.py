@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol
 
 from scheduler_engine.trace.events import Recorder
@@ -65,9 +66,9 @@ class Timeline:
         """When the next timer fires."""
         return self.timers[0].at_us if self.timers else None
 
-    def has_work(self) -> bool:
-        """Some timer other than housekeeping is waiting."""
-        return any(not timer.housekeeping for timer in self.timers)
+    def has_work(self, until_us: float = inf) -> bool:
+        """Some timer other than housekeeping is due by then."""
+        return any(not timer.housekeeping and timer.at_us <= until_us for timer in self.timers)
 
     def fire_next(self) -> None:
         """Move the clock to the next timer and run it. Raises OverBudget."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.conditions import with_condition
-from scheduler_engine.api.objects import KubeObject, Pod, merge, timestamp
+from scheduler_engine.api.objects import KubeObject, Pod, merge, time_us, timestamp
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit
@@ -21,6 +21,8 @@ from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
+LAST_US = time_us("9999-12-31T23:59:59Z") or 0
+"""The last moment that can be written as a time; a grace period may be longer."""
 KEPT_METADATA = (
     *("uid", "creationTimestamp", "generation", "resourceVersion"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
@@ -231,7 +233,7 @@ class ApiServer:
 
     def _mark(self, old: KubeObject, seconds: int, finalizers: Sequence[str]) -> None:
         """An object that is being deleted, but not gone yet."""
-        deadline = timestamp(self.recorder.now_us + seconds * SECOND_US)
+        deadline = timestamp(min(self.recorder.now_us + seconds * SECOND_US, LAST_US))
         if old.terminating and not seconds:
             deadline = min(deadline, old.metadata["deletionTimestamp"])
         metadata = {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": seconds}

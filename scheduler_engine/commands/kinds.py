@@ -107,8 +107,8 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Until idle: nothing to schedule, nothing backing off, nothing on its way; at most ``cycles`` scheduling
-    cycles.
+    """Until idle: nothing to schedule, nothing backing off, nothing on its way within a day; at most ``cycles``
+    scheduling cycles.
     """
 
     kind: ClassVar[str] = "run"

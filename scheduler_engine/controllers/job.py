@@ -6,8 +6,9 @@ for failure and success, limits per index, ``podReplacementPolicy: Failed``, ``m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice, repeat
 from typing import Any, ClassVar
 
 from scheduler_engine.api.conditions import condition_set
@@ -144,14 +145,17 @@ class JobController(WorkloadController):
             if self.create_pod(owner, self.pod_manifest(owner, owner.spec["template"], base=base, metadata=metadata)):
                 return
 
-    def _free_indexes(self, owner: KubeObject, active: list[Pod], number: int) -> list[str]:
-        """The lowest that neither succeeded nor run; "" as often as pods are wanted where they have none."""
+    def _free_indexes(self, owner: KubeObject, active: list[Pod], number: int) -> Iterator[str]:
+        """The lowest that neither succeeded nor run; "" as often as pods are wanted where they have none.
+
+        One after the other, as there may be more than a sandbox has room for.
+        """
         if not _indexed(owner):
-            return [""] * number
+            return repeat("", number)
         taken = {pod.annotations.get(INDEX): True for pod in active}
         taken |= {ending.index: True for ending in self._ended(owner, "succeeded")}
-        indexes = (str(index) for index in range(owner.spec["completions"]))
-        return [index for index in indexes if index not in taken][:number]
+        indexes = map(str, range(owner.spec["completions"]))
+        return islice((index for index in indexes if index not in taken), number)
 
     def _give_up(self, owner: KubeObject, pod: Pod, result: str) -> None:
         self._note(owner, pod, result)

@@ -23,8 +23,8 @@ ORPHANED = ("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longe
 
 @dataclass(slots=True)
 class PodGarbageCollector:
-    """``missing``: node that pods are bound to although it is not there → since when that is known, in simulated
-    microseconds; ``ticks``: a timer is set.
+    """``missing``: node that pods are bound to although it is not there → since when that is known, or when pods were
+    last taken away from there, in simulated microseconds; ``ticks``: a timer is set.
     """
 
     api: ApiServer
@@ -65,9 +65,12 @@ class PodGarbageCollector:
         for pod in pods:
             if pod.terminating and (not pod.node_name or _out_of_service(self.api.get("Node", pod.node_name))):
                 self._end(pod)
+        over = {name: now_us for name, since_us in self.missing.items() if now_us - since_us >= QUARANTINE_US}
         for pod in orphans:
-            if now_us - self.missing[pod.node_name] >= QUARANTINE_US:
+            if pod.node_name in over:
                 self._end(pod, orphaned=True)
+        # Whoever is bound to the same node after this has a quarantine again: upstream's queue has let the node go.
+        self.missing |= over
         self._wait()
 
     def _end(self, pod: Pod, orphaned: bool = False) -> None:

@@ -64,7 +64,8 @@ class StatefulSetController(WorkloadController):
                 self._replace_failed(owner, pod)
             elif pod is None:
                 going_on = False
-                self._create(owner, number, revision)
+                if not self._create(owner, number, revision):
+                    return False
             elif not self.available(owner, pod):
                 going_on = going_on and not in_order
             if in_order and not going_on:
@@ -104,10 +105,10 @@ class StatefulSetController(WorkloadController):
 
     # --- pods and claims ---
 
-    def _create(self, owner: KubeObject, number: int, newest: str) -> None:
-        """With a partition, pods below it come back as they were."""
+    def _create(self, owner: KubeObject, number: int, newest: str) -> bool:
+        """With a partition, pods below it come back as they were. False when it was refused: so would be the next."""
         if not self.may_make(owner, f"{owner.name}-{number}"):
-            return
+            return True
         templates, current = self.templates[owner.key], owner.status.get("currentRevision", newest)
         revision = current if number < _partition(owner) and current in templates else newest
         name = f"{owner.name}-{number}"
@@ -123,9 +124,10 @@ class StatefulSetController(WorkloadController):
         except ApiError as problem:
             text = f"create Pod {name} in StatefulSet {owner.name} failed error: {problem.message}"
             self.fail(owner, "FailedCreate", text)
-            return
+            return False
         self.told.pop(owner.key, None)
         self.tell(owner, "SuccessfulCreate", f"create Pod {name} in StatefulSet {owner.name} successful")
+        return True
 
     def _with_claim(self, owner: KubeObject, manifest: Manifest, template: Manifest) -> Manifest:
         """The pod with the volume of its own claim, which is made when there is none yet. Raises ApiError."""

@@ -8,7 +8,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.trace.events import ObjectModified
+from scheduler_engine.trace.events import ObjectDeleted, ObjectModified
 from tests.engine import controllers as world
 
 LATER = 7
@@ -147,3 +147,13 @@ def test_nothing_ticks_while_there_is_nothing_to_collect() -> None:
     assert simulation.now_us == 0, "a run does not wait for the collector"
     world.advance(simulation, 100)
     assert ticks(simulation) == []
+
+
+def test_pods_that_come_back_to_a_node_that_is_not_there_have_a_quarantine_each() -> None:
+    simulation = world.cluster(world.replica_set("web", 50, pod={"nodeName": "gone"}), nodes=1)
+    before = len(simulation.recorder.entries)
+    world.advance(simulation, 3600)
+    told = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
+    rounds = sorted({at_us // 10**6 for at_us, event in told if isinstance(event, ObjectDeleted)})
+    assert rounds[:4] == [60, 100, 140, 180]
+    assert len(simulation.recorder.entries) - before < 40_000, "it said the same twice as often once"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOST_ERRORS = 1000
-"""How many errors of one text or command are told, and how many warnings. After one more, nobody looks for others."""
+"""How many errors of one text or command are listed, and how many warnings. After one more, nobody looks for others."""
 
 LONGEST_NAME = 253
 """Characters of an object's name that its errors show."""
@@ -36,10 +36,12 @@ class FieldError:
 
 
 class Rejected(Exception):
-    """A command was refused; nothing has changed. ``errors`` lists everything that is wrong."""
+    """A command was refused; nothing has changed. ``errors`` lists everything that is wrong, up to ``MOST_ERRORS``."""
 
     def __init__(self, errors: list[FieldError] | str) -> None:
-        self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors)
+        self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors[:MOST_ERRORS])
+        if len(errors) > MOST_ERRORS and not isinstance(errors, str):
+            self.errors.append(FieldError("", "TooMany", f"Only the first {MOST_ERRORS} errors are listed."))
         super().__init__("; ".join(str(error) for error in self.errors))
 
 

@@ -131,11 +131,11 @@ def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) 
 
 def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, Any], registry: Registry) -> list[str]:
     """First those that multiPoint names as well, then the rest of multiPoint, then the rest of this point."""
-    specific = [item["name"] for item in plugin_set.get("enabled", ())]
+    specific = dict.fromkeys(item["name"] for item in plugin_set.get("enabled", ()))
     disabled = {item["name"] for item in plugin_set.get("disabled", ())}
     if "*" in disabled:
-        return specific
-    expanded: list[str] = []
+        return list(specific)
+    expanded: dict[str, None] = {}
     overriding: set[str] = set()
     for item in multi_point.get("enabled", ()):
         name = item["name"]
@@ -148,9 +148,9 @@ def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, An
         elif name in expanded:
             raise _CannotBuild(f'plugin "{name}" already registered as "{_interface(point)}"')
         else:
-            expanded.append(name)
+            expanded[name] = None
     first = [name for name in specific if name in overriding]
-    return first + expanded + [name for name in specific if name not in overriding]
+    return [*first, *expanded, *(name for name in specific if name not in overriding)]
 
 
 def _check_total(weights: dict[str, int], registry: Registry) -> None:

@@ -5,10 +5,12 @@ Source: seed 004; upstream ``apis/config/scheme`` and ``k8s.io/kube-scheduler/co
 
 from __future__ import annotations
 
+import math
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.validation.problems import too_many
 from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.config.schema import (
     API_VERSION,
@@ -27,6 +29,10 @@ from scheduler_engine.errors import FieldError, Rejected
 DECODE_ERROR = "DecodeError"
 """Kind of the errors of a configuration that cannot be read at all."""
 
+MOST_PROFILES = 500
+MOST_PLUGIN_CONFIGS = 2000
+"""Of all profiles together. Kubernetes sets no limits; each entry takes much work here, as every default is written out."""
+
 INTEGERS = {"int32": 2**31, "int64": 2**63}
 
 
@@ -35,6 +41,7 @@ def decode(manifest: Any) -> dict[str, Any]:
     errors: list[FieldError] = []
     _check_type(manifest)
     result: dict[str, Any] = _read(manifest, CONFIGURATION, "", "", errors)
+    _check_size(result.get("profiles", ()))
     for index, profile in enumerate(result.get("profiles", ())):
         for position, config in enumerate(profile.get("pluginConfig", ())):
             place = f"profiles[{index}].pluginConfig[{position}]"
@@ -60,6 +67,15 @@ def _check_type(manifest: Any) -> None:
         place = "kind" if version == API_VERSION else "apiVersion"
         text = f'no kind "{kind}" is registered for version "{version}"; the scheduler reads {KIND} of {API_VERSION}'
         raise Rejected([FieldError(place, DECODE_ERROR, text)])
+
+
+def _check_size(profiles: Sequence[Mapping[str, Any]]) -> None:
+    configs = sum(len(profile.get("pluginConfig", ())) for profile in profiles)
+    if len(profiles) > MOST_PROFILES:
+        raise Rejected([too_many("profiles", len(profiles), MOST_PROFILES)])
+    if configs > MOST_PLUGIN_CONFIGS:
+        text = f"there are {configs} pluginConfig entries in all profiles, more than {MOST_PLUGIN_CONFIGS}"
+        raise Rejected([FieldError("profiles", DECODE_ERROR, text)])
 
 
 def _read_args(args: Any, struct: Struct, place: str, plugin: str, errors: list[FieldError]) -> Any:
@@ -120,7 +136,7 @@ def _read_scalar(value: Any, kind: str, path: str, shown: str, errors: list[Fiel
         return _read_duration("" if value is None else value, path, shown, errors)
     if kind == BASE64:
         return _read_base64(value, path, shown, errors)
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    number = (isinstance(value, int) and not isinstance(value, bool)) or _finite(value)
     if kind in INTEGERS:
         if number and value == int(value) and -INTEGERS[kind] <= value < INTEGERS[kind]:
             return int(value)
@@ -130,6 +146,10 @@ def _read_scalar(value: Any, kind: str, path: str, shown: str, errors: list[Fiel
     elif isinstance(value, bool if kind == "bool" else str):
         return value
     return _mismatch(value, kind, path, shown, errors)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _read_duration(value: Any, path: str, shown: str, errors: list[FieldError]) -> str:

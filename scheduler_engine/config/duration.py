@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 UNITS_NS = {
     "ns": 1,
@@ -15,33 +14,48 @@ UNITS_NS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER = re.compile(r"([0-9]*+)(?:\.([0-9]*+))?+", re.ASCII)
+_UNIT = re.compile(r"[^0-9.]*+", re.ASCII)
+_MOST_DECIMALS = 18
+_LONGEST_SHOWN = 1000
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds. Raises ValueError with Go's text."""
+    """Nanoseconds; what is finer is cut off. Raises ValueError with Go's text."""
     body = text[1:] if text[:1] in ("+", "-") else text
-    sign = -1 if text[:1] == "-" else 1
     if body == "0":
         return 0
-    total = Fraction(0)
-    position = 0
-    for part in PART.finditer(body):
-        if part.start() != position:
-            break
-        number, unit = part.groups()
-        total += Fraction(number.rstrip(".")) * UNITS_NS[unit]
-        position = part.end()
-    if not body or position != len(body):
-        raise ValueError(f'time: {_complaint(body)} duration "{text}"')
-    nanoseconds = sign * int(total)
-    if not -(2**63) <= nanoseconds < 2**63:
-        raise ValueError(f'time: invalid duration "{text}"')
-    return nanoseconds
+    total = position = 0
+    while position < len(body) or not body:
+        number = _NUMBER.match(body, position)
+        whole, fraction = number.groups(default="") if number else ("", "")
+        if number is None or not (whole or fraction):
+            raise _wrong("invalid", text)
+        unit = _UNIT.match(body, number.end())
+        if unit is None or not unit[0]:
+            raise _wrong("missing unit in", text)
+        if unit[0] not in UNITS_NS:
+            raise _wrong(f'unknown unit "{unit[0][:_LONGEST_SHOWN]}" in', text)
+        total += _nanoseconds(whole.lstrip("0"), fraction[:_MOST_DECIMALS], UNITS_NS[unit[0]])
+        if total > 2**63:
+            raise _wrong("invalid", text)
+        position = unit.end()
+    if total == 2**63 and text[:1] != "-":
+        raise _wrong("invalid", text)
+    return -total if text[:1] == "-" else total
 
 
-def _complaint(body: str) -> str:
-    return "missing unit in" if re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", body) else "invalid"
+def _nanoseconds(whole: str, fraction: str, unit: int) -> int:
+    """Decimal places are worked out in floating point, as Go does."""
+    if len(whole) > len(str(2**63)):
+        return 2**63 + 1
+    places = int(float(fraction) * (unit / 10 ** len(fraction))) if fraction else 0
+    return int(whole or "0") * unit + places
+
+
+def _wrong(complaint: str, text: str) -> ValueError:
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return ValueError(f'time: {complaint} duration "{shown}"')
 
 
 def format_duration(nanoseconds: int) -> str:

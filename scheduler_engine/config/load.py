@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.parsing import Limits
 from scheduler_engine.config.build import build_profiles
 from scheduler_engine.config.decode import DECODE_ERROR, decode
 from scheduler_engine.config.defaults import set_defaults
@@ -14,6 +15,10 @@ from scheduler_engine.config.schema import API_VERSION, CONFIGURATION, KIND, wri
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
+
+
+LIMITS = Limits(nodes=50_000)
+"""Fewer values than manifests may have: much is worked out for each."""
 
 
 def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
@@ -42,7 +47,7 @@ def _load(manifest: Any) -> Configuration:
 
 
 def _load_text(text: str) -> Configuration:
-    documents = [document for document in read_documents(text) if document.data is not None]
+    documents = [document for document in read_documents(text, LIMITS) if document.data is not None]
     if len(documents) != 1:
         problem = "the text is empty" if not documents else f"the text holds {len(documents)} documents, not one"
         raise Rejected([FieldError("", DECODE_ERROR, problem)])

@@ -50,6 +50,9 @@ FIELDS: dict[str, type] = {
     "mergeDefaultEvictionSettings": bool,
 }
 NS_PER_US = 1000
+LONGEST_SHARE = 300
+"""Characters of a percentage."""
+LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,9 @@ def _amount(text: str) -> Amount:
     if text.endswith("%"):
         number = text[:-1]
         if not number.replace(".", "", 1).isdigit() or not number.isascii():
-            raise ValueError(f'strconv.ParseFloat: parsing "{number}": invalid syntax')
+            raise ValueError(f'strconv.ParseFloat: parsing "{number[:LONGEST_SHARE]}": invalid syntax')
+        if len(number) > LONGEST_SHARE:
+            raise ValueError(f'strconv.ParseFloat: parsing "{number[:LONGEST_SHARE]}…": value out of range')
         return Amount(share=Fraction(number) / 100)
     return Amount(parse_quantity(text).value())
 
@@ -153,6 +158,8 @@ def _shape(given: dict[str, Any]) -> Iterator[FieldError]:
             yield _error(str(name), f'unknown field "{name}": the sandbox only reads {", ".join(MAPS)} and their like')
         elif value is not None and type(value) is not FIELDS[name]:
             yield _error(name, f"must be {FIELDS[name].__name__}")
+        elif type(value) is int and abs(value) > LARGEST_NUMBER:
+            yield _error(name, f"must be between {-LARGEST_NUMBER} and {LARGEST_NUMBER}")
         elif isinstance(value, dict):
             wrong = (signal for signal, text in value.items() if not isinstance(text, str))
             yield from (_error(f"{name}[{signal}]", "must be a string") for signal in wrong)

@@ -38,6 +38,9 @@ from scheduler_engine.api.validation.windows import host_process_pod
 
 Data = Mapping[str, Any]
 
+_LONGEST_USED = 1000
+"""Characters of a pod's name of which the names of claims are made; no name with so many is allowed."""
+
 _subdomain = texts(names.subdomain)
 _restart_policy = one_of(("Always", "OnFailure", "Never"))
 _dns_policy = one_of(("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))
@@ -92,10 +95,12 @@ def _tokens(spec: Data) -> Errors:
 
 def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False, static: bool = False) -> Errors:
     """The spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
-    facts, volume_errors = _facts(spec, path, pod_name, template)
+    volumes: dict[str, Data] = {}
+    facts = _facts(spec, volumes)
     if facts.grace_period is None:
         yield required(f"{path}.terminationGracePeriodSeconds")
-    yield from volume_errors
+    sources = TEMPLATE_SOURCES if template else SOURCES
+    yield from pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name[:_LONGEST_USED], sources, volumes)
     yield from _resource_claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims", static)
     regular, init = spec.get("containers") or (), spec.get("initContainers") or ()
     yield from containers(regular, f"{path}.containers", facts)
@@ -121,10 +126,8 @@ def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False, stati
     yield from files_in_empty_directories(spec, path)
 
 
-def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFacts, list[Any]]:
-    sources = TEMPLATE_SOURCES if template else SOURCES
-    volumes, errors = pod_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name, sources)
-    facts = PodFacts(
+def _facts(spec: Data, volumes: Mapping[str, Data]) -> PodFacts:
+    return PodFacts(
         volumes=volumes,
         claim_names=dict.fromkeys(sorted(claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"])),
         grace_period=spec.get("terminationGracePeriodSeconds"),
@@ -132,7 +135,6 @@ def _facts(spec: Data, path: str, pod_name: str, template: bool) -> tuple[PodFac
         host_users=spec.get("hostUsers") is not False,
         os=(spec.get("os") or {}).get("name") or "",
     )
-    return facts, errors
 
 
 def _resource_claims(claims: Sequence[Data], path: str, static: bool) -> Errors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
@@ -30,6 +31,7 @@ from scheduler_engine.api.validation.volumes import (
     exactly_one_source,
     root_directory,
 )
+from scheduler_engine.errors import MOST_ERRORS
 
 Data = Mapping[str, Any]
 
@@ -69,7 +71,7 @@ def persistent_volume_rules(volume: Data) -> Errors:
 def _volume_source(spec: Data, path: str) -> Errors:
     """A local volume says on which nodes it is, which Kubernetes checks before what comes after ``local``."""
     given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
-    problems = list(exactly_one_source(spec, path, VOLUME_SOURCES))
+    problems = list(islice(exactly_one_source(spec, path, VOLUME_SOURCES), MOST_ERRORS + 1))
     if given[:1] == ["local"] and spec.get("nodeAffinity") is None:
         own = sum(1 for problem in problems if problem.path.startswith(f"{path}.local."))
         problems.insert(own, required(f"{path}.nodeAffinity", "Local volume requires node affinity"))

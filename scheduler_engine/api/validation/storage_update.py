@@ -27,7 +27,8 @@ _RENAMED = {
 
 def persistent_volume_update(old: Data, new: Data) -> Errors:
     """The rules for a new volume come twice, as in Kubernetes: from the registry and from the update."""
-    yield from 2 * list(persistent_volume_rules(new))
+    for _ in range(2):
+        yield from persistent_volume_rules(new)
     before, after = old.get("spec") or {}, new.get("spec") or {}
     if _source(before) != _source(after, _gets_its_secret_late(before, after)):
         yield forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
@@ -97,8 +98,9 @@ def _affinity_shown(affinity: Data) -> Data:
 
 
 def claim_update(old: Data, new: Data) -> Errors:
-    rules = list(claim_rules(new))
-    yield from [*rules, *metadata_update(old, new), *rules]
+    yield from claim_rules(new)
+    yield from metadata_update(old, new)
+    yield from claim_rules(new)
     before, after = old.get("spec") or {}, new.get("spec") or {}
     bound = (new.get("status") or {}).get("phase") == "Bound"
     if _claimed(before, before, bound, after) != _claimed(after, before, bound, after):

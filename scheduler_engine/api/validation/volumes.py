@@ -216,25 +216,24 @@ def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Err
 
 
 def pod_volumes(
-    volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source] = SOURCES
-) -> tuple[dict[str, Data], list[Any]]:
-    """The well-formed volumes by name, and everything that is wrong with the others."""
-    found: dict[str, Data] = {}
-    errors: list[Any] = []
+    volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source], found: dict[str, Data]
+) -> Errors:
+    """What is wrong with volumes; the others are put into ``found`` by name on the way."""
     created = {f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None}
     for index, volume in enumerate(volumes):
         place = f"{path}[{index}]"
-        problems = list(_pod_volume(volume, place, pod_name, sources))
+        well_formed = True
+        for problem in _pod_volume(volume, place, pod_name, sources):
+            well_formed = False
+            yield problem
         if volume["name"] in found:
-            problems.append(duplicate(f"{place}.name", volume["name"]))
-        if not problems:
+            yield duplicate(f"{place}.name", volume["name"])
+        elif well_formed:
             found[volume["name"]] = volume
-        errors += problems
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if claim in created:
             text = "must not reference a PVC that gets created for an ephemeral volume"
-            errors.append(invalid(f"{place}.persistentVolumeClaim.claimName", claim, text))
-    return found, errors
+            yield invalid(f"{place}.persistentVolumeClaim.claimName", claim, text)
 
 
 def _pod_volume(volume: Data, path: str, pod_name: str, sources: Sequence[Source]) -> Errors:

@@ -9,14 +9,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, nonnegative, required, texts, too_long
+from scheduler_engine.api.validation.problems import (
+    Errors,
+    Shown,
+    forbidden,
+    invalid,
+    nonnegative,
+    required,
+    shown,
+    texts,
+    too_long,
+)
 
 ANNOTATIONS_LIMIT = 256 * 1024
 LONGEST_MANAGER = 128
 LONGEST_SUBRESOURCE = 256
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = "field is immutable"
-_MOST_OWNERS_SHOWN = 1000
 
 _label_key = texts(names.qualified_name)
 _label_value = texts(names.label_value)
@@ -76,7 +85,7 @@ def annotation_rules(given: Mapping[str, str], path: str) -> Errors:
 
 
 def _owners(owners: list[Data], path: str) -> Errors:
-    controller, listed = "", None
+    controller = listed = ""
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
@@ -89,7 +98,7 @@ def _owners(owners: list[Data], path: str) -> Errors:
         if owner.get("controller"):
             current = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller:
-                listed = listed or [_owner_shown(item) for item in owners[:_MOST_OWNERS_SHOWN]]
+                listed = listed or Shown(shown([_owner_shown(item) for item in owners]))
                 text = 'Only one reference can have Controller set to true. Found "true" in references for'
                 yield invalid(path, listed, f"{text} {controller} and {current}")
             else:

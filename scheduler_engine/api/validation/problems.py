@@ -50,8 +50,14 @@ class Named(str):
     """A text of a type of its own (an operator, a protocol) or one behind a pointer: errors show it as JSON."""
 
 
+class Shown(str):
+    """A value as ``shown`` gives it, worked out once for many errors."""
+
+
 def shown(value: Any) -> str:
-    """A value as an error text shows it."""
+    """A value as an error text shows it, a very long one cut off."""
+    if isinstance(value, Shown):
+        return value
     if isinstance(value, str) and not isinstance(value, Named):
         return quoted(value)
     if isinstance(value, str) and len(value) > MOST_SHOWN:

@@ -1,0 +1,118 @@
+"""Checking takes work in proportion to the length of what is checked, whatever that is.
+
+Work is counted in calls of functions, methods and comparisons, so that the machine does not matter.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scheduler_engine.api.checking import check_text
+from scheduler_engine.api.loading import read_manifests
+from scheduler_engine.api.validation import validate
+from scheduler_engine.api.warning_rules import warnings_about
+from scheduler_engine.config import load_configuration
+from scheduler_engine.errors import Rejected
+from tests.engine.worst_inputs import CONFIGURATIONS, WORST, Text
+
+LINES = 60
+MOST_GROWTH = 2.3
+"""For twice the lines; 2 is linear, a little more leaves room for sorting."""
+
+HIDDEN = 4
+"""Calls for each line that may come or go between one length and the next."""
+
+
+class Counted(str):
+    """A text of which every comparison is a call that can be counted."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+    def __lt__(self, other: str) -> bool:
+        return str.__lt__(self, other)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+class CountedNumber(int):
+    """The same of a number."""
+
+    def __eq__(self, other: object) -> bool:
+        return int.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return int.__hash__(self)
+
+
+def counted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {Counted(key): counted(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [counted(item) for item in value]
+    if isinstance(value, str):
+        return Counted(value)
+    return CountedNumber(value) if type(value) is int else value
+
+
+def calls(work: Callable[[], object]) -> int:
+    number = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal number
+        number += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return number
+
+
+def checking(text: str) -> int:
+    """The text as it is, and once more what was read from it, with comparisons counted."""
+    total = calls(lambda: check_text(text))
+    try:
+        manifests, _ = read_manifests(text)
+    except Rejected:
+        return total
+    for manifest in manifests:
+        data = counted(manifest.data)
+        found: list[Any] = []
+        total += calls(lambda data=data, found=found: found.extend(validate(data)))  # type: ignore[misc]
+        if not found:
+            total += calls(lambda data=data: warnings_about(data))  # type: ignore[misc]
+    return total
+
+
+def configuring(text: str) -> int:
+    def work() -> None:
+        try:
+            load_configuration(text)
+        except Rejected:
+            return
+
+    return calls(work)
+
+
+ROWS: dict[str, tuple[Text, Callable[[str], int]]] = {
+    **{f"manifests with {words}": (text, checking) for words, text in WORST.items()},
+    **{f"a configuration with {words}": (text, configuring) for words, text in CONFIGURATIONS.items()},
+}
+
+
+@pytest.mark.parametrize("words", ROWS)
+def test_twice_the_text_is_twice_the_work(words: str) -> None:
+    text, count = ROWS[words]
+    count(text(LINES // 4))  # what is worked out once is worked out now
+    one, two, four = (count(text(number * LINES)) for number in (1, 2, 4))
+    assert four - two <= MOST_GROWTH * max(two - one, 0) + HIDDEN * LINES

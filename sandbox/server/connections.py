@@ -61,7 +61,8 @@ class Channel(HTTPChannel):
         self.server = self.factory.server
         self.limits = self.server.limits
         self.server.channels.add(self)
-        self.transport.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            self.transport.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
         self.room = asyncio.Event()
         self.room.set()
         self.refused = False

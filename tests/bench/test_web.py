@@ -81,8 +81,6 @@ class Workers:
     """The site in one or more processes on one database."""
 
     def __init__(self, directory: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        # Everybody has an address, as behind a proxy: rate limits count per address.
-        monkeypatch.setenv("TRUSTED_PROXIES", "1")
         self.redis: subprocess.Popen[bytes] | None = None
         if count > 1:
             with socket.socket() as probe:
@@ -161,7 +159,7 @@ def test_web_a_crowd_steps_once_a_second(
     crowd, used = benchmark.pedantic(off_this_thread, args=(lambda: asyncio.run(run()),), rounds=1)
     benchmark.extra_info.update(milliseconds("answered", crowd.answered) | milliseconds("shown", crowd.shown))
     benchmark.extra_info["server CPU ms per step"] = round(used / len(crowd.shown) * 1000, 1)
-    benchmark.extra_info["bytes per step"] = crowd.received // len(crowd.shown)
+    benchmark.extra_info["characters per step"] = crowd.received // len(crowd.shown)
     benchmark.extra_info["web"] = f"{PEOPLE} people, {SECONDS} s"
 
 

@@ -1,0 +1,108 @@
+"""What the database says: logs without gaps, every answered command in them once, and equal to their replay.
+
+``python -m tests.hostile.audit DATABASE`` replays every log and prints sandbox → digest of its trace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scheduler_engine.errors import Rejected
+from scheduler_engine.replay import replay, trace_digest
+from tests.hostile.site import ROOT
+
+ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
+"""What a client knows of its command: done, not done, or cut off in the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One sandbox's row and records; ``commands`` holds (n, JSON text, who) in the order of n."""
+
+    sandbox: str
+    seed: int
+    configuration: str
+    queue_rules: str
+    head: int
+    length: int
+    commands: tuple[tuple[int, str, str], ...]
+
+    def digest(self) -> str:
+        """Of the trace of a replay; what the engine said when it refused."""
+        commands = [json.loads(text) for _, text, _ in self.commands]
+        log = {"seed": self.seed, "configuration": json.loads(self.configuration), "queue_rules": self.queue_rules}
+        try:
+            return trace_digest(replay({**log, "commands": commands}))
+        except Rejected as error:
+            return f"does not replay: {error}"
+
+
+def logs(database: Path) -> dict[str, Log]:
+    """Sandbox → log, all of one moment."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None, timeout=30)) as reader:
+        reader.execute("BEGIN")
+        columns = "id, seed, configuration, queue_rules, head, length"
+        rows: list[tuple[Any, ...]] = reader.execute(f"SELECT {columns} FROM sandbox_sandbox").fetchall()
+        records: dict[str, list[tuple[int, str, str]]] = {row[0]: [] for row in rows}
+        for sandbox, *record in reader.execute(
+            "SELECT sandbox_id, n, command, who FROM sandbox_commandrecord ORDER BY sandbox_id, n"
+        ):
+            records[sandbox].append(tuple(record))
+    return {row[0]: Log(*row, tuple(records[row[0]])) for row in rows}
+
+
+def gaps(found: Iterable[Log]) -> list[str]:
+    """Logs that are not 1, 2 … length, or whose head lies beyond it."""
+    wrong = []
+    for log in found:
+        places = [n for n, _, _ in log.commands]
+        if places != list(range(1, log.length + 1)) or log.head > log.length:
+            wrong.append(f"{log.sandbox}: records {places[:3]} … {places[-3:]}, length {log.length}, head {log.head}")
+    return wrong
+
+
+def misplaced(outcomes: Mapping[str, str], found: Iterable[Log]) -> list[str]:
+    """``outcomes``: label of a command → what its client knows. What the logs hold against that."""
+    held = Counter(who for log in found for _, _, who in log.commands if who)
+    allowed = {ANSWERED: (1,), REFUSED: (0,), UNKNOWN: (0, 1)}
+    wrong = [
+        f"{label} was {outcome} and is in the logs {held[label]} times"
+        for label, outcome in outcomes.items()
+        if held[label] not in allowed[outcome]
+    ]
+    return wrong + [f"{label} is in the logs, and nobody gave it" for label in held if label not in outcomes]
+
+
+def replays(database: Path) -> list[str]:
+    """Every log replayed in two fresh processes that hash differently: where they differ, or a log does not replay."""
+    first, second = (_digests(database, seed) for seed in ("1", "2"))
+    return [
+        f"{sandbox}: {digest} and {second.get(sandbox)}"
+        for sandbox, digest in first.items()
+        if digest != second.get(sandbox) or " " in digest
+    ]
+
+
+def _digests(database: Path, hash_seed: str) -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.audit", str(database)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": hash_seed},
+        check=True,
+        capture_output=True,
+    )
+    return json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    json.dump({sandbox: log.digest() for sandbox, log in logs(Path(sys.argv[1])).items()}, sys.stdout)

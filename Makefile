@@ -2,6 +2,10 @@
 SHELL := /bin/sh
 HOST ?= 127.0.0.1
 PORT ?= 8000
+# What `make hostile` takes: minutes of attack, MB that the server may reach, and kills.
+MINUTES ?= 60
+MEMORY ?= 2048
+KILLS ?= 1000
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 
 BIN := .venv/bin
@@ -10,7 +14,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden bench lock
+.PHONY: help venv run test lint format types contracts golden bench hostile lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +46,12 @@ golden: venv ## Rewrite the golden files of tests, to be read as a diff before c
 
 bench: venv ## Run the benchmarks
 	$(BIN)/python -m pytest tests/bench --benchmark-only $(ARGS)
+
+hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000
+	$(BIN)/python -m tests.hostile.attack --seconds $$(( $(MINUTES) * 60 )) --bound $(MEMORY) --cap $(MEMORY)
+	$(BIN)/python -m tests.hostile.kills --kills $(KILLS)
+	$(BIN)/python -m tests.hostile.reopen
+	$(BIN)/python -m tests.hostile.level
 
 lock: venv ## Compile the lock files (UPGRADE=--upgrade make lock: to the newest versions)
 	$(COMPILE) --output-file requirements.txt

@@ -9,8 +9,6 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,13 +51,9 @@ class Keyframe:
 class Live:
     """One sandbox's simulation and the world folded from its trace, at command ``n`` (key ``state``)."""
 
-    def __init__(
-        self, plan: Plan, records: Log, interruptible: Callable[[], AbstractContextManager[None]] = nullcontext
-    ) -> None:
-        """``interruptible`` surrounds the work on the simulation: an exception from outside is welcome in it."""
+    def __init__(self, plan: Plan, records: Log) -> None:
         self.plan = plan
         self.records = records
-        self.interruptible = interruptible
         self.guide = guide(plan.scenario)
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
@@ -93,6 +87,10 @@ class Live:
         self.world.people = self.people
         self.world.guide = self.guide
         self._fold()
+
+    def lose_place(self) -> None:
+        """Something was cut off in the middle: the next move starts from a keyframe."""
+        self.state = UNRECORDED
 
     def _fold(self) -> None:
         for entry in engine.entries_from(self.simulation, self.folded):
@@ -188,8 +186,7 @@ class Live:
         for text in texts:
             state, self.state = self.state, UNRECORDED
             try:
-                with self.interruptible():
-                    kept.append(engine.execute(self.simulation, text))
+                kept.append(engine.execute(self.simulation, text))
             except OverBudget:
                 raise  # The simulation has gone too far to be of use.
             except Rejected:

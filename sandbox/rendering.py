@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
-from threading import Lock
+from threading import RLock
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -51,7 +52,7 @@ class FragmentCache:
     def __init__(self) -> None:
         self.fragments: OrderedDict[tuple[Any, ...], Fragment] = OrderedDict()
         self.size = 0
-        self.lock = Lock()
+        self.lock = RLock()
 
     def get(self, key: tuple[Any, ...]) -> Fragment | None:
         with self.lock:
@@ -59,6 +60,13 @@ class FragmentCache:
             if fragment is not None:
                 self.fragments.move_to_end(key)
             return fragment
+
+    def forget(self, sandbox_id: UUID) -> None:
+        """Drop the fragments of one sandbox, and count anew: one may have been cut off while it was put in."""
+        with self.lock:
+            kept = {key: fragment for key, fragment in self.fragments.items() if key[0] != sandbox_id}
+            self.fragments = OrderedDict(kept)
+            self.size = sum(len(fragment.html) for fragment in kept.values())
 
     def put(self, key: tuple[Any, ...], fragment: Fragment, limit: int) -> None:
         with self.lock:

@@ -26,6 +26,10 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
 """Errors that are answers."""
 
 
+QUICK = ("arrive",)
+"""Jobs that never keep anybody waiting."""
+
+
 def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> list[str | None]:
     """Execute commands, given as what they say and as they will be kept; ``arrive`` is to follow.
 

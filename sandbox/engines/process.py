@@ -21,9 +21,9 @@ from types import FrameType
 from typing import Any
 from uuid import UUID
 
-from sandbox import memory
+from sandbox import memory, rendering
 from sandbox.engines.errors import Broken, Busy, EngineError, Stopped, TooLarge
-from sandbox.engines.jobs import EXPECTED, JOBS
+from sandbox.engines.jobs import EXPECTED, JOBS, QUICK
 from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
 from sandbox.live import Live
 from sandbox.records import Plan, Record
@@ -87,7 +87,7 @@ class Engine:
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
         self.slow: set[UUID] = set()
-        """Sandboxes that kept others waiting where nothing could be interrupted: they part before their next job."""
+        """Sandboxes that kept others waiting although there was no room to part: their next job does not begin here."""
         self.inherited: Any = None
         self.home: UUID | None = None
         self.job: Job | None = None
@@ -125,7 +125,7 @@ class Engine:
         blocks = sys.getallocatedblocks()
         signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS, TICK_SECONDS)
         try:
-            if job.plan.sandbox_id in self.slow and job.may_part:
+            if job.plan.sandbox_id in self.slow and job.name not in QUICK:
                 self._part()
             answer = self._answer(job)
         except Forgotten:
@@ -133,12 +133,12 @@ class Engine:
             self.connection.send(Parted(job.number))
             return
         except Halted as halted:
+            if job.plan.sandbox_id in self.lives:
+                self.lives[job.plan.sandbox_id].lose_place()
             answer = Answer(job.number, error=halted.error)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             self.job = None
-        if self.due == self._part:
-            self.slow.add(job.plan.sandbox_id)
         if job.plan.sandbox_id in self.lives:
             grown = (sys.getallocatedblocks() - blocks) * BYTES_A_BLOCK
             self.sizes[job.plan.sandbox_id] = max(0, self.sizes.get(job.plan.sandbox_id, 0) + grown)
@@ -146,8 +146,9 @@ class Engine:
 
     def _answer(self, job: Job) -> Answer:
         try:
-            value = JOBS[job.name](self.live(job.plan), job.position, *job.arguments)
-            return Answer(job.number, value)
+            live = self.live(job.plan)
+            with self.interruptible():
+                return Answer(job.number, JOBS[job.name](live, job.position, *job.arguments))
         except MemoryError:
             self._forget(job.plan.sandbox_id)
             gc.collect()
@@ -160,9 +161,13 @@ class Engine:
             return Answer(job.number, error=Broken(f"{type(error).__name__}: {error}"))
 
     def ask(self, question: Ask) -> Any:
-        """The site's answer, in the middle of a job."""
+        """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
+        was, self.open = self.open, False
         self.connection.send(question)
         answer = self.connection.recv()
+        self.open = was
+        if was and self.due is not None:
+            self.due()
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -172,7 +177,7 @@ class Engine:
     def live(self, plan: Plan) -> Live:
         found = self.lives.get(plan.sandbox_id)
         if found is None:
-            found = self.lives[plan.sandbox_id] = Live(plan, self.log, self.interruptible)
+            found = self.lives[plan.sandbox_id] = Live(plan, self.log)
         self.lives.move_to_end(plan.sandbox_id)
         return found
 
@@ -180,6 +185,7 @@ class Engine:
         memory.dropped(self.sizes.pop(sandbox_id, 0) // BYTES_AN_OBJECT)
         self.slow.discard(sandbox_id)
         self.lives.pop(sandbox_id, None)
+        rendering.cache.forget(sandbox_id)
 
     def _tidy(self) -> None:
         """Simulations that were not used for longest make room, while nobody waits for an answer."""
@@ -191,7 +197,7 @@ class Engine:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Inside, the engine works on one sandbox alone, whose state is given up when a signal ends the block."""
+        """Inside, the work is on one sandbox alone: what is left half done is given up when a signal ends the block."""
         self.open = True
         try:
             if self.due is not None:
@@ -229,6 +235,7 @@ class Engine:
             return
         self.due = None
         if not job.may_part:
+            self.slow.add(job.plan.sandbox_id)
             raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
         if os.fork():
             raise Forgotten

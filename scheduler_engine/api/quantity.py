@@ -28,12 +28,12 @@ MAX_DIGITS = 18
 """Numbers with more digits take Kubernetes' arbitrary-precision path."""
 
 MOST_PLACES = 120
-"""Digits before the decimal point. Kubernetes takes more, but counts only what 64 bits hold; sums, shares and products
+"""Digits before the decimal point. Kubernetes takes more, but counts only what 64 bits hold. Sums, shares and products
 of such amounts still fit a floating-point number, with which panels are drawn."""
 LARGE_MESSAGE = f"must be less than 1e{MOST_PLACES}, the largest amount that can be counted here"
 
 _KEPT_LENGTH = 64
-"""Characters of a text that is kept as it was written and remembered; longer ones are rare and would fill memory."""
+"""Characters of a text that is kept as it was written and remembered; longer ones would fill the memory."""
 _MOST_BINARY_PLACES = 20
 """Digits before the point from which on a number with a binary suffix is above the largest one in any case."""
 _MOST_DECIMALS = 1000

@@ -31,7 +31,7 @@ DECODE_ERROR = "DecodeError"
 
 MOST_PROFILES = 500
 MOST_PLUGIN_CONFIGS = 2000
-"""Of all profiles together. Kubernetes sets no limits; each entry takes much work here, as every default is written out."""
+"""Of all profiles together. Kubernetes sets no limits; here every default of each entry is written out."""
 
 INTEGERS = {"int32": 2**31, "int64": 2**63}
 

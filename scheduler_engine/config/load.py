@@ -16,7 +16,6 @@ from scheduler_engine.config.types import Configuration
 from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
 
-
 LIMITS = Limits(nodes=50_000)
 """Fewer values than manifests may have: much is worked out for each."""
 

@@ -185,7 +185,8 @@ WORST: dict[str, Text] = {
     ),
     "a resource list": in_container("resources:\n      limits", lambda n: f"        a.b/{n}: 1"),
     "node selector terms": in_spec(
-        "affinity:\n    nodeAffinity:\n      requiredDuringSchedulingIgnoredDuringExecution:\n        nodeSelectorTerms",
+        "affinity:\n    nodeAffinity:\n      requiredDuringSchedulingIgnoredDuringExecution:\n"
+        "        nodeSelectorTerms",
         lambda n: f"        - matchExpressions: [{{key: a, operator: In, values: [a{n}]}}]",
     ),
     "wrong labels": in_metadata("labels", lambda n: f"    a{n}: 'b '"),

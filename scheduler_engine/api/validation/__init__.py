@@ -6,6 +6,7 @@ Source: upstream ``pkg/apis/*/validation`` and ``apimachinery/pkg/api/validation
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, islice
@@ -96,6 +97,9 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
+    unwritable = _not_json(manifest)
+    if unwritable:
+        return [FieldError("", "FieldValueInvalid", unwritable, document)]
     try:
         kind = kind_of(manifest).name
     except Rejected as problem:
@@ -109,6 +113,19 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     above = {part for place in places for part in owners_of(place)}
     more = (error for error in _rules(complete(with_defaults(sound))) if not _follows(error, places, above))
     return _numbered(chain(errors, more), document, manifest)
+
+
+def _not_json(manifest: Manifest) -> str:
+    """Why an object that did not come from a text cannot be written as one, "" when it can."""
+    try:
+        json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return "a text holds half of a pair of surrogate characters, which UTF-8 cannot hold"
+    except (TypeError, ValueError):
+        return "it holds something that JSON cannot hold, such as an infinite number"
+    except RecursionError:
+        return "it is nested too deep"
+    return ""
 
 
 def _follows(error: FieldError, places: set[str], above: set[str]) -> bool:

@@ -10,7 +10,10 @@ from scheduler_engine.config.duration import format_duration
 
 SECOND = 1_000_000
 NS_PER_US = 1000
-UNITS = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
+UNITS = (("Ei", 1 << 60), ("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
+MOST_DIGITS = 10**9
+"""From here on a number is shown as a power of ten, so that it fits its place."""
+
 ESSENTIAL = ("cpu", "memory", "ephemeral-storage")
 TITLES = {"cpu": "cpu", "memory": "mem", "pods": "pods", "ephemeral-storage": "disk"}
 
@@ -31,21 +34,31 @@ def amounts(resources: Mapping[str, Any]) -> dict[str, int]:
 def shown(resource: str, number: int) -> str:
     """``1500m``, ``2Gi``, ``3``: short, for sentences."""
     if resource == "cpu":
-        return f"{number}m"
+        return f"{_whole(number)}m"
     if resource in ESSENTIAL:
         return memory(number)
-    return str(number)
+    return _whole(number)
 
 
 def cores(millicores: int) -> str:
-    return f"{millicores / 1000:.2f}".rstrip("0").rstrip(".")
+    return _decimal(millicores / 1000, 2)
 
 
 def memory(number: int) -> str:
     for unit, size in UNITS:
         if number >= size:
-            return f"{number / size:.1f}".rstrip("0").rstrip(".") + unit
+            return _decimal(number / size, 1) + unit
     return str(number)
+
+
+def _whole(number: int) -> str:
+    return str(number) if abs(number) < 10 * MOST_DIGITS**2 else f"{float(number):.3g}"
+
+
+def _decimal(number: float, places: int) -> str:
+    if abs(number) >= MOST_DIGITS:
+        return f"{number:.3g}"
+    return f"{number:.{places}f}".rstrip("0").rstrip(".")
 
 
 def ratio(resource: str, used: int, total: int) -> str:
@@ -53,13 +66,13 @@ def ratio(resource: str, used: int, total: int) -> str:
     if resource == "cpu":
         return f"{_one(used / 1000)}/{_one(total / 1000)}"
     if resource not in ESSENTIAL:
-        return f"{used}/{total}"
+        return f"{_whole(used)}/{_whole(total)}"
     unit, size = next(((unit, size) for unit, size in UNITS if total >= size), ("", 1))
     return f"{_one(used / size)}/{_one(total / size)}{unit}"
 
 
 def _one(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")
+    return f"{number:.3g}" if abs(number) >= MOST_DIGITS else f"{number:.1f}".removesuffix(".0")
 
 
 def clock(us: int) -> str:

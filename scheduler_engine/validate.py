@@ -55,14 +55,19 @@ def _lines(checked: dict[str, Checked]) -> Iterator[str]:
             place = f":{problem.line}:{problem.column}" if problem.line else ""
             about = f"{problem.object_name}: " if problem.object_name else ""
             yield f"{'<stdin>' if name == '-' else name}{place}: {word}: {about}{problem}"
-    objects = sum(len(result.manifests) for result in checked.values())
-    errors = sum(len(result.errors) for result in checked.values())
-    warnings = sum(len(result.warnings) for result in checked.values())
-    yield f"{_count(objects, 'object')}, {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+    results = checked.values()
+    counts = (
+        _count(sum(len(result.manifests) for result in results), "object"),
+        _count(sum(len(result.errors) for result in results), "error", any(result.more_errors for result in results)),
+        _count(
+            sum(len(result.warnings) for result in results), "warning", any(result.more_warnings for result in results)
+        ),
+    )
+    yield ", ".join(counts)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _count(number: int, word: str, more: bool = False) -> str:
+    return f"{'more than ' if more else ''}{number} {word}{'' if number == 1 else 's'}"
 
 
 def _as_json(checked: dict[str, Checked]) -> dict[str, Any]:
@@ -72,6 +77,7 @@ def _as_json(checked: dict[str, Checked]) -> dict[str, Any]:
             "objects": len(result.manifests),
             "errors": [_problem(problem) for problem in result.errors],
             "warnings": [_problem(problem) for problem in result.warnings],
+            "more": result.more_errors or result.more_warnings,
         }
         for name, result in checked.items()
     ]

@@ -6,6 +6,7 @@ Each may raise ``StateGone`` when the log does not hold the position any more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -18,7 +19,7 @@ from sandbox.panels.world import World
 from sandbox.records import Position, Record
 from sandbox.rendering import Fragment
 from scheduler_engine import metrics
-from scheduler_engine.api.checking import check_text
+from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import located
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -104,10 +105,10 @@ def prometheus(live: Live, position: Position) -> str:
     return metrics.render(live.simulation)
 
 
-def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], list[FieldError], list[FieldError]]:
-    """Manifests, errors and warnings of a text."""
+def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
+    """The manifests of a text as plain data, and what is wrong with it; where they stand in the text stays here."""
     checked = check_text(text)
-    return [item.data for item in checked.manifests], checked.errors, checked.warnings
+    return [item.data for item in checked.manifests], replace(checked, manifests=[])
 
 
 def locate(live: Live, position: Position, text: str | bytes, errors: list[FieldError]) -> list[FieldError]:

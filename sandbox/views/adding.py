@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import yaml
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,6 +13,7 @@ from sandbox.access import Access, edits, who
 from sandbox.engines import site
 from sandbox.forms import FORMS, AddForm
 from sandbox.quotas import check_size, check_text
+from scheduler_engine.api.checking import Checked
 from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
@@ -28,21 +31,22 @@ MOST_TOLD = 4
 @edits
 def apply(request: HttpRequest, access: Access) -> HttpResponse:
     text = _text(request)
-    made, errors, warnings = site.read(access.sandbox, "check", text)
-    if errors:
-        return _problems(request, errors, warnings, 422)
+    made, checked = site.read(access.sandbox, "check", text)
+    if checked.errors:
+        return _problems(request, checked, 422)
     try:
         store.execute(access.sandbox, {"kind": "apply", "manifests": made}, who(request))
     except Rejected as error:
-        return _problems(request, site.read(access.sandbox, "locate", text, error.errors), warnings, 422)
-    return _applied(request, warnings)
+        errors = site.read(access.sandbox, "locate", text, error.errors)
+        return _problems(request, replace(checked, errors=errors), 422)
+    return _applied(request, checked.warnings)
 
 
 @edits
 def check(request: HttpRequest, access: Access) -> HttpResponse:
     """The same list as ``apply`` gives, of a text that is being mended. Nothing is applied."""
-    _, errors, warnings = site.read(access.sandbox, "check", _text(request))
-    return _problems(request, errors, warnings, 200)
+    _, checked = site.read(access.sandbox, "check", _text(request))
+    return _problems(request, checked, 200)
 
 
 @edits
@@ -102,14 +106,17 @@ def _text(request: HttpRequest) -> str | bytes:
     return file.read()
 
 
-def _problems(request: HttpRequest, errors: list[FieldError], warnings: list[FieldError], status: int) -> HttpResponse:
+def _problems(request: HttpRequest, checked: Checked, status: int) -> HttpResponse:
     context = {
-        "errors": errors[:MOST_ROWS],
-        "error_count": len(errors),
-        "more_errors": len(errors[MOST_ROWS:]),
-        "warnings": warnings[:MOST_ROWS],
-        "warning_count": len(warnings),
-        "more_warnings": len(warnings[MOST_ROWS:]),
+        "rows": MOST_ROWS,
+        "errors": checked.errors[:MOST_ROWS],
+        "error_count": len(checked.errors),
+        "more_errors": len(checked.errors[MOST_ROWS:]),
+        "uncounted_errors": checked.more_errors,
+        "warnings": checked.warnings[:MOST_ROWS],
+        "warning_count": len(checked.warnings),
+        "more_warnings": len(checked.warnings[MOST_ROWS:]),
+        "uncounted_warnings": checked.more_warnings,
     }
     return render(request, "fragments/apply_errors.html", context, status=status)
 

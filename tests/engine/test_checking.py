@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,8 @@ from scheduler_engine import commands
 from scheduler_engine.api.checking import check_text
 from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.scheme import KINDS
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.api.validation import validate
+from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node
 from tests.engine.test_validation import VALUES, Data, mutated
@@ -153,3 +155,88 @@ def held(simulation: Simulation) -> str:
     """Everything that is stored, and the trace."""
     objects = [item.manifest for kind in KINDS for item in simulation.api.list(kind)]
     return json.dumps(objects) + str(len(simulation.recorder.entries))
+
+
+MANY: dict[str, tuple[str, list[int]]] = {
+    "unknown fields of one object": (pod("".join(f"  a{n}: 1\n" for n in range(5000))), [MOST_ERRORS, 0]),
+    "wrong values of one object": (
+        pod("  tolerations:\n" + "  - {operator: Maybe, key: a}\n" * 5000),
+        [MOST_ERRORS, 0],
+    ),
+    "unknown kinds": ("kind: Poodle\napiVersion: v1\n---\n" * 5000, [MOST_ERRORS, 0]),
+    "warnings about one object": (pod() + "    ports:\n" + "    - containerPort: 80\n" * 100, [0, MOST_ERRORS]),
+    "warnings about many objects": (
+        (pod("  nodeSelector: {beta.kubernetes.io/os: a}") + "---\n") * 1500,
+        [0, MOST_ERRORS],
+    ),
+    "keys given twice": (pod() + "  hostname: a\n" * 5000, [MOST_ERRORS, 0]),
+}
+
+
+@pytest.mark.parametrize("words", MANY)
+def test_more_than_can_be_told_is_cut_off_and_said_to_be(words: str) -> None:
+    text, numbers = MANY[words]
+    checked = check_text(text)
+    assert [len(checked.errors), len(checked.warnings)] == numbers
+    assert [checked.more_errors, checked.more_warnings] == [number > 0 for number in numbers]
+    assert all(problem.line for problem in (*checked.errors, *checked.warnings))
+
+
+def test_a_refusal_says_that_it_lists_only_some_of_its_errors() -> None:
+    refused = Rejected([FieldError("a", "Invalid", str(number)) for number in range(MOST_ERRORS + 1)])
+    assert len(refused.errors) == MOST_ERRORS + 1
+    assert refused.errors[-1].message == "Only the first 1000 errors are listed."
+
+
+def test_a_long_value_is_told_by_its_start() -> None:
+    [error] = check_text(pod(label="x" * 500_000)).errors
+    assert len(error.message) < 6000
+    assert "… (500000 characters): must be no more than 63 characters" in error.message
+
+
+NOT_JSON = {
+    "half of a surrogate pair": ({"name": "\ud800"}, "surrogate"),
+    "an infinite number": ({"generation": float("inf")}, "JSON cannot hold"),
+    "bytes": ({"name": b"x"}, "JSON cannot hold"),
+}
+
+
+@pytest.mark.parametrize("words", NOT_JSON)
+def test_an_object_that_is_no_text_is_refused_in_words(words: str) -> None:
+    metadata, told_of = NOT_JSON[words]
+    manifest: Data = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
+    [error] = validate(manifest)
+    assert told_of in error.message
+    with pytest.raises(Rejected, match=told_of):
+        Simulation().execute(commands.Apply((manifest,)))
+
+
+COLLISIONS: dict[str, tuple[list[str], list[str]]] = {
+    "equal ports": (
+        ["{containerPort: 80}", "{containerPort: 80}", "{containerPort: 80}"],
+        ["1 duplicate 0", "2 duplicate 0", "2 duplicate 1"],
+    ),
+    "a host port beside none": (
+        ["{containerPort: 80}", "{containerPort: 80, hostPort: 1}", "{containerPort: 80}"],
+        ["1 overlapping 0", "2 duplicate 0", "2 overlapping 1"],
+    ),
+    "a host port with an address and without": (
+        [
+            "{containerPort: 80, hostPort: 1, hostIP: 1.1.1.1}",
+            "{containerPort: 80, hostPort: 1}",
+            "{containerPort: 80, hostPort: 2, hostIP: 1.1.1.1}",
+            "{containerPort: 80, hostPort: 1, hostIP: 1.1.1.2}",
+        ],
+        ["1 dangerously ambiguous 0", "3 dangerously ambiguous 1"],
+    ),
+    "different protocols": (["{containerPort: 80}", "{containerPort: 80, protocol: UDP}"], []),
+}
+
+
+@pytest.mark.parametrize("words", COLLISIONS)
+def test_each_pair_of_ports_that_collide_is_told(words: str) -> None:
+    ports, expected = COLLISIONS[words]
+    text = pod("  hostNetwork: false") + "    ports:\n" + "".join(f"    - {port}\n" for port in ports)
+    places = re.compile(r"\.ports\[(\d+)\]: (.*) port definition with .*\.ports\[(\d+)\]")
+    warnings = filter(None, map(places.search, map(str, check_text(text).warnings)))
+    assert [" ".join(match.groups()) for match in warnings] == expected

@@ -43,7 +43,7 @@ def test_what_is_accepted_can_be_drawn(words: str) -> None:
     wants = {"cpu": wanted, "memory": wanted, "ephemeral-storage": wanted}
     pods = (make_pod(name).request(wants).limit({"example.com/gpu": "3"}) for name in ("web", "db"))
     resources = {"cpu": held, "memory": held, "pods": "110", "ephemeral-storage": held, "example.com/gpu": "1e119"}
-    usage = {annotation: wanted for annotation in (USAGE["cpu"], USAGE["memory"])}
+    usage = dict.fromkeys((USAGE["cpu"], USAGE["memory"]), wanted)
     simulation.execute(commands.Apply((make_node("n1").capacity(resources).obj(), make_node("n2").obj())))
     simulation.execute(commands.Apply(tuple(pod.metadata(annotations=usage).obj() for pod in pods)))
     for _ in range(12):

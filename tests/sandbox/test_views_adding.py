@@ -363,3 +363,12 @@ def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None
 @pytest.mark.parametrize("path", ["add/secret/", "preview/secret/"])
 def test_there_is_no_form_of_another_kind(visitor: Any, path: str) -> None:
     assert visitor.post(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["check/", "apply/"])
+def test_more_errors_than_anybody_mends_are_not_counted(visitor: Any, path: str) -> None:
+    many = "---\n".join(TWO_NODES.replace("v1", "v9") for _ in range(600))
+    told = text_of(visitor.post(path, manifests=many))
+    assert told.count("data-line") == 200
+    assert "More than 1000 things to fix" in told
+    assert "Only the first 200 are listed." in told

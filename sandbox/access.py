@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
+from math import ceil
 from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import (
+    BadRequest,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -36,7 +43,7 @@ class Access:
     """A sandbox and what the token in the URL allows there."""
 
     sandbox: Sandbox
-    token: str
+    token: str = field(repr=False)
     can_edit: bool
 
 
@@ -56,23 +63,30 @@ def problem(request: HttpRequest, status: int, message: str, errors: list[FieldE
     return render(request, "fragments/error.html", {"message": message, "errors": errors or []}, status=status)
 
 
-def limited(name: str) -> Callable[[RoutedView], RoutedView]:
-    """Answer 429 when the client is over its rate ``name`` of ``settings.RATE_LIMITS``."""
+TOO_OFTEN = {
+    "address": "Too many requests from your address. Wait a moment and try again.",
+    "create": "Too many new sandboxes from your address. Wait a moment and try again.",
+    "command": "Too many commands at once in this sandbox. Wait a moment and try again.",
+    "look": "This sandbox is asked for too often. Wait a moment and try again.",
+}
 
-    def decorate(view: RoutedView) -> RoutedView:
-        @wraps(view)
-        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            rate, burst = settings.RATE_LIMITS[name]
-            late = ratelimit.wait(name, ratelimit.client(request), rate, burst)
-            if late:
-                response = problem(request, 429, "Too many requests from your address. Wait a moment and try again.")
-                response.headers["Retry-After"] = str(int(late) + 1)
-                return response
-            return view(request, *args, **kwargs)
 
-        return checked
+def too_often(request: HttpRequest, name: str, late: float) -> HttpResponse:
+    """The answer to whoever is over the rate ``name`` and must wait for ``late`` seconds."""
+    response = problem(request, 429, TOO_OFTEN[name])
+    response.headers["Retry-After"] = str(ceil(late))
+    return response
 
-    return decorate
+
+def limited(view: RoutedView) -> RoutedView:
+    """Answer 429 to an address that makes too many sandboxes."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        late = ratelimit.wait("create", ratelimit.client(request))
+        return too_often(request, "create", late) if late else view(request, *args, **kwargs)
+
+    return checked
 
 
 def readable_body(view: RoutedView) -> RoutedView:
@@ -82,13 +96,13 @@ def readable_body(view: RoutedView) -> RoutedView:
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         too_large = f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most."
-        if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+        if _length(request) > most:
             return problem(request, 413, too_large)
         try:
             _ = request.POST
         except RequestDataTooBig:
             return problem(request, 413, too_large)
-        except (TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
+        except (BadRequest, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
             return problem(request, 400, "The request could not be read.")
         return view(request, *args, **kwargs)
 
@@ -102,8 +116,8 @@ def answered(view: RoutedView) -> RoutedView:
     def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
-        except Http404:
-            raise
+        except (Http404, BadRequest, SuspiciousOperation, MultiPartParserError):
+            raise  # Django answers these itself, with 4xx.
         except (OverQuota, EngineError) as error:
             return problem(request, error.status, str(error))
         except Rejected as error:
@@ -120,6 +134,11 @@ def answered(view: RoutedView) -> RoutedView:
     return caught
 
 
+def _length(request: HttpRequest) -> int:
+    told = request.META.get("CONTENT_LENGTH", "")
+    return int(told) if told.isascii() and told.isdigit() else 0
+
+
 def reads(view: CapabilityView[P]) -> RoutedView:
     """A page or fragment of a sandbox, for both tokens."""
 
@@ -129,6 +148,9 @@ def reads(view: CapabilityView[P]) -> RoutedView:
         access = open_access(sandbox_id, token)
         if access is None:
             raise Http404
+        # Of its own for each link, so that those who watch leave their teacher hers.
+        if late := ratelimit.wait("look", f"{sandbox_id} {access.can_edit}"):
+            return too_often(request, "look", late)
         return answered(view)(request, access, *args, **kwargs)
 
     return routed
@@ -143,7 +165,6 @@ def edits(view: CapabilityView[P]) -> RoutedView:
 
     @csrf_exempt
     @require_POST
-    @limited("command")
     @readable_body
     @wraps(view)
     def routed(request: HttpRequest, sandbox_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -152,6 +173,8 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             raise Http404
         if not access.can_edit:
             return problem(request, 403, "This link only watches. Changes need the edit link.")
+        if late := ratelimit.wait("command", str(sandbox_id)):
+            return too_often(request, "command", late)
         return answered(view)(request, access, *args, **kwargs)
 
     return routed

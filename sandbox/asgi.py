@@ -3,19 +3,15 @@
 import os
 
 import django
-from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
+from channels.routing import ProtocolTypeRouter
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 # Loads the applications, which the handler and the consumers below need.
 django.setup(set_prefix=False)
 
+from sandbox import logs  # noqa: E402
 from sandbox.handler import OneThreadHandler  # noqa: E402
-from sandbox.routing import websocket_urlpatterns  # noqa: E402
+from sandbox.routing import websockets  # noqa: E402
 
-application = ProtocolTypeRouter(
-    {
-        "http": OneThreadHandler(),
-        "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
-    }
-)
+application = ProtocolTypeRouter({"http": OneThreadHandler(), "websocket": websockets})
+logs.hide_in_access_log()

@@ -1,25 +1,61 @@
-"""Content-Security-Policy: own files only, no inline script, no eval; inline styles because Plotly sets them."""
+"""What holds for every answer but static files: who may ask how often, and the headers that keep a page to itself."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
+from sandbox import ratelimit
+from sandbox.access import too_often
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+# Own files only, no inline script, no eval; inline styles because Plotly sets them.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self' ws://{host} wss://{host}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
+    "connect-src 'self'{sockets}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors {ancestors}"
 )
+OPEN_TO_ALL = frozenset({"/"})
+"""Paths whose pages show nobody's sandbox."""
+PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 
 
-def content_security_policy(
-    get_response: Callable[[HttpRequest], HttpResponse],
-) -> Callable[[HttpRequest], HttpResponse]:
+def own_host(get_response: Handler) -> Handler:
+    """Refuse whoever asks for another host, before any view, and give every answer the headers of the site."""
+
     def middleware(request: HttpRequest) -> HttpResponse:
-        # Asked first: a host that is not allowed must end here, before any view.
         host = request.get_host()
-        response = get_response(request)
-        response.headers["Content-Security-Policy"] = POLICY.format(host=host, ancestors=settings.FRAME_ANCESTORS)
-        return response
+        return with_headers(request, get_response(request), host)
+
+    return middleware
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page for what Django refuses with 400."""
+    foreign = "This site is not known under the name it was asked for. Check the address."
+    message = foreign if isinstance(exception, DisallowedHost) else "The request could not be read, or is too large."
+    return with_headers(request, render(request, "400.html", {"message": message}, status=400))
+
+
+def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -> HttpResponse:
+    sockets = f" ws://{host} wss://{host}" if host else ""
+    response.headers["Content-Security-Policy"] = POLICY.format(sockets=sockets, ancestors=settings.FRAME_ANCESTORS)
+    if request.path_info not in OPEN_TO_ALL:
+        for name, value in PRIVATE.items():
+            response.headers[name] = value
+    return response
+
+
+def counted(get_response: Handler) -> Handler:
+    """Answer 429 to an address that asks too often."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        late = ratelimit.wait("address", ratelimit.client(request))
+        return too_often(request, "address", late) if late else get_response(request)
 
     return middleware

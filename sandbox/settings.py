@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 
 from sandbox import startup
 
@@ -14,6 +15,13 @@ VAR_DIR = Path(os.environ.get("VAR_DIR") or BASE_DIR / "var").absolute()
 
 def _list(name: str, default: str = "") -> list[str]:
     return [item.strip() for item in os.environ.get(name, default).split(",") if item.strip()]
+
+
+def _rate(name: str, default: str) -> float:
+    rate = float(os.environ.get(name, default))
+    if not 0 < rate < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be a number above 0: how often in a second.")
+    return rate
 
 
 DEBUG = os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
@@ -34,7 +42,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "sandbox.middleware.content_security_policy",
+    # After static files, which anybody may keep.
+    "sandbox.middleware.own_host",
+    "sandbox.middleware.counted",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -96,10 +106,23 @@ STORAGES = {
 
 # Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
-# Name → (requests a second, burst) for each client address.
-RATE_LIMITS = {"create": (float(os.environ.get("CREATE_RATE", "0.5")), 30), "command": (30.0, 60)}
-# Proxies in front of the site whose X-Forwarded-For counts as the client's address; 0 = none, the header is ignored.
+# Name → (a second, burst). An address may be a class of 200, all of whom open a page, step, and are cut off at once;
+# so what keeps one of them from taking everything is counted for a sandbox, a link or a socket.
+RATE_LIMITS: dict[str, tuple[float, int]] = {
+    # Of an address: everything but static files; new sandboxes; sockets that are opened.
+    "address": (_rate("ADDRESS_RATE", "600"), 3000),
+    "create": (_rate("CREATE_RATE", "0.5"), 250),
+    "socket": (_rate("SOCKET_RATE", "20"), 600),
+    # Of a sandbox, whoever asks: commands; pages and panels, for each of its two links.
+    "command": (_rate("COMMAND_RATE", "30"), 60),
+    "look": (_rate("LOOK_RATE", "40"), 400),
+    # Of one socket: messages from the browser.
+    "message": (_rate("MESSAGE_RATE", "20"), 100),
+}
+# Proxies in front of the site whose X-Forwarded-For counts as the client's address, and whose X-Forwarded-Proto as the
+# scheme of links; 0 = none, both headers are ignored.
 TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 # Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
 # Processes that execute and draw, beside the one that serves: so many for all sandboxes, and so many more at most, one
@@ -118,7 +141,8 @@ COMMAND_SECONDS = float(os.environ.get("COMMAND_SECONDS", "120"))
 STORE_BYTES = int(os.environ.get("STORE_MB", "20000")) * 1_000_000
 # Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
 PRUNE_DAYS = int(os.environ.get("PRUNE_DAYS", "90"))
-SECURE_REFERRER_POLICY = "same-origin"
+# The addresses of pages are the keys to them. Nothing here asks where somebody comes from.
+SECURE_REFERRER_POLICY = "no-referrer"
 CSRF_COOKIE_HTTPONLY = True
 
 LANGUAGE_CODE = "en"
@@ -128,10 +152,21 @@ USE_I18N = False
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"hide_tokens": {"()": "sandbox.logs.HideTokens"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["hide_tokens"]}},
+    "formatters": {
+        "line": {
+            "()": "sandbox.logs.WithoutTokens",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
+    "filters": {"calm": {"()": "sandbox.logs.Calm"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["calm"]}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Its INFO lines tell of Twisted's options, not of the site.
-    "loggers": {"daphne": {"level": "WARNING"}},
+    "loggers": {
+        # Its INFO lines tell of Twisted's options, not of the site.
+        "daphne": {"level": "WARNING"},
+        # Django's own handlers, for DEBUG and for e-mails, know nothing of tokens.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+    },
 }

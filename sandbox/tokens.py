@@ -24,7 +24,7 @@ def view_token(edit_token: str) -> str:
 
 def digest(token: str) -> str:
     """What the database keeps of a token. Tokens are random, so that one round of SHA-256 is enough."""
-    return sha256(token.encode()).hexdigest()
+    return sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def role(sandbox: Sandbox, token: str) -> str:

@@ -41,6 +41,7 @@ workbench_patterns = [
     *leader.urlpatterns,
     *steps.urlpatterns,
 ]
+handler400 = "sandbox.middleware.refused"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),

@@ -30,7 +30,7 @@ def show_both(request: HttpRequest) -> HttpResponse:
     return render(request, "compare.html", paths)
 
 
-@limited("create")
+@limited
 @readable_body
 @answered
 def open_both(request: HttpRequest) -> HttpResponse:

@@ -32,7 +32,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.
 @require_POST
-@limited("create")
+@limited
 @readable_body
 @answered
 def create(request: HttpRequest) -> HttpResponse:

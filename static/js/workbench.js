@@ -41,6 +41,7 @@ function send() {
 }
 
 const NOT_FOUND = 4404;
+const TOO_OFTEN = 4429;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
 htmx.config.wsReconnectDelay = (tries) => Math.random() * Math.min(500 * 2 ** tries, 5000);
 let lostTimer = 0;
@@ -53,7 +54,9 @@ document.body.addEventListener('htmx:wsOpen', (event) => {
 });
 document.body.addEventListener('htmx:wsClose', (event) => {
   const { event: closed, socketWrapper } = event.detail;
-  if (closed.code !== NOT_FOUND && !HTMX_RETRIES.includes(closed.code)) setTimeout(() => socketWrapper.reconnect(), 1500);
+  if (closed.code !== NOT_FOUND && !HTMX_RETRIES.includes(closed.code)) {
+    setTimeout(() => socketWrapper.reconnect(), closed.code === TOO_OFTEN ? 10000 + Math.random() * 20000 : 1500);
+  }
   clearTimeout(lostTimer);
   lostTimer = setTimeout(() => { byId('lost').hidden = false; }, 600);
 });

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
-from sandbox import rendering, store, tokens
+from sandbox import ratelimit, rendering, store, tokens
 from sandbox.engines import site
 from sandbox.live import Live
 from sandbox.models import Sandbox
@@ -25,7 +24,7 @@ NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", 
 @pytest.fixture(autouse=True)
 def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test starts as a fresh process does."""
-    cache.clear()
+    monkeypatch.setattr(ratelimit, "buckets", ratelimit.Buckets())
     monkeypatch.setattr(site, "_engines", site.Inside())
     monkeypatch.setattr(rendering, "cache", rendering.FragmentCache())
 

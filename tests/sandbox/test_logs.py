@@ -1,30 +1,142 @@
 from __future__ import annotations
 
+import io
 import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from urllib.parse import quote
 
 import pytest
-from django.conf import settings
+from daphne.access import AccessLogGenerator
+from django.core.exceptions import SuspiciousOperation
 
-from sandbox.logs import HideTokens
+import sandbox.asgi  # noqa: F401
+from sandbox import tokens
+from sandbox.access import Access
+from sandbox.logs import WithoutTokens, hide_tokens
+from sandbox.models import Sandbox
 
 ID = "244d5097-0d80-497b-8752-674d4ba43c57"
+TOKEN = "YOqEnfcp4H-vpS3xLzTLkHVQ_lpzUZSn"
+
+
+def coded(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
 
 
 @pytest.mark.parametrize(
-    "path", ["/s/{id}/{token}/do/stage/", "/ws/s/{id}/{token}/", "/s/{id}/{token}", "/s/{id}/{token}?x=1"]
+    "text",
+    [
+        "Bad Request: /s/{id}/{token}/do/stage/",
+        "/ws/s/{id}/{token}/",
+        "/s/{id}/{token}",
+        "/s/{id}/{token}?x=1",
+        "/s/{id}/{token}x",
+        "/s/{id}/too-short",
+        "No route found for path 's/{id}/{token}'.",
+        "//s//{id}//{token}/",
+        "/S/{upper}/{token}/",
+        "/s/{plain}/{token}/",
+        r"\\s\\{id}\\{token}",
+        "/elsewhere/{token}/",
+        "token='{token}'",
+        "?left=/s/{id}/{token}/&right=%2Fs%2F{id}%2F{token}%2F",
+        "Referer: http://localhost/s/{id}/{token}/",
+        "b'/s/{id}/{token}'",
+        "GET {coded}",
+        "GET {twice}",
+        "GET {deep}",
+    ],
 )
-def test_the_token_of_a_url_is_hidden(path: str) -> None:
-    given = path.format(id=ID, token="se-cr_et")
-    record = logging.LogRecord("django.request", logging.WARNING, "", 0, "%s: %s", ("Bad Request", given), None)
-    assert HideTokens().filter(record)
-    assert record.getMessage() == "Bad Request: " + path.format(id=ID, token="…")
+def test_no_token_is_left_in_a_text(text: str) -> None:
+    whole = f"/s/{ID}/{TOKEN}/"
+    deep = whole
+    for _ in range(9):
+        deep = quote(deep, safe="")
+    ways = {"coded": coded(whole), "twice": quote(coded(whole)), "deep": deep.replace("%", "%25")}
+    given = text.format(id=ID, token=TOKEN, upper=ID.upper(), plain=ID.replace("-", ""), **ways)
+    hidden = hide_tokens(given)
+    assert "…" in hidden
+    assert "too-short" not in hidden
+    assert TOKEN not in hidden
+    assert coded(TOKEN) not in hidden
 
 
-def test_other_messages_stay_as_they_are() -> None:
-    record = logging.LogRecord("x", logging.INFO, "", 0, "%d of %s", (3, "/s/short/"), None)
-    assert HideTokens().filter(record)
-    assert record.getMessage() == "3 of /s/short/"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3 of /s/short/",
+        "100 % of 5%25 and %zz",
+        "in test_the_scheduler_of_two_nodes_x",
+        "sandbox.244d50970d80497b8752674d4ba43c57",
+        f"sandbox {ID}: /static/css/base.css",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert hide_tokens(text) == text
 
 
-def test_every_handler_hides_tokens() -> None:
-    assert all("hide_tokens" in handler["filters"] for handler in settings.LOGGING["handlers"].values())
+def test_what_is_decoded_to_find_a_token_begins_no_new_line() -> None:
+    assert hide_tokens(f"GET /s/{ID}/{TOKEN}/%0a%00x") == f"GET /s/{ID}/…/%0A%00x"
+
+
+def test_every_new_token_is_recognised() -> None:
+    for token in (tokens.new_token() for _ in range(2000)):
+        assert hide_tokens(f"x {token}, {tokens.view_token(token)}.") == "x …, …."
+
+
+def own_handlers() -> list[logging.Handler]:
+    """Those that the settings made, beside pytest's."""
+    return [handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]
+
+
+@pytest.fixture
+def said() -> Iterator[io.StringIO]:
+    """What the site's handler would write to the terminal."""
+    stream = io.StringIO()
+    (handler,) = own_handlers()
+    assert isinstance(handler, logging.StreamHandler)
+    before = handler.setStream(stream)
+    yield stream
+    handler.setStream(before)
+
+
+def test_a_traceback_that_quotes_an_address_is_written_without_its_token(said: io.StringIO) -> None:
+    try:
+        raise ValueError(f"No route found for path 'ws/s/{ID}/{TOKEN}'.")
+    except ValueError:
+        logging.getLogger("tests.logs").exception("it broke down at %s", Access(Sandbox(), TOKEN, True))
+    assert "Traceback" in said.getvalue()
+    assert f"path 'ws/s/{ID}/…'" in said.getvalue()
+    assert TOKEN not in said.getvalue()
+
+
+def test_what_is_refused_takes_one_line_and_what_is_wrong_here_a_traceback(said: io.StringIO) -> None:
+    logger = logging.getLogger("tests.logs")
+    for status in (400, 500):
+        try:
+            raise SuspiciousOperation("what is this")
+        except SuspiciousOperation:
+            logger.exception("answered %s", status, extra={"status_code": status})
+    first, second, *more = said.getvalue().splitlines()
+    assert first.endswith("WARNING tests.logs: answered 400")
+    assert second.endswith("ERROR tests.logs: answered 500")
+    assert more[0].startswith("Traceback")
+
+
+def test_every_handler_of_the_process_is_ours() -> None:
+    assert [type(handler.formatter) for handler in own_handlers()] == [WithoutTokens]
+    # Django's own would write to the terminal with DEBUG, and e-mails without.
+    for name in ("django", "django.server", "django.request", "django.security", "daphne", "asyncio"):
+        assert logging.getLogger(name).handlers == []
+
+
+def test_daphnes_own_access_log_has_no_token_either() -> None:
+    stream = io.StringIO()
+    details = {"client": "127.0.0.1:5", "path": f"/s/{ID}/{TOKEN}/", "status": 200, "size": 5, "method": "GET"}
+    AccessLogGenerator(stream)("http", "complete", details)
+    AccessLogGenerator(stream)("websocket", "rejected", details | {"path": f"/ws/s/{ID}/{TOKEN}"})
+    http, socket = stream.getvalue().splitlines()
+    assert f'"GET /s/{ID}/…/" 200 5' in http
+    assert f'"WSREJECT /ws/s/{ID}/…"' in socket
+    assert str(datetime.now(UTC).year) in http

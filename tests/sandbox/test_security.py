@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec, module_from_spec
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
-from django.test import Client
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from sandbox import store
+from sandbox.guide import scenarios
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +79,9 @@ def test_no_answer_sets_a_cookie_and_each_has_the_policy(visitor: Any, node: Any
     assert answer.status_code not in (403, 404, 405)
     assert not browser.cookies
     assert "script-src 'self'" in answer["Content-Security-Policy"]
-    assert answer["Referrer-Policy"] == "same-origin"
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["Cache-Control"] == "no-store"
+    assert answer["X-Robots-Tag"] == "noindex, nofollow"
 
 
 @pytest.mark.parametrize(
@@ -124,3 +130,70 @@ def test_what_a_visitor_typed_is_never_markup(visitor: Any) -> None:
     for html in (answer.content.decode(), told.content.decode()):
         assert "<script>alert" not in html
         assert "<img" not in html
+
+
+LEADS_ELSEWHERE = ["/new/", "/compare/"]
+
+
+@pytest.mark.parametrize("path", LEADS_ELSEWHERE)
+def test_the_redirect_that_hands_out_a_link_is_kept_by_nobody(path: str) -> None:
+    slug = next(iter(scenarios()))
+    answer = Client().post(path, {"left": slug, "right": slug})
+    assert answer.status_code == 302
+    assert "/s/" in unquote(answer["Location"])
+    assert (answer["Cache-Control"], answer["X-Robots-Tag"]) == ("no-store", "noindex, nofollow")
+    assert answer["Referrer-Policy"] == "no-referrer"
+
+
+def test_an_address_without_its_last_slash_leads_to_the_whole_one_and_tells_nobody(visitor: Any) -> None:
+    answer = Client().get(visitor.url().rstrip("/"))
+    assert (answer.status_code, answer["Location"]) == (301, visitor.url())
+    assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
+
+
+def test_search_engines_may_list_the_first_page_and_no_other(visitor: Any) -> None:
+    pages = {path: Client().get(path) for path in ("/", visitor.url(), "/nowhere/", "/compare/")}
+    listed = [path for path, answer in pages.items() if "X-Robots-Tag" not in answer]
+    without_mark = [path for path, answer in pages.items() if 'name="robots"' not in answer.content.decode()]
+    assert listed == ["/"]
+    assert without_mark == ["/", "/compare/"]
+    assert "Cache-Control" not in pages["/"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "", "localhost:x"])
+def test_a_foreign_host_gets_one_page_with_the_policy_of_all(visitor: Any, host: str) -> None:
+    answer = Client(headers={"host": host}).get(visitor.url())
+    assert answer.status_code == 400
+    assert "This site is not known under the name" in answer.content.decode()
+    assert "connect-src 'self';" in answer["Content-Security-Policy"]
+    assert answer["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "told", "scheme"),
+    [("1", "https", "https"), ("1", "http", "http"), ("1", "junk", "http"), ("0", "https", "http")],
+    ids=["a proxy that speaks TLS", "one that does not", "one that talks nonsense", "a visitor who invents it"],
+)
+def test_the_links_to_share_have_the_scheme_that_the_proxy_tells(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch, proxies: str, told: str, scheme: str
+) -> None:
+    monkeypatch.setenv("TRUSTED_PROXIES", proxies)
+    spec = find_spec("sandbox.settings")
+    assert spec is not None
+    assert spec.loader is not None
+    fresh = module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    with override_settings(SECURE_PROXY_SSL_HEADER=fresh.SECURE_PROXY_SSL_HEADER):
+        answer = Client(headers={"host": "testserver", "x-forwarded-proto": told}).get(visitor.url())
+    assert f"{scheme}://testserver{visitor.url()}" in answer.content.decode()
+    assert "wss://testserver" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "nan", "inf"])
+def test_a_rate_that_is_none_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, rate: str) -> None:
+    monkeypatch.setenv("COMMAND_RATE", rate)
+    spec = find_spec("sandbox.settings")
+    assert spec is not None
+    assert spec.loader is not None
+    with pytest.raises(ImproperlyConfigured, match="COMMAND_RATE must be a number above 0"):
+        spec.loader.exec_module(module_from_spec(spec))

@@ -20,7 +20,7 @@ def test_the_edit_token_edits_and_the_view_token_only_watches() -> None:
     assert tokens.role(sandbox, tokens.view_token(token)) == "view"
 
 
-@pytest.mark.parametrize("wrong", ["", "x", "ä", "🙂" * 40])
+@pytest.mark.parametrize("wrong", ["", "x", "ä", "\0", "\ud800", "🙂" * 40])
 def test_any_other_text_opens_nothing(wrong: str) -> None:
     sandbox, token = store.create("Test")
     assert tokens.role(sandbox, wrong) == ""

@@ -83,7 +83,8 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         if self.access is None or message is None:
             return
         self.view = View.from_mapping(message)
-        wanted = str(message.get("open", "")).split()
+        given = message.get("open")
+        wanted = given.split() if isinstance(given, str) else []
         self.open = tuple(panel for panel in PANELS if panel == ALWAYS or panel in wanted)
         self.follow = message.get("follow") is True
         self.catch_up()
@@ -164,6 +165,6 @@ def _decoded(text: str | None) -> dict[str, Any] | None:
         return None
     try:
         message = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import os
 from typing import IO, Any
 
-from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.exceptions import BadRequest, RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
+from django.utils.http import parse_header_parameters
 
 from sandbox.threads import EXECUTING, READING, in_thread
 
 Message = dict[str, Any]
+UTF_8 = ("utf-8", "utf8")
+
+
+class Request(ASGIRequest):
+    """A request whose body is UTF-8 and as long as it is, whatever its headers say."""
+
+    def __init__(self, scope: Any, body: IO[bytes]) -> None:
+        super().__init__(scope, body)
+        self.META["CONTENT_LENGTH"] = str(body.seek(0, os.SEEK_END))
+        body.seek(0)
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        """As Django's, but a charset changes nothing: among those that Python knows are such as ``hex``."""
+        try:
+            self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+        except ValueError:
+            self.content_type, self.content_params = "", {}
+
+    def _load_post_and_files(self) -> None:
+        """Raises ``BadRequest`` for what is no form, beside what Django raises."""
+        try:
+            if (self.content_params or {}).get("charset", UTF_8[0]).lower() not in UTF_8:
+                raise BadRequest("the body of a request must be UTF-8")
+            super()._load_post_and_files()
+        except (LookupError, ValueError) as error:
+            # From headers of parts, which may name any charset.
+            self._mark_post_parse_error()  # type: ignore[attr-defined]
+            raise BadRequest("the body of a request could not be read") from error
 
 
 class OneThreadHandler(ASGIHandler):
@@ -22,6 +52,8 @@ class OneThreadHandler(ASGIHandler):
     Django's own handler starts a thread for each request and changes between it and the event loop at every middleware
     that is not asynchronous: more than a millisecond each time.
     """
+
+    request_class = Request
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)
@@ -32,6 +64,8 @@ class OneThreadHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        # The root path is what a visitor's header says to Daphne, and links that are rendered once serve everybody.
+        scope = scope | {"root_path": ""}
         with body:
             pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
             for message in await in_thread(pool, self.answer, scope, body):

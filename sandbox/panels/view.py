@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ TABS: dict[str, str] = {
 """Id → title of the decision panels, of which one is open at a time."""
 
 LONGEST = 400
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ class View:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) and len(value) <= LONGEST else ""
+    """Half a surrogate pair, which JSON can name, is no text that could be sent anywhere."""
+    usable = isinstance(value, str) and len(value) <= LONGEST and not SURROGATE.search(value)
+    return str(value) if usable else ""
 
 
 def _one_of(known: Container[str], value: object) -> str:
@@ -70,5 +74,5 @@ def _one_of(known: Container[str], value: object) -> str:
 
 
 def _number(value: object, default: int) -> int:
-    text = str(value)
+    text = str(value) if isinstance(value, str | int) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default

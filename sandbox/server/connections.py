@@ -210,6 +210,10 @@ class Request(WebRequest):
     body_bytes = 0
     sender = ""
 
+    def __init__(self, channel: Channel, queued: object) -> None:
+        # Django reads forms; Twisted would read them, too, while everybody waits, and break down at some.
+        super().__init__(channel, queued, parsePOSTFormSubmission=False)
+
     def gotLength(self, length: int | None) -> None:
         self.content = BytesIO()
         forwarded = ",".join(self.requestHeaders.getRawHeaders("X-Forwarded-For", []))

@@ -1,0 +1,350 @@
+"""Whatever a stranger sends, a real server answers, goes on, and writes nothing into its log that opens a sandbox."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from tests.sandbox.served import Served, served, to_the_end
+
+FORM = "Content-Type: application/x-www-form-urlencoded"
+PARTS = "Content-Type: multipart/form-data; boundary=B"
+USUAL = {"host": "Host: localhost", "connection": "Connection: close"}
+UPGRADE = (
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+OURS = (*UPGRADE, "Origin: http://localhost")
+
+
+@dataclass
+class Site:
+    """A server with one sandbox, whose path is ``base``."""
+
+    served: Served
+    base: str
+    heard: int = 0
+    """Bytes of its log that have been judged."""
+
+    @property
+    def token(self) -> str:
+        return self.base.rstrip("/").rpartition("/")[2]
+
+    def send(self, data: bytes) -> bytes:
+        """What is answered to ``data`` until the server closes the line, or breaks it before all is read."""
+        with self.served.connect() as line:
+            try:
+                line.sendall(data)
+            except ConnectionError:
+                return b""
+            return to_the_end(line)
+
+    def log(self) -> str:
+        """What is new in it."""
+        new = (self.served.directory / "log").read_bytes()[self.heard :]
+        self.heard += len(new)
+        return new.decode(errors="replace")
+
+    def ask(self, start: str, headers: Sequence[str] = (), body: bytes = b"") -> bytes:
+        """The answer to a request that begins with the line ``start``; what is missing of it is filled in."""
+        given = [self.fill_in(header) for header in headers]
+        told = "".join(header.lower() for header in given)
+        given += [line for name, line in USUAL.items() if name not in told]
+        if "content-length" not in told and "transfer-encoding" not in told:
+            given.append(f"Content-Length: {len(body)}")
+        start = self.fill_in(start) + ("" if " HTTP/" in start else " HTTP/1.1")
+        return self.send("\r\n".join([start, *given, "", ""]).encode("latin-1") + body)
+
+    def fill_in(self, text: str) -> str:
+        """``{base}``, ``{upper}``, ``{coded}`` are the sandbox's path; ``{bare}`` is without its last slash."""
+        known = {"base": self.base, "token": self.token, "upper": self.base.upper(), "bare": self.base.rstrip("/")}
+        known["coded"] = re.sub("[^/]", lambda letter: f"%{ord(letter[0]):02X}", self.base)
+        for name, value in known.items():
+            text = text.replace("{" + name + "}", value)
+        return text
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with served(tmp_path_factory.mktemp("site")) as server:
+        yield Site(server, server.sandbox())
+
+
+@pytest.fixture(autouse=True)
+def calm(site: Site) -> Iterator[None]:
+    """After each test: no traceback and no token in the log, and the server still answers."""
+    yield
+    said_well(site)
+
+
+def said_well(site: Site) -> None:
+    said = site.log()
+    assert "Traceback" not in said
+    assert site.token not in said
+
+
+def statuses(answer: bytes) -> list[int]:
+    """Of each answer in what came back."""
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] ([0-9]{3}) ", answer)]
+
+
+def post(site: Site, path: str, kind: str, body: bytes) -> int:
+    (status,) = statuses(site.ask(f"POST {path}", [kind], body))
+    return status
+
+
+def part(disposition: str, *headers: str, body: bytes = b"x") -> bytes:
+    """A multipart body of one part."""
+    lines = ["--B", f"Content-Disposition: {disposition}", *headers, "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body + b"\r\n--B--\r\n"
+
+
+CHARSETS = (
+    *("hex", "idna", "rot13", "zlib", "bz2", "base64", "uu", "quopri", "unicode_escape", "punycode", "undefined"),
+    *("utf-16", "utf-7", "none-such", "%00", "\xff", "x" * 300),
+)
+FIELD, FILE = 'form-data; name="manifests"', 'form-data; name="file"; filename="a"'
+
+NAMED: dict[str, Callable[[str], tuple[str, bytes]]] = {
+    "of a form": lambda name: (f"{FORM}; charset={name}", b"manifests=x"),
+    "of parts": lambda name: (f"{PARTS}; charset={name}", part(FIELD)),
+    "of a file": lambda name: (PARTS, part(FILE, f"Content-Type: a/b; charset={name}")),
+    "of a file's name": lambda name: (PARTS, part(f"{FILE}; filename*={name}''%ff")),
+    "of a field's name": lambda name: (PARTS, part(f"form-data; name*={name}''a")),
+    "in which a part is packed": lambda name: (PARTS, part(FIELD, f"Content-Transfer-Encoding: {name}")),
+}
+
+
+@pytest.mark.parametrize("made", [pytest.param(made, id=told) for told, made in NAMED.items()])
+def test_the_charset_may_be_anything(site: Site, made: Callable[[str], tuple[str, bytes]]) -> None:
+    answered = {name: post(site, "{base}apply/", *made(name)) for name in CHARSETS}
+    assert {name: status for name, status in answered.items() if status >= 500} == {}
+
+
+BODIES = {
+    "parts without a boundary": ("Content-Type: multipart/form-data", part(FIELD)),
+    "parts with a boundary of 500 letters": (f"{PARTS}{'x' * 500}", part(FIELD)),
+    "parts with a boundary in hex": ("Content-Type: multipart/form-data; boundary*=hex''B", part(FIELD)),
+    "a part without a name": (PARTS, part("form-data")),
+    "a part with a header of 2,000 letters": (PARTS, part(FIELD, "A" * 2000 + ": b")),
+    "a part that is not base64": (PARTS, part(FIELD, "Content-Transfer-Encoding: base64", body=b"!")),
+    "parts that never end": (PARTS, b"--B\r\n\r\n"),
+    "a file with NUL in its name": (PARTS, part('form-data; name="file"; filename="\0"')),
+    "bytes that are no UTF-8": (FORM, b"manifests=%ff%fe&who=\xff"),
+    "NUL in every field": (FORM, b"manifests=%00&who=%00"),
+    "half a surrogate pair": (FORM, b"manifests=%ed%a0%80&who=%ed%a0%80"),
+    "half a surrogate pair, as YAML writes it": (FORM, b'manifests=a:+"%5Cud800"'),
+    "5,000 fields": (FORM, b"a=1&" * 5000),
+    "100,000 brackets": (FORM, b"manifests=" + b"[" * 100_000),
+    "JSON that is 4,000 deep": (FORM, b"manifests={%22a%22:" + b"[" * 4000 + b"]" * 4000 + b"}"),
+    "YAML that is 4,000 deep": (FORM, b"manifests=" + b"-+" * 4000),
+    "a number of 5,000 digits": (FORM, b"manifests=a:+" + b"9" * 5000),
+    "a type that is none": ("Content-Type: ;", b"a=b"),
+    "a type in hex": ("Content-Type: text/plain; charset*=hex''x", b"a=b"),
+    "JSON where a form is expected": ("Content-Type: application/json; charset=hex", b"{}"),
+}
+
+
+@pytest.mark.parametrize(("kind", "body"), [pytest.param(*case, id=told) for told, case in BODIES.items()])
+def test_a_body_may_be_anything(site: Site, kind: str, body: bytes) -> None:
+    answered = {path: post(site, path, kind, body) for path in ("{base}apply/", "{base}", "/new/")}
+    assert {path: status for path, status in answered.items() if status >= 500} == {}
+
+
+HEADERS = {
+    **{
+        f"a Content-Length of {told!r}": f"Content-Length: {told}"
+        for told in ("junk", "-1", "+5", "1_000", "", "0x1", "1e3")
+    },
+    "a Content-Length in Arabic digits": "Content-Length: \xd9\xa3",
+    "two lengths": "Content-Length: 3\r\nContent-Length: 4",
+    "a length and chunks": "Content-Length: 3\r\nTransfer-Encoding: chunked",
+    "chunks of no length": "Transfer-Encoding: chunked",
+    "an unknown Transfer-Encoding": "Transfer-Encoding: rot13",
+    "an unknown expectation": "Expect: junk",
+    "ranges of no number": "Range: bytes=a-\xb2",
+    "a range that is upside down": "Range: bytes=5-1",
+    "a date that is none": "If-Modified-Since: Sat, 99 Feb 99999 99:99:99 GMT",
+    "an ETag that never ends": 'If-None-Match: W/"x',
+    "encodings of no quality": "Accept-Encoding: gzip;q=nan, \xff;q=1e400",
+    "3,000 languages": f"Accept-Language: {'a,' * 3000}",
+    "cookies of junk": 'Cookie: \xff=\xff; ;;=; a="\\377"; csrftoken=\xff',
+    "junk about proxies": "X-Forwarded-For: junk,,[::\r\nX-Forwarded-Proto: \xff\r\nForwarded: for=\xff",
+    "a page that htmx cannot be on": "HX-Request: true\r\nHX-Current-URL: http://[",
+    "a token as referrer": "Referer: http://localhost{base}",
+    "a root path of one's own": "Daphne-Root-Path: /evil",
+    "a root path of no letters": "Daphne-Root-Path: \xff",
+    "a folded header": "A: b\r\n c",
+    "a header without a colon": "novalue",
+    "a header with NUL": "A: b\0c",
+    "an upgrade to HTTP/2": "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk",
+    "an upgrade without a key": "Upgrade: websocket\r\nConnection: Upgrade",
+}
+
+
+@pytest.mark.parametrize("header", [pytest.param(header, id=told) for told, header in HEADERS.items()])
+def test_a_header_may_be_anything(site: Site, header: str) -> None:
+    script = "GET " + re.search(r'src="(/static/js/[^"]+)"', site.served.ask("GET", "/")[1])[1]  # type: ignore[index]
+    starts = ("GET {base}panel/status/", "POST {base}do/settle/", script, "GET /")
+    answered = {start: statuses(site.ask(start, [header], b"a=b\r\n")) for start in starts}
+    assert {start: found for start, found in answered.items() if not found or max(found) >= 500} == {}
+
+
+LINES = {
+    **{
+        f"the method {name[:10]!r}": f"{name} {{base}}"
+        for name in ("PROPFIND", "get", "post", "TRACE", "\xff", "A" * 3000)
+    },
+    **{
+        f"the version {told!r}": f"GET / {told}"
+        for told in ("HTTP/0.9", "HTTP/1.0", "HTTP/2.0", "HTTP/x", "HTTP/1.1 x")
+    },
+    "a token without its last slash": "GET {bare}",
+    "a token without its last slash, to change something": "POST {base}do/stage",
+    "a token in capital letters": "GET {upper}",
+    "a token that is percent-encoded": "GET {coded}nowhere/",
+    "a token after two slashes": "GET //s/{base}",
+    "a token in a query": "GET /nowhere/?next={base}",
+    "a token in an absolute address": "GET http://elsewhere{base}nowhere/",
+    "a token with a line break": "GET {base}%0d%0aX:%20y",
+    "NUL in the path": "GET {base}%00",
+    "NUL in a panel's name": "GET {base}panel/%00/",
+    "no UTF-8 in the path": "GET {base}%ff/%ed%a0%80/",
+    "a path of 12,000 letters": f"GET /{'%41' * 4000}",
+    "a path that leads out": "GET /static/../../etc/passwd",
+    "a query of 3,000 fields": f"GET {{base}}?{'a=b&' * 3000}",
+    "a view of NUL": "GET {base}?pod=%00&tab=%00&cycle=%00&page=%00",
+    "a view of no numbers": "GET {base}?page=1e400&cycle=%D9%A1&group=nan",
+    "a view far away": "GET {base}?page=999999999&cycle=999999999&pod=%ed%a0%80&replica=%ff",
+    "a key of NUL": "GET {base}yaml/Pod/?key=%00",
+    "two addresses that are none": "GET /compare/?left=//[&right=%00",
+}
+
+
+@pytest.mark.parametrize("start", [pytest.param(start, id=told) for told, start in LINES.items()])
+def test_an_address_may_be_anything(site: Site, start: str) -> None:
+    assert [status for status in statuses(site.ask(start)) if status >= 500] == []
+
+
+RAW = {
+    "nothing but NUL": b"\0" * 100 + b"\r\n\r\n",
+    "a greeting of TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "a greeting of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "one line of 100,000 letters": b"A" * 100_000,
+    "2,000 headers": b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 2000 + b"\r\n",
+    "a chunk of a negative length": b"POST /new/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",
+}
+
+
+@pytest.mark.parametrize("data", [pytest.param(data, id=told) for told, data in RAW.items()])
+def test_what_is_no_request_is_refused(site: Site, data: bytes) -> None:
+    assert [status for status in statuses(site.send(data)) if status not in (400, 431)] == []
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil", "", "a b", "[::1", "localhost:x", "\xff", "a" * 5000, "<script>", "localhost,evil"],
+    ids=lambda host: repr(host)[:20],
+)
+def test_a_foreign_host_gets_a_page_and_the_log_one_line(site: Site, host: str) -> None:
+    site.log()
+    answer = site.ask("GET {base}", [f"Host: {host}"])
+    assert statuses(answer) == [400]
+    assert len(site.log().splitlines()) <= 1
+    if host == "evil":
+        assert b"This site is not known under the name" in answer
+        assert b"no-store" in answer
+
+
+SOCKETS = {
+    **{
+        f"the path {path!r}": (f"GET {path}", OURS)
+        for path in ("/ws/x", "/ws{bare}", "/ws{upper}", "/ws//{base}", "/", "{base}")
+    },
+    "a path with NUL": ("GET /ws{base}%00", OURS),
+    "a path that is percent-encoded, and not there": ("GET /ws{coded}x", OURS),
+    "a path of 5,000 letters": (f"GET /{'a' * 5000}", OURS),
+    "a root path of one's own": ("GET /ws{bare}", (*OURS, "Daphne-Root-Path: /ws{bare}")),
+    **{
+        f"the origin {origin!r}": ("GET /ws{base}", (*UPGRADE, f"Origin: {origin}"))
+        for origin in (
+            "null",
+            "",
+            "http://[",
+            "http://localhost:99999",
+            "http://localhost:x",
+            "\xff",
+            "http://evil",
+            "://",
+        )
+    },
+    "no origin": ("GET /ws{base}", UPGRADE),
+    "a version nobody speaks": ("GET /ws{base}", (*OURS, "Sec-WebSocket-Version: 99")),
+    "extensions of junk": ("GET /ws{bare}", (*OURS, "Sec-WebSocket-Extensions: permessage-deflate; x=\xff")),
+    "protocols of no letters": ("GET /ws{base}", (*OURS, "Sec-WebSocket-Protocol: \xff")),
+    "a POST": ("POST /ws{base}", OURS),
+}
+
+
+@pytest.mark.parametrize(("start", "headers"), [pytest.param(*case, id=told) for told, case in SOCKETS.items()])
+def test_a_socket_to_anywhere_is_refused(site: Site, start: str, headers: Sequence[str]) -> None:
+    (status,) = statuses(site.ask(start, headers))
+    assert 400 <= status < 500
+
+
+def frame(kind: int, data: bytes, length: int | None = None, flags: int = 0x80) -> bytes:
+    """A masked frame of a websocket; ``length`` is what it claims to have."""
+    size = len(data) if length is None else length
+    told = bytes([0x80 | size]) if size < 126 else b"\xff" + struct.pack(">Q", size)
+    return bytes([flags | kind]) + told + bytes(4) + data
+
+
+def look(**view: object) -> bytes:
+    return frame(1, json.dumps(view).encode())
+
+
+TEXT, BINARY, CLOSE = 1, 2, 8
+DEEP = b"[" * 4000 + b"]" * 4000
+FRAMES = {
+    "JSON that is 4,000 deep": frame(TEXT, DEEP),
+    "a page that is 3,000 deep": frame(TEXT, b'{"open": "status", "page": ' + DEEP[1000:7000] + b"}"),
+    "open panels that are 3,000 deep": frame(TEXT, b'{"open": ' + DEEP[1000:7000] + b"}"),
+    "half a surrogate pair": look(open="inspector status filter", pod="\ud800", node="\udfff", plugin="\ud800"),
+    "NUL": look(open="inspector status filter", pod="a\0b", node="\0"),
+    "a number of 5,000 digits": frame(TEXT, b'{"open": "status", "page": ' + b"9" * 5000 + b"}"),
+    "numbers that are none": frame(TEXT, b'{"open": "status filter", "page": NaN, "cycle": -Infinity}'),
+    "values of other types": look(open=["status"], page=True, cycle=None, tab=[], pod={}, follow={}),
+    "a binary frame": frame(BINARY, b"\x00\xff"),
+    "bytes that are no UTF-8": frame(TEXT, b"\xff\xfe"),
+    "a frame of 2 MB": frame(TEXT, b"x" * 2_000_000),
+    "a frame that claims 4 exabytes": frame(TEXT, b"x", length=2**62),
+    "reserved bits": frame(TEXT, b"{}", flags=0xF0),
+    "a kind of frame that there is not": frame(5, b""),
+    "the end of a message without its start": frame(0, b"x"),
+    "a close code that there is not": frame(CLOSE, struct.pack(">H", 99)),
+    "a close reason that is no UTF-8": frame(CLOSE, struct.pack(">H", 1000) + b"\xff"),
+    "junk": bytes(range(256)) * 20,
+}
+
+
+def test_a_socket_that_hears_anything_ends_calmly_or_goes_on(site: Site) -> None:
+    for data in FRAMES.values():
+        with site.served.connect() as line:
+            line.sendall(
+                "\r\n".join([site.fill_in("GET /ws{base} HTTP/1.1"), "Host: localhost", *OURS, "", ""]).encode()
+            )
+            assert statuses(line.recv(4096)) == [101]
+            # The last word ends the conversation, so that the server closes when it has dealt with all.
+            line.sendall(data + frame(CLOSE, struct.pack(">H", 1000)))
+            to_the_end(line)
+    # Daphne looks once a second for what has broken down.
+    time.sleep(2.5)
+    said_well(site)

@@ -260,6 +260,8 @@ class LiveLine(WebSocketProtocol):
 
     def onConnect(self, request: Any) -> Any:
         server = self.factory.server_class
+        if not request.headers.get("sec-websocket-protocol", "").isascii():
+            raise ConnectionDeny(400, "Sec-WebSocket-Protocol must be ASCII.")
         forwarded = request.headers.get("x-forwarded-for", "")
         sender = limits.client(self.transport.getPeer().host, forwarded, server.proxies)
         found = SANDBOX.match(request.path)

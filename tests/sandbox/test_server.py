@@ -19,6 +19,7 @@ from tests.sandbox.served import (
     CLOSE,
     PATIENCE,
     PING,
+    UPGRADE,
     Served,
     frame,
     head,
@@ -247,6 +248,13 @@ def test_live_lines_have_an_end(server: Served, most: int, bases: Callable[[Serv
     assert answers == [b"101"] * most + [b"503"]
     line, _ = server.live_line(server.sandbox(), "127.0.0.3")
     line.close()
+
+
+def test_a_live_line_of_a_protocol_that_cannot_be_read_is_refused(server: Served) -> None:
+    with server.connect() as connection:
+        odd = f"GET /ws/s/x/y/ HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}Sec-WebSocket-Protocol: \xe9\r\n\r\n"
+        connection.sendall(odd.encode("latin-1"))
+        assert to_the_end(connection).startswith(b"HTTP/1.1 400 ")
 
 
 def test_requests_that_wait_have_an_end(server: Served) -> None:

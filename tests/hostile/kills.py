@@ -43,6 +43,8 @@ class Tally:
     answered: int = 0
     kills: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    before: int = 0
+    """The server that was killed last."""
     over: bool = False
 
 
@@ -148,7 +150,7 @@ async def executioner(
             await asyncio.to_thread(kill, drawn.choice(children))
         else:
             tally.kills["server"] += 1
-            tally.wrong += await asyncio.to_thread(_restart, site)
+            await asyncio.to_thread(_restart, site, tally)
         if number % LOOK_EVERY == 0:
             known = dict(tally.outcomes)
             found = await asyncio.to_thread(logs, database)
@@ -169,15 +171,14 @@ async def _answers(tally: Tally, number: int) -> None:
         await asyncio.sleep(0.01)
 
 
-def _restart(site: Site) -> list[str]:
-    """Started at once, as a supervisor does; what the killed one had started has to go by itself."""
-    old = site.pid
+def _restart(site: Site, tally: Tally) -> None:
+    """Started at once, as a supervisor does; what the server killed before had started has to be gone by now."""
+    if tally.before and not wait_until(lambda: not family(tally.before), 20):
+        end_family(tally.before)
+        tally.wrong.append("processes that a killed server had started went on")
+    tally.before = site.pid
     site.kill()
     site.start()
-    if wait_until(lambda: not family(old), 20):
-        return []
-    end_family(old)
-    return ["processes that a killed server had started went on"]
 
 
 def run(
@@ -193,11 +194,11 @@ def run(
     site.start()
     try:
         asyncio.run(_run(kills, between, site, directory / "db.sqlite3", lane, seed, tally))
-        site.kill()
-        site.start()
+        _restart(site, tally)
         tally.wrong += asyncio.run(_compare(site.port, tally))
     finally:
         site.end()
+        end_family(tally.before)
     found = logs(directory / "db.sqlite3").values()
     tally.wrong += gaps(found) + misplaced(tally.outcomes, found) + replays(directory / "db.sqlite3")
     return tally

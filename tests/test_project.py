@@ -12,7 +12,8 @@ from django.contrib.staticfiles import finders
 from django.db import ConnectionHandler
 from django.test import Client, override_settings
 
-from sandbox.settings import SQLITE_OPTIONS, _secret_key
+from sandbox.settings import SQLITE_OPTIONS
+from sandbox.startup import secret_key
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.txt", "requirements-dev.txt")
@@ -71,9 +72,9 @@ def test_settings_are_safe_without_any_environment_variable() -> None:
 
 def test_the_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "secret_key"
-    key = _secret_key(path)
+    key = secret_key(path)
     assert len(key) >= 50
-    assert _secret_key(path) == key
+    assert secret_key(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sandbox.engines.errors import Busy, Occupied
 
-PATIENCE_SECONDS = 8.0
+PATIENCE_SECONDS = 4.0
 MOST_WAITING = 16
 
 

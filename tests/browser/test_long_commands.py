@@ -1,0 +1,67 @@
+"""Commands that take long, and logs that lead further than they can be replayed."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Server
+from tests.browser.workbench import apply, head, open_blank, text
+
+Eventually = Callable[..., Any]
+
+
+def node(name: str) -> dict[str, Any]:
+    capacity = {"cpu": "64", "memory": "256Gi", "pods": "110"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"capacity": capacity}}
+
+
+def pod(name: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "100m"}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+
+
+def test_who_waits_for_long_is_told_so_and_can_stop_it(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    open_blank(page)
+    apply(page, *(node(f"node-{number}") for number in range(120)))
+    apply(page, *(pod(f"pod-{number}") for number in range(1000)))
+    eventually(lambda: head(page) == 2)
+    page.keyboard.press("e")
+    page.locator("#running").wait_for(state="visible")
+    page.locator("#stop").click()
+    eventually(lambda: "The command was stopped. Nothing was changed." in text(page, "#notice"))
+    page.locator("#running").wait_for(state="hidden")
+    assert head(page) == 2
+    page.keyboard.press("s")
+    eventually(lambda: head(page) == 3)
+
+
+def test_a_log_that_cannot_be_replayed_leads_back_with_one_click(
+    own_server: Server, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event"]
+    page = new_page(base_url=own_server.url)
+    open_blank(page)
+    for name in ("first", "second", "third"):
+        apply(page, node(name))
+    eventually(lambda: head(page) == 3)
+    own_server.kill()
+    with sqlite3.connect(own_server.directory / "db.sqlite3") as database:
+        database.execute("UPDATE sandbox_commandrecord SET command = ? WHERE n = 2", ['{"kind":"stage"}'])
+    database.close()
+    own_server.start()
+    page.reload()
+    page.locator("#now-back").wait_for()
+    assert re.search("Command 2 cannot be repeated", text(page, "#sentence-text"))
+    assert "first" in text(page, "#panel-cluster")
+    assert "third" not in text(page, "#panel-cluster")
+    page.locator("#now-back").click()
+    eventually(lambda: head(page) == 1)
+    eventually(lambda: "cannot be repeated" not in text(page, "#sentence-text"))

@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 # Many, because they mostly wait: for an engine, or for the database.
 # Three pools, so that commands that take long leave pages, and pages leave live lines, their threads.
-EXECUTING = ThreadPoolExecutor(48, thread_name_prefix="executing")
-READING = ThreadPoolExecutor(32, thread_name_prefix="reading")
-LIVE_LINES = ThreadPoolExecutor(32, thread_name_prefix="live-lines")
+EXECUTING = ThreadPoolExecutor(160, thread_name_prefix="executing")
+READING = ThreadPoolExecutor(96, thread_name_prefix="reading")
+LIVE_LINES = ThreadPoolExecutor(64, thread_name_prefix="live-lines")
 BACKGROUND = ThreadPoolExecutor(1, thread_name_prefix="background")
 _served = threading.local()
 

@@ -58,7 +58,7 @@ def test_every_page_comes_with_a_policy_that_allows_no_inline_script_and_sets_no
     assert policy["script-src"] == "'self'"
     assert policy["connect-src"] == "'self' ws://testserver wss://testserver"
     assert policy["frame-ancestors"] == "https://school.example"
-    assert response["Referrer-Policy"] == "same-origin"
+    assert response["Referrer-Policy"] == "no-referrer"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "X-Frame-Options" not in response
     assert not response.cookies

@@ -27,6 +27,8 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
 """Errors that are answers."""
 
 
+COMMANDS = ("execute",)
+"""Jobs that nobody needs any more when nobody waits for them."""
 QUICK = ("arrive",)
 """Jobs that never keep anybody waiting."""
 

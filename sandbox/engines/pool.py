@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count
@@ -28,14 +28,21 @@ from uuid import UUID
 
 from django.db import DatabaseError, close_old_connections
 
-from sandbox.engines.errors import Busy, Lost, Stopped
+from sandbox.engines.errors import Busy, Lost, Occupied, Stopped
+from sandbox.engines.jobs import COMMANDS, QUICK
 from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
 
+SHORT_SECONDS = 0.1
+SHORT_FIRST = 4
+MOST_LENGTHY = 10_000
 MOST_QUEUED = 400
 """Jobs that wait for one process."""
+MOST_SECONDS = 600.0
+"""For which a replay may go on; the next one starts from where it came to."""
+OPENING = "This sandbox is being opened: its commands are carried out once more, which takes a while."
 RESTART_SECONDS = 1.0
 """How long to wait before a process that could not even start is tried again."""
 STOPPING_SECONDS = 3.0
@@ -54,6 +61,7 @@ class Pending:
     future: Future[Any] = field(default_factory=Future)
     engine: Process | None = None
     stop: bool = False
+    began: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +74,22 @@ class Process:
     connection: Connection | None = None
     job: Pending | None = None
     queue: deque[Pending] = field(default_factory=deque)
+    """Jobs of sandboxes whose last one was short."""
+    slow: deque[Pending] = field(default_factory=deque)
+    """The others'. After ``SHORT_FIRST`` short ones comes one of them, so that nobody waits for ever."""
+    turns: int = 0
+
+    @property
+    def waiting(self) -> list[Pending]:
+        return [*self.queue, *self.slow]
+
+    def next(self) -> Pending | None:
+        """Takes the job whose turn it is."""
+        self.turns += 1
+        first, second = self.queue, self.slow
+        if self.turns % (SHORT_FIRST + 1) == 0:
+            first, second = second, first
+        return first.popleft() if first else second.popleft() if second else None
 
 
 class Pool:
@@ -78,6 +102,8 @@ class Pool:
         self.slots: list[Process] = []
         self.homes: dict[UUID, Process] = {}
         self.jobs: dict[int, Pending] = {}
+        self.lengthy: OrderedDict[UUID, None] = OrderedDict()
+        """Sandboxes whose last job was not short."""
         self.records = Database()
         self.closing = False
         self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
@@ -125,8 +151,10 @@ class Pool:
     def ask(self, plan: Plan, position: Position, name: str, arguments: tuple[Any, ...], seconds: float) -> Any:
         """The answer of the sandbox's engine. Raises what the job raises, or an ``EngineError``.
 
-        A job that takes more than ``seconds`` is stopped.
+        A command that takes more than ``seconds`` is stopped. A replay goes on without whoever asked for it: what it
+        came to is there for the next one who asks.
         """
+        self._check_free(plan.sandbox_id)
         try:
             return self._wait(Pending(plan, position, name, arguments), seconds)
         except Lost:
@@ -134,6 +162,16 @@ class Pool:
                 raise
             # Nothing of it was recorded. Should the job itself be what ends processes, the next answer says so.
             return self._wait(Pending(plan, position, name, arguments), seconds)
+
+    def _check_free(self, sandbox_id: UUID) -> None:
+        """Raises ``Occupied`` when a replay goes on that somebody did not wait for."""
+        with self.lock:
+            jobs = [job for job in self.jobs.values() if job.plan.sandbox_id == sandbox_id]
+        for job in jobs:
+            if job.name not in QUICK:
+                if job.engine is not None and time.monotonic() - job.began > MOST_SECONDS:
+                    self._halt(job)
+                raise Occupied(OPENING)
 
     def tell(self, plan: Plan, position: Position, name: str, *arguments: Any) -> None:
         """A job whose answer nobody waits for."""
@@ -144,6 +182,8 @@ class Pool:
         try:
             return pending.future.result(seconds)
         except TimeoutError:
+            if pending.name not in COMMANDS:
+                raise Occupied(OPENING) from None
             self._halt(pending)
         try:
             return pending.future.result(STOPPING_SECONDS)
@@ -179,10 +219,10 @@ class Pool:
         with self.lock:
             pending.number = next(self.numbers)
             process = self.homes.get(pending.plan.sandbox_id) or self._slot(pending.plan.sandbox_id)
-            if len(process.queue) >= MOST_QUEUED:
+            if len(process.waiting) >= MOST_QUEUED:
                 raise Busy("The server is busy with other sandboxes. Nothing was changed; try again in a moment.")
             self.jobs[pending.number] = pending
-            process.queue.append(pending)
+            (process.slow if pending.plan.sandbox_id in self.lengthy else process.queue).append(pending)
         self._next(process)
 
     def _slot(self, sandbox_id: UUID) -> Process:
@@ -193,10 +233,9 @@ class Pool:
         with self.lock:
             if process.connection is None or process.job is not None:
                 return
-            while process.queue and process.job is None:
-                pending = process.queue.popleft()
+            while process.job is None and (pending := process.next()) is not None:
                 if not pending.stop:
-                    process.job, pending.engine = pending, process
+                    process.job, pending.engine, pending.began = pending, process, time.monotonic()
             if process.job is None:
                 return
             job, connection = process.job, process.connection
@@ -211,7 +250,9 @@ class Pool:
         """Room for one more process of one sandbox: one that rests makes it."""
         if len(self.homes) < self.long:
             return True
-        resting = next((process for process in self.homes.values() if process.job is None and not process.queue), None)
+        resting = next(
+            (process for process in self.homes.values() if process.job is None and not process.waiting), None
+        )
         if resting is None:
             return False
         assert resting.home is not None
@@ -265,6 +306,15 @@ class Pool:
         except (EOFError, OSError):
             self._lost(process)
 
+    def _note_length(self, pending: Pending) -> None:
+        """Jobs of sandboxes that take long stand in a queue of their own."""
+        sandbox_id = pending.plan.sandbox_id
+        self.lengthy.pop(sandbox_id, None)
+        if time.monotonic() - pending.began > SHORT_SECONDS:
+            self.lengthy[sandbox_id] = None
+            if len(self.lengthy) > MOST_LENGTHY:
+                self.lengthy.popitem(last=False)
+
     def _look_up(self, question: Ask) -> Any:
         """What the log answers, or the error that the job is to raise."""
         close_old_connections()
@@ -280,6 +330,8 @@ class Pool:
             pending = self.jobs.get(message.job)
             if process.job is not None and process.job.number == message.job:
                 process.job = None
+            if pending is not None:
+                self._note_length(pending)
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)
         if pending is not None and isinstance(message, Answer) and not pending.future.done():
@@ -290,9 +342,10 @@ class Pool:
     def _lost(self, process: Process) -> None:
         """A process is gone, and what it was asked with it."""
         with self.lock:
-            lost = [*([process.job] if process.job else []), *process.queue]
+            lost = [*([process.job] if process.job else []), *process.waiting]
             process.job = None
             process.queue.clear()
+            process.slow.clear()
             for pending in lost:
                 self._forget(pending)
             if process.home is not None and self.homes.get(process.home) is process:

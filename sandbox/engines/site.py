@@ -20,8 +20,8 @@ from sandbox.models import Sandbox
 from sandbox.records import Database, Place, Plan, Position
 from sandbox.rendering import Fragment
 
-READING_SECONDS = 60.0
-"""How long drawing may take, a replay of the whole log included."""
+READING_SECONDS = 10.0
+"""How long somebody waits for a page. When the log has to be replayed first, that may take longer, and goes on."""
 TRIES = 4
 """Looks at the log, should other workers change it between the look and the answer."""
 CHANGING = "Others change this sandbox all the time. Nothing was changed; try again."
@@ -84,9 +84,9 @@ def engines() -> Engines:
         return _engines
 
 
-def ask(plan: Plan, position: Position, name: str, *arguments: Any, seconds: float = READING_SECONDS) -> Any:
+def ask(plan: Plan, position: Position, name: str, *arguments: Any, seconds: float | None = None) -> Any:
     """The answer of one job. Whoever asks has the sandbox's turn. Raises what the job raises, or an ``EngineError``."""
-    return engines().ask(plan, position, name, arguments, seconds)
+    return engines().ask(plan, position, name, arguments, READING_SECONDS if seconds is None else seconds)
 
 
 def now(sandbox: Sandbox, name: str, *arguments: Any) -> tuple[Place, Any]:

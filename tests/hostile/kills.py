@@ -29,7 +29,7 @@ COMMANDS = 100
 BETWEEN = (5, 50)
 """Answered commands from one kill to the next, at least and at most. On the average more than 20."""
 LOOK_EVERY = 50
-HANGS = 60
+HANGS = 600
 """Seconds without an answer that count as a hang."""
 
 

@@ -204,6 +204,23 @@ def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
         pool.close()
 
 
+def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
+    pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = large()
+    store.execute(sandbox, SETTLE)
+    for process in list(pool.homes.values()):
+        os.kill(process.pid, signal.SIGKILL)
+    eventually(lambda: sandbox.pk not in pool.homes)
+    with monkeypatch.context() as patch:
+        patch.setattr(site, "READING_SECONDS", 0.3)
+        for _ in range(2):
+            with pytest.raises(Occupied, match="is being opened"):
+                cluster(sandbox)
+    eventually(lambda: not pool.jobs)
+    assert "n0" in cluster(sandbox)
+
+
 def test_so_many_may_wait_for_one_sandbox_and_no_more(visitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MOST_WAITING", 2)
     with turns.turn(visitor.sandbox.pk):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -28,8 +28,7 @@ class NotJson(NotReadable):
     """The text breaks the rules of JSON; it may still be YAML."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target)."""
 
     what: str
@@ -42,11 +41,13 @@ class Event:
 def yaml_events(text: str) -> Iterator[Event]:
     """Events of every document. Raises NotReadable; the aliases are not followed here."""
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            mark = event.start_mark
-            known = _yaml_event(event, mark.line + 1, mark.column + 1) if mark else None
+        loader = yaml.CSafeLoader(text)
+        while loader.check_event():
+            event: Any = loader.get_event()
+            known = _KNOWN_EVENTS.get(type(event))
             if known is not None:
-                yield known
+                mark = event.start_mark
+                yield known(event, mark.line + 1, mark.column + 1)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
@@ -57,21 +58,34 @@ def yaml_events(text: str) -> Iterator[Event]:
         raise NotReadable("invalid YAML: the text holds a character that YAML does not allow", 0, 0) from error
 
 
-def _yaml_event(event: yaml.Event, line: int, column: int) -> Event | None:
-    if isinstance(event, yaml.ScalarEvent):
-        if event.value == "<<" and event.implicit[0]:
-            return Event("merge", line, column)
-        return Event("scalar", line, column, _scalar(event, line, column), event.anchor)
-    if isinstance(event, yaml.AliasEvent):
-        return Event("alias", line, column, anchor=event.anchor)
-    if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-        name = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
-        if not core_tag(event.tag, name):
-            raise NotReadable(f"tag {event.tag} is not allowed", line, column)
-        return Event("map" if name == "map" else "list", line, column, anchor=event.anchor)
-    if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-        return Event("end", line, column)
-    return Event("document", line, column) if isinstance(event, yaml.DocumentStartEvent) else None
+def _scalar_event(event: yaml.ScalarEvent, line: int, column: int) -> Event:
+    if event.value == "<<" and event.implicit[0]:
+        return Event("merge", line, column)
+    return Event("scalar", line, column, _scalar(event, line, column), event.anchor)
+
+
+def _map_event(event: yaml.MappingStartEvent, line: int, column: int) -> Event:
+    if not core_tag(event.tag, "map"):
+        raise NotReadable(f"tag {event.tag} is not allowed", line, column)
+    return Event("map", line, column, None, event.anchor)
+
+
+def _list_event(event: yaml.SequenceStartEvent, line: int, column: int) -> Event:
+    if not core_tag(event.tag, "seq"):
+        raise NotReadable(f"tag {event.tag} is not allowed", line, column)
+    return Event("list", line, column, None, event.anchor)
+
+
+_KNOWN_EVENTS: dict[type, Callable[[Any, int, int], Event]] = {
+    yaml.ScalarEvent: _scalar_event,
+    yaml.MappingStartEvent: _map_event,
+    yaml.SequenceStartEvent: _list_event,
+    yaml.MappingEndEvent: lambda event, line, column: Event("end", line, column),
+    yaml.SequenceEndEvent: lambda event, line, column: Event("end", line, column),
+    yaml.AliasEvent: lambda event, line, column: Event("alias", line, column, None, event.anchor),
+    yaml.DocumentStartEvent: lambda event, line, column: Event("document", line, column),
+}
+"""Parser event → what it is here; the others say nothing about data."""
 
 
 def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:

@@ -30,7 +30,7 @@ class Limits:
     """``size`` in bytes; ``nodes`` counts every value, those that aliases repeat included."""
 
     size: int = 1024 * 1024
-    nodes: int = 150_000
+    nodes: int = 100_000
     depth: int = 60
     aliases: int = 1_000
     documents: int = 10_000
@@ -42,7 +42,7 @@ class Place:
 
     line: int
     column: int
-    children: dict[str | int, Place] = field(default_factory=dict)
+    children: dict[str | int, Place]
 
     def find(self, path: str) -> Place:
         """The place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
@@ -74,6 +74,10 @@ class Place:
             if len(key) < 10 and key.isdecimal() and int(key) in self.children:
                 return int(key), end + bracket
         return None
+
+
+_NOWHERE: dict[str | int, Place] = {}
+"""The children of what has none; never added to."""
 
 
 @dataclass(slots=True)
@@ -138,8 +142,12 @@ class _Builder:
     def take(self, event: Event) -> Document | None:
         """Take one event; the finished document when it was the last one of it."""
         frame = self.stack[-1] if self.stack else None
-        if frame is not None and isinstance(frame.value, dict) and frame.key_event is None and event.what != "end":
+        if frame is not None and event.what != "end" and frame.key_event is None and isinstance(frame.value, dict):
             self._key(frame, event)
+            return None
+        if frame is not None and event.what == "scalar" and event.anchor is None:
+            self._count(event, 1)
+            self._put(frame, event.value, Place(event.line, event.column, _NOWHERE), event)
             return None
         if event.what in ("map", "list"):
             self._open(event)
@@ -155,12 +163,12 @@ class _Builder:
         else:
             self._count(event, 1)
             value = "<<" if event.what == "merge" else event.value
-            built, anchor = _Built(value, Place(event.line, event.column)), event.anchor
+            built, anchor = _Built(value, Place(event.line, event.column, _NOWHERE)), event.anchor
         if anchor is not None:
             self.anchors[anchor] = built
         if not self.stack:
             return Document(built.value, built.place, self.duplicates)
-        self._put(self.stack[-1], built, event)
+        self._put(self.stack[-1], built.value, built.place, event, built.nodes, built.height)
         return None
 
     def _key(self, frame: _Open, event: Event) -> None:
@@ -172,7 +180,7 @@ class _Builder:
             raise NotReadable(str(error), event.line, event.column) from error
         frame.key_event = event
         if frame.key is not None and event.anchor is not None:
-            self.anchors[event.anchor] = _Built(event.value, Place(event.line, event.column))
+            self.anchors[event.anchor] = _Built(event.value, Place(event.line, event.column, _NOWHERE))
         if frame.key is not None and frame.key in frame.value and len(self.duplicates) <= MOST_ERRORS:
             path = self._path()
             message = f'duplicate field "{path}"'
@@ -184,7 +192,7 @@ class _Builder:
         self._count(event, 1)
         if len(self.stack) >= self.limits.depth:
             raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
-        place = Place(event.line, event.column)
+        place = Place(event.line, event.column, {})
         self.stack.append(_Open({} if event.what == "map" else [], place, event.anchor))
 
     def _path(self) -> str:
@@ -205,7 +213,7 @@ class _Builder:
         self._count(event, built.nodes)
         if len(self.stack) + built.height > self.limits.depth:
             raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
-        return _Built(built.value, Place(event.line, event.column), built.nodes, built.height)
+        return _Built(built.value, Place(event.line, event.column, _NOWHERE), built.nodes, built.height)
 
     def _count(self, event: Event, nodes: int) -> None:
         self.nodes += nodes
@@ -213,21 +221,22 @@ class _Builder:
             message = f"more than {self.limits.nodes} values, aliases counted in full"
             raise NotReadable(message, event.line, event.column)
 
-    def _put(self, frame: _Open, built: _Built, event: Event) -> None:
-        frame.nodes += built.nodes
-        frame.height = max(frame.height, built.height + 1)
+    def _put(self, frame: _Open, value: Any, place: Place, event: Event, nodes: int = 1, height: int = 0) -> None:
+        frame.nodes += nodes
+        if height >= frame.height:
+            frame.height = height + 1
         if isinstance(frame.value, list):
-            frame.place.children[len(frame.value)] = built.place
-            frame.value.append(built.value)
+            frame.place.children[len(frame.value)] = place
+            frame.value.append(value)
             return
         key_event = frame.key_event or event
         if frame.key is None:
-            listed = built.value if isinstance(built.value, list) else [built.value]
+            listed = value if isinstance(value, list) else [value]
             if not all(isinstance(item, dict) for item in listed):
                 raise NotReadable("'<<' needs a mapping or a list of mappings", key_event.line, key_event.column)
             frame.merged += listed
         else:
-            built.place.line, built.place.column = key_event.line, key_event.column
-            frame.place.children[frame.key] = built.place
-            frame.value[frame.key] = built.value
+            place.line, place.column = key_event.line, key_event.column
+            frame.place.children[frame.key] = place
+            frame.value[frame.key] = value
         frame.key = frame.key_event = None

@@ -160,6 +160,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
 def _value(kind: str, token: str, line: int, column: int) -> str | int | float | bool | None:
     if kind == "word":
         return _WORDS[token]
+    if kind == "string" and "\\" not in token:
+        return token[1:-1]
     if kind == "string":
         try:
             text = str(json.loads(token))

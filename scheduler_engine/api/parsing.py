@@ -14,6 +14,8 @@ from scheduler_engine.errors import MOST_ERRORS, FieldError
 
 _BOUNDARY = re.compile(r"[.\[]|$")
 _BRACKET = re.compile(r"\](?=[.\[]|$)")
+_LONGEST_KEY = 1000
+"""Characters of a key that the path of a key given twice shows."""
 _MOST_BOUNDARIES = 64
 """Dots and brackets after which a key is looked for; keys may hold some themselves (``example.com/a.b``)."""
 
@@ -197,9 +199,10 @@ class _Builder:
 
     def _path(self) -> str:
         """Of the value that comes next."""
-        parts = (
-            f"[{len(item.value)}]" if isinstance(item.value, list) else f".{item.key or '<<'}" for item in self.stack
-        )
+        parts: list[str] = []
+        for frame in self.stack:
+            key = "<<" if frame.key is None else frame.key[:_LONGEST_KEY]
+            parts.append(f"[{len(frame.value)}]" if isinstance(frame.value, list) else f".{key}")
         return "".join(parts).removeprefix(".")
 
     def _alias(self, event: Event) -> _Built:

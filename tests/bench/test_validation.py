@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import yaml
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from scheduler_engine.api.checking import Checked, check_text
+from scheduler_engine.config import load_configuration
+from scheduler_engine.errors import Rejected
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.validate import LIMITS
+from tests.engine.worst_inputs import CONFIGURATIONS, WORST, Text, of_size
 
 NODES, PODS = 300, 3000
+LARGEST = 1024 * 1024
 
 
 def text() -> str:
@@ -39,3 +44,28 @@ def test_a_file_of_300_nodes_and_3000_pods(benchmark: BenchmarkFixture) -> None:
     used = time.process_time() - began
     size = len(written) // 1024
     print(f"\n{NODES} nodes and {PODS} pods ({size} KiB): {used:.2f} s of processor time")
+
+
+def configuration(text: str) -> None:
+    try:
+        load_configuration(text)
+    except Rejected:
+        return
+
+
+HOSTILE: dict[str, tuple[Text, Callable[[str], object]]] = {
+    **{f"manifests with {words}": (text, check_text) for words, text in WORST.items()},
+    **{f"a configuration with {words}": (text, configuration) for words, text in CONFIGURATIONS.items()},
+}
+
+
+def test_a_megabyte_of_the_worst() -> None:
+    """Slowest first: seconds of processor time for a text of the largest size that a sandbox takes."""
+    used: dict[str, float] = {}
+    for words, (text, check) in HOSTILE.items():
+        written = of_size(text, LARGEST)
+        began = time.process_time()
+        check(written)
+        used[words] = time.process_time() - began
+    for words in sorted(used, key=lambda words: -used[words]):
+        print(f"\n{used[words]:6.2f} s  {words}", end="")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from scheduler_engine.api.checking import check_text
-from scheduler_engine.api.loading import read_manifests
-from scheduler_engine.api.validation import validate
+from scheduler_engine.api.defaults import with_defaults
+from scheduler_engine.api.loading import load_manifests, read_manifests
+from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
@@ -104,8 +105,25 @@ def configuring(text: str) -> int:
     return calls(work)
 
 
+def updating(text: str) -> int:
+    """The same object once more."""
+    [manifest] = load_manifests(text)
+    old, new = (with_defaults(counted(manifest.data)) for _ in range(2))
+
+    def work() -> None:
+        try:
+            check_update(old, new)
+        except Rejected:
+            return
+
+    return calls(work)
+
+
+UPDATES = ("tolerations", "scheduling gates", "addresses of a node", "amounts of a node", "finalizers")
+
 ROWS: dict[str, tuple[Text, Callable[[str], int]]] = {
     **{f"manifests with {words}": (text, checking) for words, text in WORST.items()},
+    **{f"an update with {words}": (WORST[words], updating) for words in UPDATES},
     **{f"a configuration with {words}": (text, configuring) for words, text in CONFIGURATIONS.items()},
 }
 

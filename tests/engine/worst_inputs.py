@@ -21,6 +21,18 @@ def lines(count: int, line: Lines | str) -> str:
     return "".join(f"{line if isinstance(line, str) else line(number)}\n" for number in range(count))
 
 
+def of_size(text: Text, size: int) -> str:
+    """A text of about ``size`` characters, or as many as its sort may have."""
+    count, built = 1, text(1)
+    while len(built) < size and count < size:
+        count = min(max(count * size // len(built), count + 1), count * 8)
+        longer = text(count)
+        if len(longer) == len(built):
+            break
+        built = longer
+    return built[:size]
+
+
 def kind(name: str, body: str, version: str = "v1", metadata: str = "") -> str:
     return f"apiVersion: {version}\nkind: {name}\nmetadata:\n  name: x\n{metadata}{body}"
 

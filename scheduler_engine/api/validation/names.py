@@ -85,6 +85,10 @@ _config_key = _pattern(
 _name_part = _pattern(f"must {_CHARACTERS}", _QUALIFIED, "MyName", "my.name", "123-abc")
 
 
+_SHORT_QUALIFIED = re.compile(rf"({_SUBDOMAIN}/)?{_QUALIFIED}")
+"""What nearly every qualified name is; no part of a text so short can be too long."""
+
+
 def dns_label(value: str) -> list[str]:
     problems = [too_many_characters(63)] if len(value.encode()) > 63 else []
     if re.fullmatch(_LABEL, value):
@@ -96,6 +100,8 @@ def dns_label(value: str) -> list[str]:
 
 def qualified_name(value: str) -> list[str]:
     """A label key or resource name: a name with an optional domain before a slash."""
+    if len(value) <= 63 and _SHORT_QUALIFIED.fullmatch(value):
+        return []
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         [text] = _name_part("")

@@ -10,7 +10,6 @@ from scheduler_engine.api.validation.metadata import metadata_rules, metadata_up
 from scheduler_engine.api.validation.problems import (
     Errors,
     duplicate,
-    each,
     forbidden,
     internal,
     invalid,
@@ -50,13 +49,15 @@ def _amounts(node: Data) -> Errors:
 
 
 def _pod_ranges(ranges: list[str], path: str) -> Errors:
-    yield from each(texts(names.cidr))(ranges, path)
+    networks = [names.parsed_cidr(item) for item in ranges]
+    wrong_ones = [index for index, network in enumerate(networks) if network is None]
+    for index in wrong_ones:
+        yield from texts(names.cidr)(ranges[index], f"{path}[{index}]")
     if len(ranges) > 1:
-        wrong = next((index for index, item in enumerate(ranges) if names.parsed_cidr(item) is None), None)
-        if wrong is not None:
+        for wrong in wrong_ones[:1]:
             text = "invalid PodCIDRs. failed to check with dual stack with error"
             yield internal(path, f"{text}:invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})")
-        families = [network.version for network in map(names.parsed_cidr, ranges) if network is not None]
+        families = [network.version for network in networks if network is not None]
         if len(ranges) > 2 or sorted(families) != [4, 6]:
             yield invalid(path, ranges, "may specify no more than one CIDR for each IP family")
 

@@ -119,15 +119,16 @@ def _addresses(spec: Data) -> Errors:
     policy = spec.get("ipFamilyPolicy")
     if policy is not None:
         yield from supported(("PreferDualStack", "RequireDualStack", "SingleStack"))(policy, "spec.ipFamilyPolicy")
+    parsed = [names.plain_ip(item) for item in addresses]
     for index, item in enumerate(addresses):
         if index == 0 and item == "None":
             if len(addresses) > 1:
                 yield invalid("spec.clusterIPs", addresses, "'None' must be the first and only value")
-        else:
+        elif parsed[index] is None:
             yield from _ip_address(item, f"spec.clusterIPs[{index}]")
     if len(addresses) > 2:
         yield invalid("spec.clusterIPs", addresses, "may only hold up to 2 values")
-    versions = [None if parsed is None else parsed.version for parsed in map(names.plain_ip, addresses)]
+    versions = [None if address is None else address.version for address in parsed]
     if None not in versions:
         yield from _address_families(spec, addresses, versions)
 

@@ -152,6 +152,9 @@ def cidr(value: str) -> list[str]:
     return [] if parsed_cidr(value) else ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
 
 
+_PADDED = re.compile(r"(?:^|\.)0[0-9]")
+
+
 def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """None when it is no address; leading zeros in IPv4 are allowed, as Kubernetes keeps doing for old fields."""
     try:
@@ -196,7 +199,7 @@ def parsed_cidr(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | N
 
 
 def _without_leading_zeros(value: str) -> str:
-    if not re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,10}){3}", value):
+    if not _PADDED.search(value) or not re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,10}){3}", value):
         return value
     return ".".join(str(int(part)) for part in value.split("."))
 

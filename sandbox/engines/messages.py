@@ -45,6 +45,8 @@ class Answer:
     job: int
     value: Any = None
     error: Exception | None = None
+    seconds: float = 0.0
+    """Of CPU time."""
 
 
 @dataclass(frozen=True, slots=True)

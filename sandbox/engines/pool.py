@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
-from threading import RLock, Thread
+from threading import Lock, RLock, Thread
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +35,8 @@ from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
 
+SENT_AHEAD = 3
+"""Jobs that a process which serves all has at once: the one that it does, and the next ones."""
 SHORT_SECONDS = 0.1
 SHORT_FIRST = 4
 MOST_LENGTHY = 10_000
@@ -72,12 +74,14 @@ class Process:
     pid: int = 0
     home: UUID | None = None
     connection: Connection | None = None
-    job: Pending | None = None
+    sent: dict[int, Pending] = field(default_factory=dict)
+    """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
     queue: deque[Pending] = field(default_factory=deque)
     """Jobs of sandboxes whose last one was short."""
     slow: deque[Pending] = field(default_factory=deque)
     """The others'. After ``SHORT_FIRST`` short ones comes one of them, so that nobody waits for ever."""
     turns: int = 0
+    sending: Lock = field(default_factory=Lock)
 
     @property
     def waiting(self) -> list[Pending]:
@@ -190,7 +194,7 @@ class Pool:
         except TimeoutError:
             with self.lock:
                 process = pending.engine
-            if process is not None and process.job is pending:
+            if process is not None and pending.number in process.sent:
                 self._kill(process.pid)
             raise Stopped("The command took too long and was stopped. Nothing was changed.") from None
 
@@ -212,7 +216,7 @@ class Pool:
             if process is None:
                 self._forget(pending)
                 pending.future.set_exception(Stopped("The server was too busy for this. Nothing was changed."))
-            elif process.home is not None and process.job is pending:
+            elif process.home is not None and pending.number in process.sent:
                 _signal(process.pid, signal.SIGUSR1)
 
     def _enqueue(self, pending: Pending) -> None:
@@ -229,30 +233,37 @@ class Pool:
         return self.slots[sandbox_id.int % len(self.slots)]
 
     def _next(self, process: Process) -> None:
-        """Hand a process that has nothing to do what waits for it."""
-        with self.lock:
-            if process.connection is None or process.job is not None:
-                return
-            while process.job is None and (pending := process.next()) is not None:
-                if not pending.stop:
-                    process.job, pending.engine, pending.began = pending, process, time.monotonic()
-            if process.job is None:
-                return
-            job, connection = process.job, process.connection
-            may_part = process.home is None and self._room()
-        plan = (job.plan, job.position, job.name, job.arguments)
+        """Hand a process what waits for it, a little more than it can do now: so it never waits for the site."""
+        while True:
+            with self.lock:
+                most = SENT_AHEAD if process.home is None else 1
+                if process.connection is None or len(process.sent) >= most:
+                    return
+                pending = process.next()
+                if pending is None:
+                    return
+                if pending.stop:
+                    continue
+                process.sent[pending.number] = pending
+                pending.engine, pending.began = process, time.monotonic()
+                may_part = process.home is None and self._room()
+                what = (pending.plan, pending.position, pending.name, pending.arguments)
+                # In the lock, because of the order; a process that reads its next job takes it in at once.
+                self._send(process, Job(pending.number, *what, may_part))
+
+    def _send(self, process: Process, message: Any) -> None:
+        assert process.connection is not None
         try:
-            connection.send(Job(job.number, *plan, may_part))
-        except (BrokenPipeError, ConnectionResetError):
-            log.info("engine %s ended before it got a job", process.pid)  # Its reader sees to the rest.
+            with process.sending:
+                process.connection.send(message)
+        except OSError:
+            log.info("engine %s ended before it got a message", process.pid)  # Its reader sees to the rest.
 
     def _room(self) -> bool:
         """Room for one more process of one sandbox: one that rests makes it."""
         if len(self.homes) < self.long:
             return True
-        resting = next(
-            (process for process in self.homes.values() if process.job is None and not process.waiting), None
-        )
+        resting = next((process for process in self.homes.values() if not process.sent and not process.waiting), None)
         if resting is None:
             return False
         assert resting.home is not None
@@ -287,7 +298,7 @@ class Pool:
                 self.homes[hello.sandbox_id] = process
                 pending = self.jobs.get(hello.job or 0)
                 if pending is not None:
-                    process.job = pending
+                    process.sent[pending.number] = pending
                     pending.engine = process
                     if pending.stop:
                         _signal(hello.pid, signal.SIGUSR1)
@@ -300,17 +311,16 @@ class Pool:
             while True:
                 message = connection.recv()
                 if isinstance(message, Ask):
-                    connection.send(self._look_up(message))
+                    self._send(process, self._look_up(message))
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
             self._lost(process)
 
-    def _note_length(self, pending: Pending) -> None:
+    def _note_length(self, sandbox_id: UUID, lengthy: bool) -> None:
         """Jobs of sandboxes that take long stand in a queue of their own."""
-        sandbox_id = pending.plan.sandbox_id
         self.lengthy.pop(sandbox_id, None)
-        if time.monotonic() - pending.began > SHORT_SECONDS:
+        if lengthy:
             self.lengthy[sandbox_id] = None
             if len(self.lengthy) > MOST_LENGTHY:
                 self.lengthy.popitem(last=False)
@@ -328,10 +338,11 @@ class Pool:
     def _take(self, process: Process, message: Answer | Parted) -> None:
         with self.lock:
             pending = self.jobs.get(message.job)
-            if process.job is not None and process.job.number == message.job:
-                process.job = None
+            process.sent.pop(message.job, None)
             if pending is not None:
-                self._note_length(pending)
+                self._note_length(
+                    pending.plan.sandbox_id, isinstance(message, Parted) or message.seconds > SHORT_SECONDS
+                )
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)
         if pending is not None and isinstance(message, Answer) and not pending.future.done():
@@ -342,8 +353,8 @@ class Pool:
     def _lost(self, process: Process) -> None:
         """A process is gone, and what it was asked with it."""
         with self.lock:
-            lost = [*([process.job] if process.job else []), *process.waiting]
-            process.job = None
+            lost = [*process.sent.values(), *process.waiting]
+            process.sent.clear()
             process.queue.clear()
             process.slow.clear()
             for pending in lost:

@@ -13,9 +13,11 @@ import os
 import resource
 import signal
 import sys
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.connection import Client, Connection
 from types import FrameType
 from typing import Any
@@ -91,6 +93,8 @@ class Engine:
         self.inherited: Any = None
         self.home: UUID | None = None
         self.job: Job | None = None
+        self.ahead: deque[Job] = deque()
+        """Jobs that came while another one was being done."""
         self.open = False
         """Whether the job may be interrupted here; a signal that comes at another moment is ``due`` later."""
         self.due: Callable[[], None] | None = None
@@ -111,9 +115,9 @@ class Engine:
 
     def serve(self) -> None:
         """Until the site closes the connection."""
-        while self.home is None or self.connection.poll(IDLE_SECONDS):
+        while self.ahead or self.home is None or self.connection.poll(IDLE_SECONDS):
             try:
-                job = self.connection.recv()
+                job = self.ahead.popleft() if self.ahead else self.connection.recv()
             except (EOFError, ConnectionResetError):
                 return
             self.carry_out(job)
@@ -122,7 +126,7 @@ class Engine:
     def carry_out(self, job: Job) -> None:
         """One job, and its answer."""
         self.job, self.due = job, None
-        blocks = sys.getallocatedblocks()
+        blocks, start = sys.getallocatedblocks(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS, TICK_SECONDS)
         try:
             if job.plan.sandbox_id in self.slow and job.name not in QUICK:
@@ -142,7 +146,7 @@ class Engine:
         if job.plan.sandbox_id in self.lives:
             grown = (sys.getallocatedblocks() - blocks) * BYTES_A_BLOCK
             self.sizes[job.plan.sandbox_id] = max(0, self.sizes.get(job.plan.sandbox_id, 0) + grown)
-        self.connection.send(answer)
+        self.connection.send(replace(answer, seconds=time.process_time() - start))
 
     def _answer(self, job: Job) -> Answer:
         try:
@@ -164,7 +168,8 @@ class Engine:
         """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
         was, self.open = self.open, False
         self.connection.send(question)
-        answer = self.connection.recv()
+        while isinstance(answer := self.connection.recv(), Job):
+            self.ahead.append(answer)
         self.open = was
         if was and self.due is not None:
             self.due()
@@ -252,6 +257,7 @@ class Engine:
         signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
         self.sizes = {mine: self.sizes.get(mine, 0)}
         self.home = mine
+        self.ahead.clear()
         self.connection.close()
         self.connection = self._connect(Hello(os.getpid(), mine, job.number))
 

@@ -72,7 +72,7 @@ def parted(pool: Pool, sandbox: Sandbox) -> Process:
 
     def found() -> Process | None:
         process = pool.homes.get(sandbox.pk)
-        return process if process and process.job and process.job.name == "execute" else None
+        return process if process and any(job.name == "execute" for job in process.sent.values()) else None
 
     process: Process = eventually(found)
     return process
@@ -145,7 +145,7 @@ def test_a_process_that_serves_all_is_replaced_when_it_ends(pool: Pool, node: An
 
 def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: Any) -> None:
     sandboxes = [large() for _ in range(3)]
-    eventually(lambda: all(process.job is None for process in pool.homes.values()))
+    eventually(lambda: all(not process.sent for process in pool.homes.values()))
     settling = []
     for sandbox in sandboxes[:2]:
         settling.append(later(store.execute, sandbox, SETTLE))

@@ -64,6 +64,8 @@ class Live:
         """Seconds of CPU time that the last keyframe took."""
         self.people: dict[int, str] = {}
         """Who gave command n; right for every command before the one it stands at."""
+        self.ran: tuple[int, int] | None = None
+        """From which state so many commands were executed that the log may not hold yet."""
         self.wanted: Position | None = None
         """The position that could not be reached, if ``world.stuck`` tells of one."""
         self._start_over()
@@ -90,7 +92,7 @@ class Live:
 
     def lose_place(self) -> None:
         """Something was cut off in the middle: the next move starts from a keyframe."""
-        self.state = UNRECORDED
+        self.state, self.ran = UNRECORDED, None
 
     def _fold(self) -> None:
         for entry in engine.entries_from(self.simulation, self.folded):
@@ -181,8 +183,9 @@ class Live:
         Until ``arrive`` tells their places in the log, or after any error, the next move starts from a keyframe.
         """
         self.remember()
-        start = time.thread_time()
+        start, before = time.thread_time(), self.state
         kept = []
+        self.ran = None
         for text in texts:
             state, self.state = self.state, UNRECORDED
             try:
@@ -194,7 +197,13 @@ class Live:
                 raise
             self._fold()
         self.spent += time.thread_time() - start
+        self.ran = before, len(texts)
         return kept
+
+    def arrive_from(self, state: int, records: list[Record]) -> None:
+        """What was executed from ``state`` stands in the log as ``records``; nothing happens if that was elsewhere."""
+        if self.state == UNRECORDED and self.ran == (state, len(records)):
+            self.arrive(records)
 
     def arrive(self, records: list[Record]) -> None:
         """The commands just executed stand in the log as ``records``."""

@@ -29,8 +29,6 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
 
 COMMANDS = ("execute",)
 """Jobs that nobody needs any more when nobody waits for them."""
-QUICK = ("arrive",)
-"""Jobs that never keep anybody waiting."""
 
 
 def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> list[str | None]:
@@ -48,8 +46,8 @@ def execute(live: Live, position: Position, commands: list[dict[str, Any]], text
 
 
 def arrive(live: Live, position: Position, records: list[Record]) -> None:
-    """What was executed last stands in the log."""
-    live.arrive(records)
+    """What was executed at ``position`` stands in the log."""
+    live.arrive_from(position.state, records)
 
 
 def fragments(

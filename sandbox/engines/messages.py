@@ -8,6 +8,9 @@ from uuid import UUID
 
 from sandbox.records import Plan, Position
 
+TOLD = 0
+"""Number of a job that has no answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -20,7 +20,7 @@ from collections import OrderedDict, deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Listener
 from pathlib import Path
 from threading import Lock, RLock, Thread
 from typing import Any
@@ -29,8 +29,9 @@ from uuid import UUID
 from django.db import DatabaseError, close_old_connections
 
 from sandbox.engines.errors import Busy, Lost, Occupied, Stopped
-from sandbox.engines.jobs import COMMANDS, QUICK
-from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
+from sandbox.engines.jobs import COMMANDS
+from sandbox.engines.line import Line
+from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class Process:
     slot: int | None = None
     pid: int = 0
     home: UUID | None = None
-    connection: Connection | None = None
+    line: Line | None = None
     sent: dict[int, Pending] = field(default_factory=dict)
     """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
     queue: deque[Pending] = field(default_factory=deque)
@@ -130,7 +131,7 @@ class Pool:
         """When one that serves all has ended, another takes its place."""
         child.wait()
         self._lost(process)
-        if process.connection is None and not self.closing:
+        if process.line is None and not self.closing:
             log.error("an engine could not start; it is tried again")
             time.sleep(RESTART_SECONDS)
         with self.lock:
@@ -172,14 +173,16 @@ class Pool:
         with self.lock:
             jobs = [job for job in self.jobs.values() if job.plan.sandbox_id == sandbox_id]
         for job in jobs:
-            if job.name not in QUICK:
-                if job.engine is not None and time.monotonic() - job.began > MOST_SECONDS:
-                    self._halt(job)
-                raise Occupied(OPENING)
+            if job.engine is not None and time.monotonic() - job.began > MOST_SECONDS:
+                self._halt(job)
+            raise Occupied(OPENING)
 
     def tell(self, plan: Plan, position: Position, name: str, *arguments: Any) -> None:
-        """A job whose answer nobody waits for."""
-        self._enqueue(Pending(plan, position, name, arguments))
+        """A job that nobody waits for, and that is over at once: it has no answer, and goes before what waits."""
+        with self.lock:
+            process = self.homes.get(plan.sandbox_id) or self._slot(plan.sandbox_id)
+        if process.line is not None:
+            self._send(process, Job(TOLD, plan, position, name, arguments, False))
 
     def _wait(self, pending: Pending, seconds: float) -> Any:
         self._enqueue(pending)
@@ -237,7 +240,7 @@ class Pool:
         while True:
             with self.lock:
                 most = SENT_AHEAD if process.home is None else 1
-                if process.connection is None or len(process.sent) >= most:
+                if process.line is None or len(process.sent) >= most:
                     return
                 pending = process.next()
                 if pending is None:
@@ -252,10 +255,10 @@ class Pool:
                 self._send(process, Job(pending.number, *what, may_part))
 
     def _send(self, process: Process, message: Any) -> None:
-        assert process.connection is not None
+        assert process.line is not None
         try:
             with process.sending:
-                process.connection.send(message)
+                process.line.send(message)
         except OSError:
             log.info("engine %s ended before it got a message", process.pid)  # Its reader sees to the rest.
 
@@ -279,22 +282,22 @@ class Pool:
     def _accept(self) -> None:
         while not self.closing:
             try:
-                connection = self.listener.accept()
-                hello = connection.recv()
+                line = Line(self.listener.accept())
+                hello = line.recv()
             except (OSError, EOFError):
                 continue  # One that died before it had said hello, or the end.
-            self._welcome(hello, connection)
+            self._welcome(hello, line)
 
-    def _welcome(self, hello: Hello, connection: Connection) -> None:
+    def _welcome(self, hello: Hello, line: Line) -> None:
         with self.lock:
             if hello.sandbox_id is None:
                 process = next((slot for slot in self.slots if slot.pid == hello.pid), None)
                 if process is None:
-                    connection.close()
+                    line.close()
                     return
-                process.connection = connection
+                process.line = line
             else:
-                process = Process(None, hello.pid, hello.sandbox_id, connection)
+                process = Process(None, hello.pid, hello.sandbox_id, line)
                 self.homes[hello.sandbox_id] = process
                 pending = self.jobs.get(hello.job or 0)
                 if pending is not None:
@@ -302,14 +305,14 @@ class Pool:
                     pending.engine = process
                     if pending.stop:
                         _signal(hello.pid, signal.SIGUSR1)
-        Thread(target=self._read, args=(process, connection), name=f"engine-{hello.pid}", daemon=True).start()
+        Thread(target=self._read, args=(process, line), name=f"engine-{hello.pid}", daemon=True).start()
         self._next(process)
 
-    def _read(self, process: Process, connection: Connection) -> None:
+    def _read(self, process: Process, line: Line) -> None:
         """What a process says, to its end."""
         try:
             while True:
-                message = connection.recv()
+                message = line.recv()
                 if isinstance(message, Ask):
                     self._send(process, self._look_up(message))
                 else:

@@ -18,15 +18,16 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Client
 from types import FrameType
 from typing import Any
 from uuid import UUID
 
 from sandbox import memory, rendering
 from sandbox.engines.errors import Broken, Busy, EngineError, Stopped, TooLarge
-from sandbox.engines.jobs import EXPECTED, JOBS, QUICK
-from sandbox.engines.messages import Answer, Ask, Hello, Job, Parted
+from sandbox.engines.jobs import EXPECTED, JOBS
+from sandbox.engines.line import Line
+from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
 from sandbox.live import Live
 from sandbox.records import Plan, Record
 
@@ -99,25 +100,25 @@ class Engine:
         """Whether the job may be interrupted here; a signal that comes at another moment is ``due`` later."""
         self.due: Callable[[], None] | None = None
         self.log = RemoteLog(self)
-        self.connection = self._connect(Hello(os.getpid()))
+        self.line = self._connect(Hello(os.getpid()))
         signal.signal(signal.SIGPROF, self._alarm)
         signal.signal(signal.SIGUSR1, self._stop)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # What parted needs nobody to wait for it.
         # The terminal sends it to all; when to end is the site's to say, by closing the connection.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def _connect(self, hello: Hello) -> Connection:
-        connection = Client(self.address, family="AF_UNIX", authkey=self.key)
-        connection.send(hello)
-        return connection
+    def _connect(self, hello: Hello) -> Line:
+        line = Line(Client(self.address, family="AF_UNIX", authkey=self.key))
+        line.send(hello)
+        return line
 
     # --- the loop ---
 
     def serve(self) -> None:
         """Until the site closes the connection."""
-        while self.ahead or self.home is None or self.connection.poll(IDLE_SECONDS):
+        while self.ahead or self.home is None or self.line.poll(IDLE_SECONDS):
             try:
-                job = self.ahead.popleft() if self.ahead else self.connection.recv()
+                job = self.ahead.popleft() if self.ahead else self.line.recv()
             except (EOFError, ConnectionResetError):
                 return
             self.carry_out(job)
@@ -129,12 +130,12 @@ class Engine:
         blocks, start = sys.getallocatedblocks(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS, TICK_SECONDS)
         try:
-            if job.plan.sandbox_id in self.slow and job.name not in QUICK:
+            if job.plan.sandbox_id in self.slow and job.number != TOLD:
                 self._part()
             answer = self._answer(job)
         except Forgotten:
             self._forget(job.plan.sandbox_id)
-            self.connection.send(Parted(job.number))
+            self.line.send(Parted(job.number))
             return
         except Halted as halted:
             if job.plan.sandbox_id in self.lives:
@@ -146,7 +147,8 @@ class Engine:
         if job.plan.sandbox_id in self.lives:
             grown = (sys.getallocatedblocks() - blocks) * BYTES_A_BLOCK
             self.sizes[job.plan.sandbox_id] = max(0, self.sizes.get(job.plan.sandbox_id, 0) + grown)
-        self.connection.send(replace(answer, seconds=time.process_time() - start))
+        if job.number != TOLD:
+            self.line.send(replace(answer, seconds=time.process_time() - start))
 
     def _answer(self, job: Job) -> Answer:
         try:
@@ -167,8 +169,8 @@ class Engine:
     def ask(self, question: Ask) -> Any:
         """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
         was, self.open = self.open, False
-        self.connection.send(question)
-        while isinstance(answer := self.connection.recv(), Job):
+        self.line.send(question)
+        while isinstance(answer := self.line.recv(), Job):
             self.ahead.append(answer)
         self.open = was
         if was and self.due is not None:
@@ -230,7 +232,7 @@ class Engine:
     def _see_to_the_site(self) -> None:
         """It sends nothing during a job, so that there is something to read only when the connection is closed."""
         self.due = None
-        if self.connection.poll(0):
+        if self.line.poll(0):
             os._exit(0)
 
     def _part(self) -> None:
@@ -258,8 +260,8 @@ class Engine:
         self.sizes = {mine: self.sizes.get(mine, 0)}
         self.home = mine
         self.ahead.clear()
-        self.connection.close()
-        self.connection = self._connect(Hello(os.getpid(), mine, job.number))
+        self.line.close()
+        self.line = self._connect(Hello(os.getpid(), mine, job.number))
 
 
 def _data_bytes() -> int:

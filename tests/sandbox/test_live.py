@@ -8,7 +8,7 @@ import pytest
 from sandbox import store
 from sandbox.engines import site
 from sandbox.live import Live, StateGone, _most_dispensable
-from sandbox.records import Database, Plan, Position
+from sandbox.records import Database, Plan, Position, Record
 from tests.sandbox.inside import live
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +89,18 @@ def test_the_world_knows_where_it_stands_in_the_log(visitor: Any, node: Any) -> 
     here = live(visitor.sandbox)
     here.move_to(Position.of(visitor.row()))
     assert (here.world.head, here.world.length, here.world.who) == (1, 2, "Ada")
+
+
+def test_news_of_what_another_engine_executed_are_not_taken_for_ones_own(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    store.execute(visitor.sandbox, node("b"))
+    first, second = (Record(row.n, row.pk, row.command, row.who) for row in visitor.sandbox.records.order_by("n"))
+    fresh = Live(Plan.of(visitor.sandbox), Database())
+    fresh.arrive_from(first.key, [second])
+    assert (fresh.n, fresh.state) == (0, 0)
+    fresh.move_to(Position(first.key, 1, 2))
+    fresh.execute([second.command])
+    fresh.arrive_from(0, [second])
+    assert fresh.n == 1
+    fresh.arrive_from(first.key, [second])
+    assert (fresh.n, fresh.state) == (2, second.key)

@@ -1,8 +1,9 @@
 """The process of an engine, which ``python -m sandbox.engines ADDRESS`` starts: one job after the other.
 
 It holds the live simulations of many sandboxes. When a job takes long, the process parts: a fork goes on with the job
-and keeps its sandbox, at a lower priority, while this process forgets that sandbox and serves the others at once. So a
-long command keeps nobody waiting but those who look at its sandbox, and can be stopped, or killed, for itself alone.
+and keeps its sandbox, with what processor time the others leave, while this process forgets that sandbox and serves the
+others at once. So a long command keeps nobody waiting but those who look at its sandbox, and can be stopped, or killed,
+for itself alone.
 """
 
 from __future__ import annotations
@@ -39,8 +40,6 @@ TICK_SECONDS = 1.0
 """Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
 IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
-NICE = 10
-"""How much lower the priority of a process that has parted is."""
 BYTES_A_BLOCK = 85
 """Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
 
@@ -250,7 +249,7 @@ class Engine:
         gc.freeze()
         # What it shares with the others does not count as its own.
         resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
-        os.nice(NICE)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
         if mine in self.inherited:

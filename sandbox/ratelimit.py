@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import re
-from ipaddress import IPv6Address, IPv6Network, ip_address
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -14,12 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from sandbox.addresses import counted
+
 ROOM = 100_000
 """Buckets that are kept: about 20 MB."""
 SWEEP_SECONDS = 1.0
 OTHERS = ""
 """Who shares a bucket when there is no room for more of them."""
-PORT = re.compile(r"\[(?P<six>[^\[\]]*)\](:[0-9]*)?|(?P<four>[^:]*):[0-9]*")
 ROUNDING = 1e-9
 
 
@@ -79,35 +78,11 @@ def wait(name: str, who: str) -> float:
 
 def client(request: HttpRequest) -> str:
     """The address that a request counts for."""
-    return counted(request.META.get("HTTP_X_FORWARDED_FOR", ""), request.META.get("REMOTE_ADDR") or "")
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    return counted(forwarded, request.META.get("REMOTE_ADDR") or "", settings.TRUSTED_PROXIES)
 
 
 def client_of(scope: dict[str, Any]) -> str:
     """The address that a websocket counts for."""
     forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
-    return counted(forwarded.decode("latin-1"), (scope.get("client") or [""])[0])
-
-
-def counted(forwarded: str, peer: str) -> str:
-    """The address to count for: behind ``TRUSTED_PROXIES`` proxies, what the outermost of them saw.
-
-    ``forwarded``: X-Forwarded-For; what stands there before the proxies' own entries is the visitor's invention.
-    """
-    proxies = settings.TRUSTED_PROXIES
-    hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
-    told = hops[-proxies] if proxies and len(hops) >= proxies else ""
-    return _network(told) or _network(peer) or "unknown"
-
-
-def _network(text: str) -> str:
-    """An IPv4 address, or the /64 of an IPv6 one, all of which a single client has; "" for what is no address."""
-    text = text.strip('" ')
-    if ported := PORT.fullmatch(text):
-        text = ported["six"] or ported["four"] or ""
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return ""
-    if not isinstance(address, IPv6Address):
-        return str(address)
-    return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
+    return counted(forwarded.decode("latin-1"), (scope.get("client") or [""])[0], settings.TRUSTED_PROXIES)

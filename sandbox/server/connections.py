@@ -23,8 +23,8 @@ from django.template.loader import render_to_string
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.web.http import HTTPChannel
 
+from sandbox import addresses
 from sandbox.quotas import quotas
-from sandbox.server import limits
 
 if TYPE_CHECKING:
     from sandbox.server.serve import Server
@@ -201,7 +201,7 @@ class Channel(HTTPChannel):
             if request.application_queue is None:
                 request.let_body_go()
         self.requests.clear()
-        self.server.connected.give_back(limits.holder(self.getPeer().host))
+        self.server.connected.give_back(addresses.counted("", self.getPeer().host, 0))
 
 
 class Request(WebRequest):
@@ -217,7 +217,7 @@ class Request(WebRequest):
     def gotLength(self, length: int | None) -> None:
         self.content = BytesIO()
         forwarded = ",".join(self.requestHeaders.getRawHeaders("X-Forwarded-For", []))
-        self.sender = limits.client(self.client.host, forwarded, self.server.proxies)
+        self.sender = addresses.counted(forwarded, self.client.host, self.server.proxies)
 
     def handleContentChunk(self, data: bytes) -> None:
         if self.channel.refused:
@@ -263,7 +263,7 @@ class LiveLine(WebSocketProtocol):
         if not request.headers.get("sec-websocket-protocol", "").isascii():
             raise ConnectionDeny(400, "Sec-WebSocket-Protocol must be ASCII.")
         forwarded = request.headers.get("x-forwarded-for", "")
-        sender = limits.client(self.transport.getPeer().host, forwarded, server.proxies)
+        sender = addresses.counted(forwarded, self.transport.getPeer().host, server.proxies)
         found = SANDBOX.match(request.path)
         sandbox = found[1].lower() if found else ""
         if server.stopping or not server.senders.take(sender):
@@ -347,7 +347,7 @@ class Factory(HTTPFactory):
         self.timeOut = None
 
     def buildProtocol(self, addr: Any) -> Any:
-        if not self.server.connected.take(limits.holder(addr.host)):
+        if not self.server.connected.take(addresses.counted("", addr.host, 0)):
             return Refused()
         channel = super().buildProtocol(addr)
         channel.requestFactory = Request

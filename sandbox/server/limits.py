@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from ipaddress import IPv6Address, ip_address
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -89,22 +88,3 @@ class Places:
         self.held[holder] -= places
         if not self.held[holder]:
             del self.held[holder]
-
-
-def holder(address: str) -> str:
-    """For whom an address counts: itself, or the /64 of an IPv6 address, which is what one client is given."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(ip, IPv6Address):
-        if ip.ipv4_mapped:
-            return str(ip.ipv4_mapped)
-        return str(IPv6Address(int(ip) >> 64 << 64))
-    return address
-
-
-def client(peer: str, forwarded: str, proxies: int) -> str:
-    """Who sent a request: ``peer``, or what the outermost of so many proxies wrote into X-Forwarded-For."""
-    hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
-    return holder(hops[-proxies] if proxies and len(hops) >= proxies else peer)

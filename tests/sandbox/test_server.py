@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.server.limits import Limits, Places, client, from_environment, holder
+from sandbox.addresses import counted
+from sandbox.server.limits import Limits, Places, from_environment
 from tests.sandbox.served import (
     CLOSE,
     PATIENCE,
@@ -285,16 +286,16 @@ def test_told_to_stop_it_sends_browsers_away_and_ends_well(server: Served, tmp_p
 
 
 def test_behind_a_proxy_live_lines_count_for_the_address_that_it_names() -> None:
-    assert client("10.0.0.1", "1.2.3.4, 5.6.7.8", 1) == "5.6.7.8"
-    assert client("10.0.0.1", "1.2.3.4, 5.6.7.8", 2) == "1.2.3.4"
-    assert client("10.0.0.1", "5.6.7.8", 2) == "10.0.0.1"
-    assert client("10.0.0.1", "5.6.7.8", 0) == "10.0.0.1"
+    assert counted("1.2.3.4, 5.6.7.8", "10.0.0.1", 1) == "5.6.7.8"
+    assert counted("1.2.3.4, 5.6.7.8", "10.0.0.1", 2) == "1.2.3.4"
+    assert counted("5.6.7.8", "10.0.0.1", 2) == "10.0.0.1"
+    assert counted("5.6.7.8", "10.0.0.1", 0) == "10.0.0.1"
 
 
 HOLDERS = {
     "10.1.2.3": "10.1.2.3",
-    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::",
-    "2001:db8:1:2::": "2001:db8:1:2::",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+    "2001:db8:1:2::": "2001:db8:1:2::/64",
     "::ffff:10.1.2.3": "10.1.2.3",
     "unknown": "unknown",
 }
@@ -302,7 +303,7 @@ HOLDERS = {
 
 @pytest.mark.parametrize(("address", "counts_for"), HOLDERS.items(), ids=HOLDERS)
 def test_an_address_counts_for_who_has_it(address: str, counts_for: str) -> None:
-    assert holder(address) == counts_for
+    assert counted("", address, 0) == counts_for
 
 
 def test_places_end_for_one_and_for_all_and_come_back() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+STOPPED = "The command was stopped. Nothing was changed."
+
 
 class EngineError(Exception):
     """``status`` is the HTTP answer."""

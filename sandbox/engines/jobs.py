@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import yaml
+from django.db import DatabaseError
 
 from sandbox import quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
@@ -23,7 +24,7 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import located
 from scheduler_engine.errors import FieldError, Rejected
 
-EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed)
+EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseError)
 """Errors that are answers."""
 
 

@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing.connection import Listener
 from pathlib import Path
-from threading import Lock, RLock, Thread
+from threading import Lock, RLock, Thread, Timer
 from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, close_old_connections
 
-from sandbox.engines.errors import Busy, Lost, Occupied, Stopped
+from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
 from sandbox.engines.line import Line
 from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
@@ -45,6 +45,7 @@ MOST_QUEUED = 400
 """Jobs that wait for one process."""
 MOST_SECONDS = 600.0
 """For which a replay may go on; the next one starts from where it came to."""
+LOST = "The engine of this sandbox ended. Nothing was changed; try again."
 OPENING = "This sandbox is being opened: its commands are carried out once more, which takes a while."
 RESTART_SECONDS = 1.0
 """How long to wait before a process that could not even start is tried again."""
@@ -193,13 +194,9 @@ class Pool:
                 raise Occupied(OPENING) from None
             self._halt(pending)
         try:
-            return pending.future.result(STOPPING_SECONDS)
+            return pending.future.result(2 * STOPPING_SECONDS)
         except TimeoutError:
-            with self.lock:
-                process = pending.engine
-            if process is not None and pending.number in process.sent:
-                self._kill(process.pid)
-            raise Stopped("The command took too long and was stopped. Nothing was changed.") from None
+            raise Stopped(STOPPED) from None
 
     def stop(self, sandbox_id: UUID) -> bool:
         """Stop what runs in the sandbox; False when nothing does."""
@@ -215,12 +212,22 @@ class Pool:
         """At once when its process has nothing else to do, else when it has parted."""
         with self.lock:
             pending.stop = True
-            process = pending.engine
-            if process is None:
+            if pending.engine is None:
                 self._forget(pending)
                 pending.future.set_exception(Stopped("The server was too busy for this. Nothing was changed."))
-            elif process.home is not None and pending.number in process.sent:
-                _signal(process.pid, signal.SIGUSR1)
+                return
+            self._signal_if_alone(pending, signal.SIGUSR1)
+        # Where the machine has no time for it, a process does not even come to end its job.
+        timer = Timer(STOPPING_SECONDS, self._signal_if_alone, (pending, signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+
+    def _signal_if_alone(self, pending: Pending, number: signal.Signals) -> None:
+        """To the process that has the job, if it has nothing but that sandbox."""
+        with self.lock:
+            process = pending.engine
+            if process is not None and process.home is not None and pending.number in process.sent:
+                _signal(process.pid, number)
 
     def _enqueue(self, pending: Pending) -> None:
         with self.lock:
@@ -366,7 +373,7 @@ class Pool:
                 del self.homes[process.home]
         for pending in lost:
             if not pending.future.done():
-                pending.future.set_exception(Lost("The engine of this sandbox ended. Nothing was changed; try again."))
+                pending.future.set_exception(Stopped(STOPPED) if pending.stop else Lost(LOST))
 
     def _kill(self, pid: int) -> None:
         _signal(pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
 """The process of an engine, which ``python -m sandbox.engines ADDRESS`` starts: one job after the other.
 
 It holds the live simulations of many sandboxes. When a job takes long, the process parts: a fork goes on with the job
-and keeps its sandbox, with what processor time the others leave, while this process forgets that sandbox and serves the
+and keeps its sandbox, at a lower priority, while this process forgets that sandbox and serves the
 others at once. So a long command keeps nobody waiting but those who look at its sandbox, and can be stopped, or killed,
 for itself alone.
 """
@@ -25,7 +25,7 @@ from typing import Any
 from uuid import UUID
 
 from sandbox import memory, rendering
-from sandbox.engines.errors import Broken, Busy, EngineError, Stopped, TooLarge
+from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.line import Line
 from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
@@ -38,6 +38,9 @@ PATIENCE_SECONDS = 0.2
 """Of CPU time, for which a job may keep the other sandboxes of this process waiting."""
 TICK_SECONDS = 1.0
 """Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
+BROKE_DOWN = "This went wrong on the server, and nothing was changed. The error is logged."
+NICE = 5
+"""How far a process that has parted stands back: beside one that is busy all the time it gets a quarter."""
 IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 BYTES_A_BLOCK = 85
@@ -161,9 +164,9 @@ class Engine:
             return Answer(job.number, error=TooLarge(text))
         except EXPECTED as error:
             return Answer(job.number, error=error)
-        except Exception as error:
+        except Exception:
             log.exception("the job %s broke down", job.name)
-            return Answer(job.number, error=Broken(f"{type(error).__name__}: {error}"))
+            return Answer(job.number, error=Broken(BROKE_DOWN))
 
     def ask(self, question: Ask) -> Any:
         """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
@@ -226,7 +229,7 @@ class Engine:
             self.due = act
 
     def _halt(self) -> None:
-        raise Halted(Stopped("The command was stopped. Nothing was changed."))
+        raise Halted(Stopped(STOPPED))
 
     def _see_to_the_site(self) -> None:
         """It sends nothing during a job, so that there is something to read only when the connection is closed."""
@@ -249,7 +252,7 @@ class Engine:
         gc.freeze()
         # What it shares with the others does not count as its own.
         resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        os.nice(NICE)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
         if mine in self.inherited:

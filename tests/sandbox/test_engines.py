@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from sandbox import store
 from sandbox.engines import site, turns
@@ -37,6 +38,7 @@ def running() -> Iterator[Pool]:
 @pytest.fixture
 def pool(running: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
     monkeypatch.setattr(site, "_engines", running)
+    monkeypatch.setattr(site, "READING_SECONDS", 120)
     return running
 
 
@@ -93,7 +95,7 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     store.execute(small, node("quick"))
     assert "quick" in cluster(small)
     assert not settling.done()
-    assert settling.result(60).head == 3
+    assert settling.result(200).head == 3
     # The process that went on with it has the sandbox, and shows what a replay shows.
     shown = cluster(sandbox)
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
@@ -108,7 +110,7 @@ def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large
     parted(pool, sandbox)
     assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped, match="Nothing was changed"):
-        settling.result(60)
+        settling.result(200)
     assert head(sandbox) == 2
     assert cluster(sandbox) == before
     assert store.execute(sandbox, node("later")).head == 3
@@ -128,7 +130,7 @@ def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_onc
     first = parted(pool, sandbox).pid
     os.kill(first, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes or pool.homes[sandbox.pk].pid != first)
-    assert settling.result(60).head == 3
+    assert settling.result(200).head == 3
     assert head(sandbox) == sandbox.records.count() == 3
 
 
@@ -157,7 +159,7 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
         pool.stop(sandbox.pk)
     for answer in settling:
         with pytest.raises(Stopped):
-            answer.result(60)
+            answer.result(200)
     # One that rests makes room.
     assert store.execute(sandboxes[2], SETTLE).head == 3
 
@@ -174,7 +176,7 @@ def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
             want()
     pool.stop(sandbox.pk)
     with pytest.raises(Stopped):
-        settling.result(60)
+        settling.result(200)
     assert head(sandbox) == 2
 
 
@@ -184,6 +186,19 @@ def test_what_the_engine_refuses_comes_back_with_all_its_errors(pool: Pool, node
         store.execute(sandbox, node("UPPER", "_"))
     assert {error.path for error in refused.value.errors} == {"metadata.name"}
     assert len(refused.value.errors) == 2
+
+
+def test_a_log_that_cannot_be_read_is_the_databases_trouble(
+    pool: Pool, visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*args: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(pool.records, "between", locked)
+    visitor.sandbox.records.create(n=1, command='{"kind":"settle"}')
+    Sandbox.objects.filter(pk=visitor.sandbox.pk).update(state=visitor.sandbox.records.get().pk, head=1, length=1)
+    answer = visitor.post("do/settle/")
+    assert (answer.status_code, "The server is busy" in answer.content.decode()) == (503, True)
 
 
 def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(

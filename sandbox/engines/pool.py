@@ -26,7 +26,7 @@ from threading import Lock, RLock, Thread, Timer
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connections
 
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
@@ -326,6 +326,8 @@ class Pool:
                     self._take(process, message)
         except (EOFError, OSError):
             self._lost(process)
+        finally:
+            connections.close_all()  # Of this thread, which looked into the log for the process.
 
     def _note_length(self, sandbox_id: UUID, lengthy: bool) -> None:
         """Jobs of sandboxes that take long stand in a queue of their own."""

@@ -53,7 +53,7 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
         # Upstream does not ask what has become of the pod meanwhile: one that has ended or got a node gets the
         # condition, too, and a nomination that the attempt did not know of stays.
         changed = nominated_node if nominated_node != popped.nominated_node_name else None
-        message += _update_status(scheduler, stored, status, message, changed)
+        message += _update_status(scheduler, popped, stored, status, message, changed)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
 
@@ -68,19 +68,26 @@ def _still_to_be_scheduled(scheduler: Scheduler, popped: Pod) -> Pod | None:
     return live if live.scheduler_name in scheduler.profiles else None
 
 
-def _update_status(scheduler: Scheduler, pod: Pod, status: Status, message: str, nominated_node: str | None) -> str:
-    """Gives what to add to the message when the API server did not take the status."""
+def _update_status(
+    scheduler: Scheduler, popped: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
+) -> str:
+    """Gives what to add to the message when the API server did not take the status.
+
+    As upstream, what is new is judged by the pod as it was popped: nothing is sent when that one said the same.
+    """
     condition = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable" if status.is_rejected else "SchedulerError",
         "message": message,
     }
-    changes: dict[str, Any] = {"conditions": with_condition(pod.conditions, condition)}
+    if nominated_node is None and any(condition.items() <= held.items() for held in popped.conditions):
+        return ""
+    changes: dict[str, Any] = {"conditions": with_condition(stored.conditions, condition)}
     if nominated_node is not None:
         changes["nominatedNodeName"] = nominated_node or None
     try:
-        scheduler.api.patch("Pod", pod.key, {"status": changes})
+        scheduler.api.patch("Pod", stored.key, {"status": changes})
     except ApiError as problem:
         return f"; error updating the pod's status: {problem.message}"
     return ""

@@ -17,7 +17,16 @@ from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import CycleFinished
+from scheduler_engine.trace.events import (
+    CycleFinished,
+    CycleStarted,
+    Entry,
+    EventRecorded,
+    ObjectAdded,
+    ObjectModified,
+    ReplicaChanged,
+    ReplicasConfigured,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,20 @@ def seen_by(simulation: Simulation) -> list[Seen]:
     """By each scheduler that works or stands still."""
     members = simulation.replicas.leaders()
     return [Seen(item.name, item.scheduler, item.connection) for item in members if item.scheduler is not None]
+
+
+def several_have_scheduled_at_once(simulation: Simulation) -> bool:
+    """Whether two replicas ever did, be it within one command."""
+    at_work: dict[str, bool] = {}
+    for entry in simulation.recorder.entries:
+        match entry.event:
+            case ReplicasConfigured():
+                at_work = {}
+            case ReplicaChanged(replica=name, schedules=schedules):
+                at_work[name] = schedules
+                if sum(at_work.values()) > 1:
+                    return True
+    return False
 
 
 def described(simulation: Simulation) -> tuple[Any, ...]:
@@ -182,13 +205,35 @@ def snapshot_equals_a_fresh_one(seen: Seen) -> None:
     }
 
 
-def status_was_lost(seen: Seen) -> bool:
-    """It was cut off when it wanted to write a pod's status: its nominations are ahead of the API server since."""
-    entries = seen.scheduler.recorder.entries if seen.replica else ()
-    cycles = (entry.event for entry in entries if entry.replica == seen.replica)
-    return any(
-        isinstance(event, CycleFinished) and "error updating the pod's status" in event.message for event in cycles
-    )
+LOST = "error updating the pod's status"
+
+
+def api_server_was_not_told(seen: Seen, pod: Pod) -> bool:
+    """Whether the nominator rightly holds something else than the pod's status, as upstream: what the last attempt
+    decided. Either its write was lost, or it decided for what the pod had when it was popped and so wrote nothing,
+    while somebody else had changed the nomination. The next update of the pod that the scheduler sees ends the latter.
+    """
+    told = [entry for entry in seen.scheduler.recorder.entries if concerns(entry, seen.replica, pod.key)][::-1]
+    decided = next((entry.event for entry in told if isinstance(entry.event, CycleFinished)), None)
+    popped = next((entry.event for entry in told if isinstance(entry.event, CycleStarted)), None)
+    if decided is None or popped is None or decided.node != seen.scheduler.queue.nominator.nodes.get(pod.uid, ""):
+        return False
+    if LOST in decided.message:
+        return True
+    wrote_nothing = [type(entry.event) for entry in told[:2]] == [CycleFinished, EventRecorded]
+    return decided.node == popped.nominated_node and (seen.late or wrote_nothing)
+
+
+def concerns(entry: Entry, replica: str, key: str) -> bool:
+    """Whether it tells what this replica decided about the pod, or what anybody wrote into it."""
+    match entry.event:
+        case CycleStarted(pod=pod) | CycleFinished(pod=pod):
+            return pod == key and entry.replica == replica
+        case EventRecorded(regarding_kind="Pod", regarding=regarding, reason="FailedScheduling"):
+            return regarding == key and entry.replica == replica
+        case ObjectAdded(kind="Pod", key=name) | ObjectModified(kind="Pod", key=name):
+            return name == key
+    return False
 
 
 def nominations_are_of_pods_that_wait(seen: Seen) -> None:
@@ -198,11 +243,10 @@ def nominations_are_of_pods_that_wait(seen: Seen) -> None:
         assert uid in stored
         assert not stored[uid].node_name
         assert not stored[uid].finished
-    if status_was_lost(seen):
-        return
     for lane, infos in queue.lanes().items():
         for info in infos if lane != "gated" else ():
-            assert queue.nominator.nodes.get(info.pod.uid, "") == info.pod.nominated_node_name
+            if queue.nominator.nodes.get(info.pod.uid, "") != info.pod.nominated_node_name:
+                assert api_server_was_not_told(seen, info.pod)
 
 
 def world_agrees_on_queue(seen: Seen, world: World) -> None:

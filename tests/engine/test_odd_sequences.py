@@ -12,6 +12,7 @@ from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import CycleFinished, PodMoved
+from tests.engine.soundness import nominations_are_of_pods_that_wait, seen_by
 
 WEB = make_pod("web-1").cpu("1").obj()
 KEY = "default/web-1"
@@ -121,6 +122,26 @@ def test_a_failed_attempt_leaves_a_nomination_that_somebody_made_meanwhile() -> 
     assert pod is not None
     assert pod.nominated_node_name == "n1"
     assert list(simulation.scheduler.queue.nominator.nominated_pods) == ["n1"]
+
+
+def test_an_attempt_that_finds_nothing_new_keeps_its_own_nomination_till_the_pod_is_updated() -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Apply((make_node("n2").capacity(cpu="99").obj(),)))
+    simulation.execute(commands.Delete("Node", "n2"))
+    stages(simulation, 1)
+    simulation.execute(commands.Apply((make_pod("web-1").cpu("64").status(nominatedNodeName="n1").obj(),)))
+    simulation.execute(commands.Run())
+    pod, nominator = simulation.api.pod(KEY), simulation.scheduler.queue.nominator
+    assert pod is not None
+    assert (pod.nominated_node_name, nominator.nodes) == ("n1", {pod.uid: ""})
+    [seen] = seen_by(simulation)
+    nominations_are_of_pods_that_wait(seen)
+    simulation.execute(commands.Apply((make_pod("web-1").label("app", "web").cpu("64").obj(),)))
+    assert nominator.nodes == {pod.uid: "n1"}
+    del nominator.nodes[pod.uid]
+    with pytest.raises(AssertionError):
+        nominations_are_of_pods_that_wait(seen)
 
 
 def test_a_pod_that_ends_while_it_is_being_bound_gives_its_place_back() -> None:

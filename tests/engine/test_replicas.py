@@ -33,7 +33,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.time_commands import NOBODY_LEADS
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.text import line
-from tests.engine.soundness import described
+from tests.engine.soundness import described, several_have_scheduled_at_once
 
 ONE, TWO, THREE = "kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"
 LOCK = "kube-system/kube-scheduler"
@@ -236,6 +236,13 @@ def test_two_leaders_schedule_the_same_pods_and_each_pod_is_bound_once() -> None
         assert not any(replica.scheduler.queue.lanes().values())
 
 
+def test_two_leaders_within_one_command_are_told_in_the_trace() -> None:
+    simulation = world(Replicas(2), Advance(5), does("rate", TWO, rate=10), Advance(20))
+    assert leaders(simulation) == [TWO]
+    assert several_have_scheduled_at_once(simulation)
+    assert not several_have_scheduled_at_once(world(Replicas(2), Advance(5), does("kill"), Advance(30)))
+
+
 def test_first_of_two_leaders_stops_at_its_renew_deadline() -> None:
     simulation = do(two_leaders(), Advance(4))
     assert leaders(simulation) == [TWO]
@@ -330,6 +337,14 @@ def test_status_of_a_pod_that_cannot_be_written_is_told() -> None:
     simulation = world(Replicas(1), Apply((make_pod("big-1").cpu("64").obj(),)), does("partition"), Settle())
     [failed] = told(simulation, ev.CycleFinished)
     assert failed.message.endswith("error updating the pod's status: connection refused")
+
+
+def test_nothing_is_written_when_the_pod_says_already_why_it_waits() -> None:
+    simulation = world(Replicas(1, leader_elect=False), Apply((make_pod("big-1").cpu("64").obj(),)), Settle())
+    do(simulation, does("partition"), Advance(400))
+    first, *later = told(simulation, ev.CycleFinished)
+    assert later
+    assert {failed.message for failed in later} == {first.message}
 
 
 # --- commands on the way ---------------------------------------------------------------------------------------------

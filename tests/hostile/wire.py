@@ -19,6 +19,7 @@ BROKEN = (OSError, EOFError, asyncio.LimitOverrunError)
 """How a connection ends that the other side cuts off, or that takes too long."""
 ALWAYS = "toolbar ribbon sentence queues bindings faults cluster inspector timeline status"
 LARGEST = 1 << 24
+OPENING_SECONDS = 300
 TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
 PANEL = re.compile(r'(?=<section id="panel-([a-z]+)")')
 
@@ -233,12 +234,21 @@ async def enter(connection: Connection, patience: float = 60, **fields: str) -> 
 
 async def served(connection: Connection, base: str) -> dict[str, str]:
     """What the site shows of a sandbox: panel → status and HTML; status of the page. Raises one of ``BROKEN``."""
-    page = await connection.get(base)
-    found = {"page": str(page.status)}
+    found = {"page": str((await opened_again(connection, base)).status)}
     for panel in PANELS:
-        answer = await connection.get(f"{base}panel/{panel}/")
+        answer = await opened_again(connection, f"{base}panel/{panel}/")
         found[panel] = f"{answer.status} {answer.text}"
     return found
+
+
+async def opened_again(connection: Connection, path: str) -> Answer:
+    """What the site answers once it has replayed the sandbox: until then it says that it is at work."""
+    end = asyncio.get_running_loop().time() + OPENING_SECONDS
+    while True:
+        answer = await connection.get(path)
+        if answer.status not in (409, 503) or asyncio.get_running_loop().time() > end:
+            return answer
+        await asyncio.sleep(0.5)
 
 
 def yaml(manifests: Iterable[Any]) -> str:

@@ -256,7 +256,8 @@ class Pool:
                     continue
                 process.sent[pending.number] = pending
                 pending.engine, pending.began = process, time.monotonic()
-                may_part = process.home is None and self._room()
+                # Only one that does part takes the place of one that rests.
+                may_part = process.home is None and (len(self.homes) < self.long or self._resting() is not None)
                 what = (pending.plan, pending.position, pending.name, pending.arguments)
                 # In the lock, because of the order; a process that reads its next job takes it in at once.
                 self._send(process, Job(pending.number, *what, may_part))
@@ -269,17 +270,16 @@ class Pool:
         except OSError:
             log.info("engine %s ended before it got a message", process.pid)  # Its reader sees to the rest.
 
-    def _room(self) -> bool:
-        """Room for one more process of one sandbox: one that rests makes it."""
-        if len(self.homes) < self.long:
-            return True
-        resting = next((process for process in self.homes.values() if not process.sent and not process.waiting), None)
-        if resting is None:
-            return False
-        assert resting.home is not None
-        del self.homes[resting.home]
-        self._kill(resting.pid)
-        return True
+    def _resting(self) -> Process | None:
+        """The process of one sandbox that has rested for longest."""
+        return next((process for process in self.homes.values() if not process.sent and not process.waiting), None)
+
+    def _make_room(self) -> None:
+        """One more has parted: those that rest go, the first ones first, until there are no more than may be."""
+        while len(self.homes) > self.long and (resting := self._resting()) is not None:
+            assert resting.home is not None
+            del self.homes[resting.home]
+            self._kill(resting.pid)
 
     def _forget(self, pending: Pending) -> None:
         self.jobs.pop(pending.number, None)
@@ -312,6 +312,7 @@ class Pool:
                     pending.engine = process
                     if pending.stop:
                         _signal(hello.pid, signal.SIGUSR1)
+                self._make_room()
         Thread(target=self._read, args=(process, line), name=f"engine-{hello.pid}", daemon=True).start()
         self._next(process)
 

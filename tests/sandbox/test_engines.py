@@ -164,6 +164,22 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
     assert store.execute(sandboxes[2], SETTLE).head == 3
 
 
+def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool, large: Any, node: Any) -> None:
+    resting = [large() for _ in range(2)]
+    for sandbox in resting:
+        store.execute(sandbox, SETTLE)
+    eventually(lambda: {sandbox.pk for sandbox in resting} == set(pool.homes))
+    small, _ = store.create("Small")
+    for name in "abc":
+        store.execute(small, node(name))
+        cluster(small)
+    assert {sandbox.pk for sandbox in resting} == set(pool.homes)
+    third = large()
+    store.execute(third, SETTLE)
+    eventually(lambda: len(pool.homes) == 2)
+    assert third.pk in pool.homes
+
+
 def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
     pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from collections import OrderedDict, deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from pathlib import Path
 from threading import Lock, RLock, Thread, Timer
@@ -291,7 +292,7 @@ class Pool:
             try:
                 line = Line(self.listener.accept())
                 hello = line.recv()
-            except (OSError, EOFError):
+            except (OSError, EOFError, AuthenticationError):
                 continue  # One that died before it had said hello, or the end.
             self._welcome(hello, line)
 

@@ -125,13 +125,14 @@ TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 # Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
-# Processes that execute and draw, beside the one that serves: so many for all sandboxes, and so many more at most, one
-# for each sandbox in which something takes long. 0 = none, all in the process that serves.
+# Processes that execute and draw, beside the one that serves: so many for all sandboxes that are quick, one for all
+# others, and so many more at most, one for each sandbox in which something takes long. 0 = none, all in the process
+# that serves.
 ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "2"))
 ENGINE_LONG = int(os.environ.get("ENGINE_LONG", "3"))
 # Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy. By default they
 # leave a share of the machine's memory to the process that serves.
-_share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 1)
+_share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 2)
 _default_megabytes = max(256, min(_share // 2**20, 1536))
 ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", _default_megabytes)) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000

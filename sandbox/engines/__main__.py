@@ -1,4 +1,4 @@
-"""Starts an engine's process: ``python -m sandbox.engines ADDRESS``. The key to the address comes on standard input."""
+"""Starts an engine's process: ``python -m sandbox.engines ADDRESS LANE``. The key comes on standard input."""
 
 import os
 import sys
@@ -25,4 +25,4 @@ rendering.fragments(empty, START, View(), PANELS, True)
 rendering.cache = rendering.FragmentCache()
 memory.keep_what_is_loaded()
 key = bytes.fromhex(sys.stdin.readline())
-Engine(sys.argv[1], key, settings.ENGINE_MEMORY, settings.ENGINE_MEMORY // 3).serve()
+Engine(sys.argv[1], key, sys.argv[2], settings.ENGINE_MEMORY, settings.ENGINE_MEMORY // 3).serve()

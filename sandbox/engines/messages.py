@@ -8,13 +8,15 @@ from uuid import UUID
 
 from sandbox.records import Plan, Position
 
+QUICK, SLOW = "quick", "slow"
+"""The lanes: where a job is handed back after a blink, and where it may go on."""
 TOLD = 0
 """Number of a job that has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Site → engine. ``may_part``: there is room for one more process, should it take long."""
+    """Site → engine. ``may_part``: there is room for one more process, should it take long in the slow lane."""
 
     number: int
     plan: Plan
@@ -50,6 +52,13 @@ class Answer:
     error: Exception | None = None
     seconds: float = 0.0
     """Of CPU time."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedBack:
+    """Engine → site: the job takes longer than one may here. Nothing of it was kept."""
+
+    job: int
 
 
 @dataclass(frozen=True, slots=True)

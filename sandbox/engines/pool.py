@@ -1,8 +1,10 @@
 """The site's side of the engines: which process has which sandbox, and what waits for it.
 
-A sandbox belongs to one of ``ENGINE_PROCESSES`` processes, by its id, until a long job makes it part: then it has a
-process of its own, of which there are ``ENGINE_LONG`` at most. A process that ends takes nothing with it that cannot be
-replayed; its jobs are asked again, once, of another.
+A sandbox belongs to one of ``ENGINE_PROCESSES`` processes of the quick lane, by its id, until one of its jobs takes
+longer than a blink: then it goes over to the slow lane, one process for all of these, until it has been quick for a
+while. A job that takes long even for that makes it part: then it has a process of its own, of which there are
+``ENGINE_LONG`` at most. A process that ends takes nothing with it that cannot be replayed; its jobs are asked again,
+once, of another.
 """
 
 from __future__ import annotations
@@ -32,16 +34,26 @@ from django.db import DatabaseError, close_old_connections, connections
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
 from sandbox.engines.line import Line
-from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
+from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
 
-SENT_AHEAD = 3
-"""Jobs that a process which serves all has at once: the one that it does, and the next ones."""
-SHORT_SECONDS = 0.1
-SHORT_FIRST = 4
-MOST_LENGTHY = 10_000
+SENT_AHEAD = {QUICK: 3, SLOW: 1}
+"""Jobs that a process has at once: the one that it does, and the next ones."""
+SHORT_SECONDS = 0.03
+"""Of CPU time: a job that would not have been handed back by far."""
+MOST_QUICK_CHARACTERS = 30_000
+"""In what a job is given, beyond which it is not tried in the quick lane at all."""
+QUICK_AGAIN = 5
+"""Short jobs in a row, after which a sandbox is back in the quick lane; twice as many each time that it leaves it."""
+MOST_KNOWN = 10_000
+"""Sandboxes of which something is known."""
+WAITING_COUNTS = 0.1
+"""Seconds of CPU time that a second of waiting makes up for, so that nobody waits for ever."""
+USE_FADES = 0.8
+HANDED_BACK_SECONDS, PARTED_SECONDS = 0.1, 1.0
+"""What a job counts of which it is not known how long it will take."""
 MOST_QUEUED = 400
 """Jobs that wait for one process."""
 MOST_SECONDS = 600.0
@@ -54,7 +66,7 @@ STOPPING_SECONDS = 3.0
 """How long a process may take to stop a job before it is killed."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Pending:
     """A job that somebody waits for. ``stop``: it is to end as soon as its process can be told."""
 
@@ -67,6 +79,37 @@ class Pending:
     engine: Process | None = None
     stop: bool = False
     began: float = 0.0
+    asked: float = field(default_factory=time.monotonic)
+
+    @property
+    def characters(self) -> int:
+        """In the texts that it is given."""
+        given = (text for item in self.arguments for text in (item if isinstance(item, list) else [item]))
+        return sum(len(text) for text in given if isinstance(text, str | bytes))
+
+
+@dataclass(slots=True)
+class Known:
+    """What the last jobs of a sandbox tell about its next ones."""
+
+    used: float = 0.0
+    """Seconds of CPU time, of which those long ago count less and less."""
+    slow: bool = False
+    """It belongs into the slow lane."""
+    short: int = 0
+    """Short jobs in a row, in the slow lane."""
+    enough: int = QUICK_AGAIN
+    """Short jobs in a row that lead back to the quick lane. Each way back costs a replay there."""
+
+    def slow_down(self) -> None:
+        if not self.slow:
+            self.slow, self.short, self.enough = True, 0, 2 * self.enough
+
+    def note(self, seconds: float) -> None:
+        self.used = USE_FADES * self.used + seconds
+        self.short = self.short + 1 if seconds < SHORT_SECONDS else 0
+        if self.short >= self.enough:
+            self.slow = False
 
 
 @dataclass(slots=True, eq=False)
@@ -74,29 +117,14 @@ class Process:
     """One engine. ``home``: the sandbox that it has for itself; ``slot``: its place among those that serve all."""
 
     slot: int | None = None
+    lane: str = SLOW
     pid: int = 0
     home: UUID | None = None
     line: Line | None = None
     sent: dict[int, Pending] = field(default_factory=dict)
     """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
-    queue: deque[Pending] = field(default_factory=deque)
-    """Jobs of sandboxes whose last one was short."""
-    slow: deque[Pending] = field(default_factory=deque)
-    """The others'. After ``SHORT_FIRST`` short ones comes one of them, so that nobody waits for ever."""
-    turns: int = 0
+    waiting: deque[Pending] = field(default_factory=deque)
     sending: Lock = field(default_factory=Lock)
-
-    @property
-    def waiting(self) -> list[Pending]:
-        return [*self.queue, *self.slow]
-
-    def next(self) -> Pending | None:
-        """Takes the job whose turn it is."""
-        self.turns += 1
-        first, second = self.queue, self.slow
-        if self.turns % (SHORT_FIRST + 1) == 0:
-            first, second = second, first
-        return first.popleft() if first else second.popleft() if second else None
 
 
 class Pool:
@@ -109,37 +137,38 @@ class Pool:
         self.slots: list[Process] = []
         self.homes: dict[UUID, Process] = {}
         self.jobs: dict[int, Pending] = {}
-        self.lengthy: OrderedDict[UUID, None] = OrderedDict()
-        """Sandboxes whose last job was not short."""
+        self.known: OrderedDict[UUID, Known] = OrderedDict()
+        """Those that were asked last."""
         self.records = Database()
         self.closing = False
         self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
         self.key = secrets.token_bytes(32)
         self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
         Thread(target=self._accept, name="engines", daemon=True).start()
-        self.slots += [self._start(slot) for slot in range(processes)]
+        self.slots += [self._start(slot, QUICK if slot < processes else SLOW) for slot in range(processes + 1)]
 
-    def _start(self, slot: int) -> Process:
-        command = [sys.executable, "-m", "sandbox.engines", str(self.listener.address)]
+    def _start(self, slot: int, lane: str) -> Process:
+        command = [sys.executable, "-m", "sandbox.engines", str(self.listener.address), lane]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
         assert child.stdin is not None
         with child.stdin:
             child.stdin.write(self.key.hex() + "\n")
-        process = Process(slot, child.pid)
+        process = Process(slot, lane, child.pid)
         Thread(target=self._watch, args=(process, child), name=f"engine-{child.pid}-end", daemon=True).start()
         return process
 
     def _watch(self, process: Process, child: subprocess.Popen[str]) -> None:
         """When one that serves all has ended, another takes its place."""
         child.wait()
-        self._lost(process)
         if process.line is None and not self.closing:
             log.error("an engine could not start; it is tried again")
             time.sleep(RESTART_SECONDS)
         with self.lock:
             if not self.closing:
                 assert process.slot is not None
-                self.slots[process.slot] = self._start(process.slot)
+                self.slots[process.slot] = self._start(process.slot, process.lane)
+        # Only now, so that nobody asks it any more.
+        self._lost(process)
 
     def close(self) -> None:
         """End all engines. Whoever waits is told."""
@@ -233,24 +262,33 @@ class Pool:
     def _enqueue(self, pending: Pending) -> None:
         with self.lock:
             pending.number = next(self.numbers)
+            if pending.characters > MOST_QUICK_CHARACTERS:
+                self._know(pending.plan.sandbox_id).slow_down()
             process = self.homes.get(pending.plan.sandbox_id) or self._slot(pending.plan.sandbox_id)
             if len(process.waiting) >= MOST_QUEUED:
                 raise Busy("The server is busy with other sandboxes. Nothing was changed; try again in a moment.")
             self.jobs[pending.number] = pending
-            (process.slow if pending.plan.sandbox_id in self.lengthy else process.queue).append(pending)
+            process.waiting.append(pending)
         self._next(process)
 
     def _slot(self, sandbox_id: UUID) -> Process:
-        return self.slots[sandbox_id.int % len(self.slots)]
+        """Of the slots, the last one is the slow lane."""
+        return self.slots[-1 if self._know(sandbox_id).slow else sandbox_id.int % (len(self.slots) - 1)]
+
+    def _know(self, sandbox_id: UUID) -> Known:
+        found = self.known.setdefault(sandbox_id, Known())
+        self.known.move_to_end(sandbox_id)
+        if len(self.known) > MOST_KNOWN:
+            self.known.popitem(last=False)
+        return found
 
     def _next(self, process: Process) -> None:
         """Hand a process what waits for it, a little more than it can do now: so it never waits for the site."""
         while True:
             with self.lock:
-                most = SENT_AHEAD if process.home is None else 1
-                if process.line is None or len(process.sent) >= most:
+                if process.line is None or len(process.sent) >= SENT_AHEAD[process.lane]:
                     return
-                pending = process.next()
+                pending = self._take_turn(process)
                 if pending is None:
                     return
                 if pending.stop:
@@ -262,6 +300,19 @@ class Pool:
                 what = (pending.plan, pending.position, pending.name, pending.arguments)
                 # In the lock, because of the order; a process that reads its next job takes it in at once.
                 self._send(process, Job(pending.number, *what, may_part))
+
+    def _take_turn(self, process: Process) -> Pending | None:
+        """The job that is next: of the sandbox that has had the least time, as far as that makes up for the waiting.
+
+        Never of a sandbox that has another job there, so that all of one can go elsewhere.
+        """
+        at_work, now = [pending.plan.sandbox_id for pending in process.sent.values()], time.monotonic()
+        ready = [pending for pending in process.waiting if pending.plan.sandbox_id not in at_work]
+        if not ready:
+            return None
+        chosen = min(ready, key=lambda job: self._know(job.plan.sandbox_id).used - WAITING_COUNTS * (now - job.asked))
+        process.waiting.remove(chosen)
+        return chosen
 
     def _send(self, process: Process, message: Any) -> None:
         assert process.line is not None
@@ -305,7 +356,7 @@ class Pool:
                     return
                 process.line = line
             else:
-                process = Process(None, hello.pid, hello.sandbox_id, line)
+                process = Process(None, SLOW, hello.pid, hello.sandbox_id, line)
                 self.homes[hello.sandbox_id] = process
                 pending = self.jobs.get(hello.job or 0)
                 if pending is not None:
@@ -324,6 +375,8 @@ class Pool:
                 message = line.recv()
                 if isinstance(message, Ask):
                     self._send(process, self._look_up(message))
+                elif isinstance(message, HandedBack):
+                    self._take_back(process, message)
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
@@ -331,13 +384,24 @@ class Pool:
         finally:
             connections.close_all()  # Of this thread, which looked into the log for the process.
 
-    def _note_length(self, sandbox_id: UUID, lengthy: bool) -> None:
-        """Jobs of sandboxes that take long stand in a queue of their own."""
-        self.lengthy.pop(sandbox_id, None)
-        if lengthy:
-            self.lengthy[sandbox_id] = None
-            if len(self.lengthy) > MOST_LENGTHY:
-                self.lengthy.popitem(last=False)
+    def _take_back(self, process: Process, message: HandedBack) -> None:
+        """The sandbox and all its jobs go over to the slow lane."""
+        with self.lock:
+            pending = process.sent.pop(message.job, None)
+            if pending is not None:
+                sandbox_id = pending.plan.sandbox_id
+                self._know(sandbox_id).note(HANDED_BACK_SECONDS)
+                self._know(sandbox_id).slow_down()
+                moving = [pending, *(job for job in process.waiting if job.plan.sandbox_id == sandbox_id)]
+                process.waiting = deque(job for job in process.waiting if job not in moving)
+                pending.engine = None
+                if pending.stop:
+                    self._forget(pending)
+                    pending.future.set_exception(Stopped(STOPPED))
+                    moving.remove(pending)
+                self.slots[-1].waiting.extend(moving)
+        self._next(process)
+        self._next(self.slots[-1])
 
     def _look_up(self, question: Ask) -> Any:
         """What the log answers, or the error that the job is to raise."""
@@ -354,9 +418,8 @@ class Pool:
             pending = self.jobs.get(message.job)
             process.sent.pop(message.job, None)
             if pending is not None:
-                self._note_length(
-                    pending.plan.sandbox_id, isinstance(message, Parted) or message.seconds > SHORT_SECONDS
-                )
+                seconds = message.seconds if isinstance(message, Answer) else PARTED_SECONDS
+                self._know(pending.plan.sandbox_id).note(seconds)
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)
         if pending is not None and isinstance(message, Answer) and not pending.future.done():
@@ -369,8 +432,7 @@ class Pool:
         with self.lock:
             lost = [*process.sent.values(), *process.waiting]
             process.sent.clear()
-            process.queue.clear()
-            process.slow.clear()
+            process.waiting.clear()
             for pending in lost:
                 self._forget(pending)
             if process.home is not None and self.homes.get(process.home) is process:

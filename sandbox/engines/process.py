@@ -1,9 +1,10 @@
-"""The process of an engine, which ``python -m sandbox.engines ADDRESS`` starts: one job after the other.
+"""The process of an engine, which ``python -m sandbox.engines ADDRESS LANE`` starts: one job after the other.
 
-It holds the live simulations of many sandboxes. When a job takes long, the process parts: a fork goes on with the job
-and keeps its sandbox, at a lower priority, while this process forgets that sandbox and serves the
-others at once. So a long command keeps nobody waiting but those who look at its sandbox, and can be stopped, or killed,
-for itself alone.
+It holds the live simulations of many sandboxes. In the quick lane a job that takes longer than a blink is handed back,
+and its sandbox forgotten; the site has it done in the slow lane, which takes the time that nobody else wants. When a
+job takes long even for that, the process parts: a fork goes on with the job and keeps its sandbox, while this process
+forgets that sandbox and serves the others at once. So a long command keeps nobody waiting but those who look at its
+sandbox, and can be stopped, or killed, for itself alone.
 """
 
 from __future__ import annotations
@@ -28,19 +29,17 @@ from sandbox import memory, rendering
 from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.line import Line
-from sandbox.engines.messages import TOLD, Answer, Ask, Hello, Job, Parted
+from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
 from sandbox.live import Live
 from sandbox.records import Plan, Record
 
 log = logging.getLogger(__name__)
 
-PATIENCE_SECONDS = 0.2
-"""Of CPU time, for which a job may keep the other sandboxes of this process waiting."""
+PATIENCE_SECONDS = {QUICK: 0.1, SLOW: 0.2}
+"""Of CPU time, for which a job may keep the other sandboxes of a process in this lane waiting."""
 TICK_SECONDS = 1.0
 """Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
 BROKE_DOWN = "This went wrong on the server, and nothing was changed. The error is logged."
-NICE = 5
-"""How far a process that has parted stands back: beside one that is busy all the time it gets a quarter."""
 IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 BYTES_A_BLOCK = 85
@@ -56,7 +55,11 @@ class Interrupted(BaseException):
 
 
 class Forgotten(Interrupted):
-    """The fork has the job now."""
+    """The job goes on elsewhere, which ``message`` says; its sandbox is not this process's any more."""
+
+    def __init__(self, message: HandedBack | Parted) -> None:
+        super().__init__()
+        self.message = message
 
 
 class Halted(Interrupted):
@@ -85,9 +88,11 @@ class RemoteLog:
 class Engine:
     """The state of this process. ``home``: the sandbox that it has parted with, None for one that serves all."""
 
-    def __init__(self, address: str, key: bytes, most: int, held: int) -> None:
+    def __init__(self, address: str, key: bytes, lane: str, most: int, held: int) -> None:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
-        self.address, self.key, self.most, self.held = address, key, most, held
+        self.address, self.key, self.lane, self.most, self.held = address, key, lane, most, held
+        if lane == SLOW:
+            _stand_back()
         resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
@@ -130,14 +135,14 @@ class Engine:
         """One job, and its answer."""
         self.job, self.due = job, None
         blocks, start = sys.getallocatedblocks(), time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS, TICK_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS[self.lane], TICK_SECONDS)
         try:
             if job.plan.sandbox_id in self.slow and job.number != TOLD:
                 self._part()
             answer = self._answer(job)
-        except Forgotten:
+        except Forgotten as forgotten:
             self._forget(job.plan.sandbox_id)
-            self.line.send(Parted(job.number))
+            self.line.send(forgotten.message)
             return
         except Halted as halted:
             if job.plan.sandbox_id in self.lives:
@@ -216,7 +221,8 @@ class Engine:
             self.open = False
 
     def _alarm(self, signum: int, frame: FrameType | None) -> None:
-        self._interrupt(self._see_to_the_site if self.home is not None else self._part)
+        at_work = self._part if self.lane == SLOW else self._hand_back
+        self._interrupt(self._see_to_the_site if self.home is not None else at_work)
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         if self.job is not None:
@@ -237,6 +243,10 @@ class Engine:
         if self.line.poll(0):
             os._exit(0)
 
+    def _hand_back(self) -> None:
+        if self.job is not None:
+            raise Forgotten(HandedBack(self.job.number))
+
     def _part(self) -> None:
         """Raises ``Forgotten`` in this process; the fork returns and goes on."""
         job = self.job
@@ -247,12 +257,11 @@ class Engine:
             self.slow.add(job.plan.sandbox_id)
             raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
         if os.fork():
-            raise Forgotten
+            raise Forgotten(Parted(job.number))
         # The objects of others are never looked at again, so that their memory stays shared.
         gc.freeze()
         # What it shares with the others does not count as its own.
         resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
-        os.nice(NICE)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
         if mine in self.inherited:
@@ -264,6 +273,15 @@ class Engine:
         self.ahead.clear()
         self.line.close()
         self.line = self._connect(Hello(os.getpid(), mine, job.number))
+
+
+def _stand_back() -> None:
+    """From here on, this process and its forks take the time that nobody else wants."""
+    os.nice(19)
+    try:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    except OSError as error:
+        log.info("this system knows no more than the lowest priority: %s", error)
 
 
 def _data_bytes() -> int:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import OperationalError
@@ -15,10 +18,12 @@ from django.db import OperationalError
 from sandbox import store
 from sandbox.engines import site, turns
 from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
-from sandbox.engines.pool import Pool, Process
+from sandbox.engines.pool import Known, Pending, Pool, Process
 from sandbox.models import Sandbox
 from sandbox.panels.view import View
+from sandbox.records import START, Plan
 from scheduler_engine.errors import Rejected
+from tests.engine.controllers import deployment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -101,6 +106,58 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     assert cluster(sandbox) == shown
+
+
+def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(pool: Pool, node: Any) -> None:
+    (small, _), (sandbox, _) = store.create("Small"), store.create("Long")
+    store.execute(small, node("a"))
+    store.execute(sandbox, node("a"))
+    assert not pool.known[sandbox.pk].slow
+    assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 600)]}).head == 2
+    assert pool.known[sandbox.pk].slow
+    assert not pool.known[small.pk].slow
+    assert os.sched_getscheduler(pool.slots[-1].pid) == os.SCHED_IDLE
+    shown = cluster(sandbox)
+    for _ in range(pool.known[sandbox.pk].enough):
+        assert site.read(sandbox, "names", "Node", "") == ["a"]
+    # It has been quick for a while; where it goes back to it is replayed, or handed back once more.
+    assert not pool.known[sandbox.pk].slow
+    assert cluster(sandbox) == shown
+
+
+def test_a_large_text_is_not_tried_where_all_are_quick(pool: Pool, node: Any) -> None:
+    sandbox, _ = store.create("Large text")
+    checked = site.read(sandbox, "check", "# " + "x" * 40_000)
+    assert checked[0] == []
+    assert pool.known[sandbox.pk].slow
+
+
+def test_each_way_back_to_the_quick_lane_is_longer() -> None:
+    known = Known()
+    for enough in (10, 20):
+        known.slow_down()
+        known.slow_down()
+        for _ in range(enough - 1):
+            known.note(0.001)
+        known.note(1)
+        for _ in range(enough):
+            assert known.slow
+            known.note(0.001)
+        assert not known.slow
+
+
+def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: Pool) -> None:
+    plan = Plan(UUID(int=1), 0, "null", "v1.34", "")
+    heavy, light = Pending(plan, START, "x", ()), Pending(replace(plan, sandbox_id=UUID(int=2)), START, "x", ())
+    pool.known[heavy.plan.sandbox_id] = Known(used=2)
+    process = Process(waiting=deque([heavy, light]))
+    assert pool._take_turn(process) is light
+    process.waiting.append(light)
+    heavy.asked -= 60
+    assert pool._take_turn(process) is heavy
+    # Of a sandbox that is being worked on nothing more is taken, so that it may go elsewhere as a whole.
+    process.sent[1] = light
+    assert pool._take_turn(process) is None
 
 
 def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large: Any, node: Any) -> None:

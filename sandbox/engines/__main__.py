@@ -1,4 +1,4 @@
-"""Starts an engine's process: ``python -m sandbox.engines ADDRESS LANE``. The key comes on standard input."""
+"""Starts the engines' processes: ``python -m sandbox.engines ADDRESS``. The key to it comes on standard input."""
 
 import os
 import sys
@@ -13,6 +13,7 @@ from django.conf import settings  # noqa: E402
 
 from sandbox import memory, rendering  # noqa: E402
 from sandbox.engine import QUEUE_RULES  # noqa: E402
+from sandbox.engines import nursery  # noqa: E402
 from sandbox.engines.process import Engine  # noqa: E402
 from sandbox.live import Live  # noqa: E402
 from sandbox.panels import PANELS  # noqa: E402
@@ -25,4 +26,7 @@ rendering.fragments(empty, START, View(), PANELS, True)
 rendering.cache = rendering.FragmentCache()
 memory.keep_what_is_loaded()
 key = bytes.fromhex(sys.stdin.readline())
-Engine(sys.argv[1], key, sys.argv[2], settings.ENGINE_MEMORY, settings.ENGINE_MEMORY // 3).serve()
+found = nursery.engine(sys.argv[1], key)
+if found is not None:
+    line, lane = found
+    Engine(sys.argv[1], key, line, lane, settings.ENGINE_MEMORY, settings.ENGINE_MEMORY // 3).serve()

@@ -27,10 +27,24 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Ready:
+    """Nursery → site, first of all: it takes orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Site → nursery: one more engine that serves all."""
+
+    slot: int
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hello:
-    """Engine → site, first of all. ``sandbox_id`` and ``job``: of what it parted with, None for one that serves all."""
+    """Engine → site, first of all. It has a ``slot``, or a ``sandbox_id`` and ``job``, of what it parted with."""
 
     pid: int
+    slot: int | None = None
     sandbox_id: UUID | None = None
     job: int | None = None
 

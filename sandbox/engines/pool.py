@@ -34,7 +34,7 @@ from django.db import DatabaseError, close_old_connections, connections
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
 from sandbox.engines.line import Line
-from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
+from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Order, Parted, Ready
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
@@ -119,6 +119,7 @@ class Process:
     slot: int | None = None
     lane: str = SLOW
     pid: int = 0
+    born: float = 0.0
     home: UUID | None = None
     line: Line | None = None
     sent: dict[int, Pending] = field(default_factory=dict)
@@ -134,7 +135,7 @@ class Pool:
         self.long = long
         self.lock = RLock()
         self.numbers = count(1)
-        self.slots: list[Process] = []
+        self.slots = [Process(slot, QUICK if slot < processes else SLOW) for slot in range(processes + 1)]
         self.homes: dict[UUID, Process] = {}
         self.jobs: dict[int, Pending] = {}
         self.known: OrderedDict[UUID, Known] = OrderedDict()
@@ -145,30 +146,55 @@ class Pool:
         self.key = secrets.token_bytes(32)
         self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
         Thread(target=self._accept, name="engines", daemon=True).start()
-        self.slots += [self._start(slot, QUICK if slot < processes else SLOW) for slot in range(processes + 1)]
+        self.nursery: Line | None = None
+        self.child = self._start()
+        Thread(target=self._watch, name="nursery-end", daemon=True).start()
 
-    def _start(self, slot: int, lane: str) -> Process:
-        command = [sys.executable, "-m", "sandbox.engines", str(self.listener.address), lane]
+    def _start(self) -> subprocess.Popen[str]:
+        """The nursery, which starts the others."""
+        command = [sys.executable, "-m", "sandbox.engines", str(self.listener.address)]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
         assert child.stdin is not None
         with child.stdin:
             child.stdin.write(self.key.hex() + "\n")
-        process = Process(slot, lane, child.pid)
-        Thread(target=self._watch, args=(process, child), name=f"engine-{child.pid}-end", daemon=True).start()
-        return process
+        return child
 
-    def _watch(self, process: Process, child: subprocess.Popen[str]) -> None:
-        """When one that serves all has ended, another takes its place."""
-        child.wait()
-        if process.line is None and not self.closing:
-            log.error("an engine could not start; it is tried again")
+    def _watch(self) -> None:
+        """When the nursery has ended, another takes its place; the engines go on."""
+        while True:
+            self.child.wait()
+            with self.lock:
+                ready, self.nursery = self.nursery, None
+            if ready is not None:
+                ready.close()
+            elif not self.closing:
+                log.error("the engines could not start; it is tried again")
+                time.sleep(RESTART_SECONDS)
+            with self.lock:
+                if self.closing:
+                    return
+                self.child = self._start()
+
+    def _order(self, process: Process) -> None:
+        """Have a process made for a slot; a nursery that is not ready yet, or not any more, is told once it is."""
+        assert process.slot is not None
+        with self.lock:
+            try:
+                if self.nursery is not None:
+                    self.nursery.send(Order(process.slot, process.lane))
+            except OSError:
+                log.info("the nursery ended before it got an order")
+
+    def _replace(self, process: Process) -> None:
+        """One that served all has ended; another takes its place."""
+        assert process.slot is not None
+        if time.monotonic() - process.born < RESTART_SECONDS and not self.closing:
+            log.error("an engine ended at once; it is tried again")
             time.sleep(RESTART_SECONDS)
         with self.lock:
             if not self.closing:
-                assert process.slot is not None
-                self.slots[process.slot] = self._start(process.slot, process.lane)
-        # Only now, so that nobody asks it any more.
-        self._lost(process)
+                self.slots[process.slot] = Process(process.slot, process.lane)
+                self._order(self.slots[process.slot])
 
     def close(self) -> None:
         """End all engines. Whoever waits is told."""
@@ -176,10 +202,11 @@ class Pool:
             if self.closing:
                 return
             self.closing = True
-            processes = [*self.slots, *self.homes.values()]
+            pids = [process.pid for process in (*self.slots, *self.homes.values()) if process.pid]
+            pids.append(self.child.pid)
         self.listener.close()
-        for process in processes:
-            self._kill(process.pid)
+        for pid in pids:
+            self._kill(pid)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- asking ---
@@ -347,16 +374,23 @@ class Pool:
                 continue  # One that died before it had said hello, or the end.
             self._welcome(hello, line)
 
-    def _welcome(self, hello: Hello, line: Line) -> None:
+    def _welcome(self, hello: Ready | Hello, line: Line) -> None:
         with self.lock:
-            if hello.sandbox_id is None:
-                process = next((slot for slot in self.slots if slot.pid == hello.pid), None)
-                if process is None:
-                    line.close()
+            if isinstance(hello, Ready):
+                self.nursery = line
+                for slot in self.slots:
+                    if slot.line is None:
+                        self._order(slot)
+                return
+            if hello.slot is not None:
+                process = self.slots[hello.slot]
+                if process.line is not None:
+                    line.close()  # Ordered of two nurseries, one after the other.
                     return
-                process.line = line
+                process.line, process.pid, process.born = line, hello.pid, time.monotonic()
             else:
-                process = Process(None, SLOW, hello.pid, hello.sandbox_id, line)
+                assert hello.sandbox_id is not None
+                process = Process(pid=hello.pid, home=hello.sandbox_id, line=line)
                 self.homes[hello.sandbox_id] = process
                 pending = self.jobs.get(hello.job or 0)
                 if pending is not None:
@@ -380,6 +414,9 @@ class Pool:
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
+            if process.slot is not None:
+                self._replace(process)
+            # Only now, so that nobody asks it any more.
             self._lost(process)
         finally:
             connections.close_all()  # Of this thread, which looked into the log for the process.

@@ -1,4 +1,4 @@
-"""The process of an engine, which ``python -m sandbox.engines ADDRESS LANE`` starts: one job after the other.
+"""The process of an engine: one job after the other.
 
 It holds the live simulations of many sandboxes. In the quick lane a job that takes longer than a blink is handed back,
 and its sandbox forgotten; the site has it done in the slow lane, which takes the time that nobody else wants. When a
@@ -20,7 +20,6 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing.connection import Client
 from types import FrameType
 from typing import Any
 from uuid import UUID
@@ -30,6 +29,7 @@ from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, 
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.line import Line
 from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
+from sandbox.engines.nursery import connect
 from sandbox.live import Live
 from sandbox.records import Plan, Record
 
@@ -88,9 +88,9 @@ class RemoteLog:
 class Engine:
     """The state of this process. ``home``: the sandbox that it has parted with, None for one that serves all."""
 
-    def __init__(self, address: str, key: bytes, lane: str, most: int, held: int) -> None:
+    def __init__(self, address: str, key: bytes, line: Line, lane: str, most: int, held: int) -> None:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
-        self.address, self.key, self.lane, self.most, self.held = address, key, lane, most, held
+        self.address, self.key, self.line, self.lane, self.most, self.held = address, key, line, lane, most, held
         if lane == SLOW:
             _stand_back()
         resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
@@ -107,17 +107,8 @@ class Engine:
         """Whether the job may be interrupted here; a signal that comes at another moment is ``due`` later."""
         self.due: Callable[[], None] | None = None
         self.log = RemoteLog(self)
-        self.line = self._connect(Hello(os.getpid()))
         signal.signal(signal.SIGPROF, self._alarm)
         signal.signal(signal.SIGUSR1, self._stop)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # What parted needs nobody to wait for it.
-        # The terminal sends it to all; when to end is the site's to say, by closing the connection.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def _connect(self, hello: Hello) -> Line:
-        line = Line(Client(self.address, family="AF_UNIX", authkey=self.key))
-        line.send(hello)
-        return line
 
     # --- the loop ---
 
@@ -272,7 +263,8 @@ class Engine:
         self.home = mine
         self.ahead.clear()
         self.line.close()
-        self.line = self._connect(Hello(os.getpid(), mine, job.number))
+        self.line = connect(self.address, self.key)
+        self.line.send(Hello(os.getpid(), sandbox_id=mine, job=job.number))
 
 
 def _stand_back() -> None:

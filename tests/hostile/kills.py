@@ -145,7 +145,7 @@ async def executioner(
         await _answers(tally, drawn.randint(*between))
         await asyncio.sleep(drawn.random() / 20)
         children = site.children()
-        if children and drawn.random() < 0.4:
+        if children and drawn.random() < 0.6:
             tally.kills["child"] += 1
             await asyncio.to_thread(kill, drawn.choice(children))
         else:

@@ -191,6 +191,22 @@ def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_onc
     assert head(sandbox) == sandbox.records.count() == 3
 
 
+def test_engines_go_on_without_the_process_that_starts_them_and_are_replaced_once_it_is_back(
+    pool: Pool, node: Any
+) -> None:
+    sandbox, _ = store.create("Kept")
+    store.execute(sandbox, node("before"))
+    nursery, first = pool.child.pid, pool.slots[0].pid
+    os.kill(nursery, signal.SIGKILL)
+    assert store.execute(sandbox, node("meanwhile")).head == 2
+    assert pool.slots[0].pid == first
+    os.kill(first, signal.SIGKILL)
+    assert store.execute(sandbox, node("after")).head == 3
+    assert pool.child.pid != nursery
+    assert pool.slots[0].pid not in (0, first)
+    assert all(name in cluster(sandbox) for name in ("before", "meanwhile", "after"))
+
+
 def test_a_process_that_serves_all_is_replaced_when_it_ends(pool: Pool, node: Any) -> None:
     sandbox, _ = store.create("Kept")
     store.execute(sandbox, node("before"))

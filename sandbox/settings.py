@@ -17,11 +17,31 @@ def _list(name: str, default: str = "") -> list[str]:
     return [item.strip() for item in os.environ.get(name, default).split(",") if item.strip()]
 
 
-def _rate(name: str, default: str) -> float:
-    rate = float(os.environ.get(name, default))
-    if not 0 < rate < float("inf"):
-        raise ImproperlyConfigured(f"{name} must be a number above 0: how often in a second.")
-    return rate
+def _number(name: str, default: float, what: str) -> float:
+    """Above 0; ``what`` it says."""
+    text = os.environ.get(name) or str(default)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be a number above 0, {what}, not '{text}'.")
+    return number
+
+
+def _whole(name: str, default: int, least: int = 0) -> int:
+    text = os.environ.get(name) or str(default)
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise ImproperlyConfigured(f"{name} must be a whole number of {least} or more, not '{text}'.")
+    return number
+
+
+def _rate(name: str, default: float) -> float:
+    return _number(name, default, "how often in a second")
 
 
 DEBUG = os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
@@ -110,38 +130,38 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 # so what keeps one of them from taking everything is counted for a sandbox, a link or a socket.
 RATE_LIMITS: dict[str, tuple[float, int]] = {
     # Of an address: everything but static files; new sandboxes; sockets that are opened.
-    "address": (_rate("ADDRESS_RATE", "600"), 3000),
-    "create": (_rate("CREATE_RATE", "0.5"), 250),
-    "socket": (_rate("SOCKET_RATE", "20"), 600),
+    "address": (_rate("ADDRESS_RATE", 600), 3000),
+    "create": (_rate("CREATE_RATE", 0.5), 250),
+    "socket": (_rate("SOCKET_RATE", 20), 600),
     # Of a sandbox, whoever asks: commands; pages and panels, for each of its two links.
-    "command": (_rate("COMMAND_RATE", "30"), 60),
-    "look": (_rate("LOOK_RATE", "40"), 400),
+    "command": (_rate("COMMAND_RATE", 30), 60),
+    "look": (_rate("LOOK_RATE", 40), 400),
     # Of one socket: messages from the browser.
-    "message": (_rate("MESSAGE_RATE", "20"), 100),
+    "message": (_rate("MESSAGE_RATE", 20), 100),
 }
 # Proxies in front of the site whose X-Forwarded-For counts as the client's address, and whose X-Forwarded-Proto as the
 # scheme of links; 0 = none, both headers are ignored.
-TRUSTED_PROXIES = int(os.environ.get("TRUSTED_PROXIES", "0"))
+TRUSTED_PROXIES = _whole("TRUSTED_PROXIES", 0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 # Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
 # Processes that execute and draw, beside the one that serves: so many for all sandboxes that are quick, one for all
 # others, and so many more at most, one for each sandbox in which something takes long. 0 = none, all in the process
 # that serves.
-ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "2"))
-ENGINE_LONG = int(os.environ.get("ENGINE_LONG", "3"))
+ENGINE_PROCESSES = _whole("ENGINE_PROCESSES", 2)
+ENGINE_LONG = _whole("ENGINE_LONG", 3)
 # Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy. By default they
 # leave a share of the machine's memory to the process that serves.
 _share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 2)
 _default_megabytes = max(256, min(_share // 2**20, 1536))
-ENGINE_MEMORY = int(os.environ.get("ENGINE_MEMORY_MB", _default_megabytes)) * 2**20
+ENGINE_MEMORY = _whole("ENGINE_MEMORY_MB", _default_megabytes, least=128) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
-COMMAND_SECONDS = float(os.environ.get("COMMAND_SECONDS", "120"))
+COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
 # Characters of all logs together, from which on the site takes nothing more.
-STORE_BYTES = int(os.environ.get("STORE_MB", "20000")) * 1_000_000
+STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
 # Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
-PRUNE_DAYS = int(os.environ.get("PRUNE_DAYS", "90"))
+PRUNE_DAYS = _whole("PRUNE_DAYS", 90)
 # The addresses of pages are the keys to them. Nothing here asks where somebody comes from.
 SECURE_REFERRER_POLICY = "no-referrer"
 CSRF_COOKIE_HTTPONLY = True

@@ -9,6 +9,7 @@ import threading
 import time
 
 import django
+from django.core.exceptions import ImproperlyConfigured
 
 from sandbox import startup
 
@@ -24,7 +25,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         serve(options)
-    except startup.CannotStart as error:
+    except (startup.CannotStart, ImproperlyConfigured) as error:
         sys.exit(str(error))
 
 

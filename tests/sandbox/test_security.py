@@ -189,11 +189,21 @@ def test_the_links_to_share_have_the_scheme_that_the_proxy_tells(
     assert "wss://testserver" in answer["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("rate", ["0", "-1", "nan", "inf"])
-def test_a_rate_that_is_none_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, rate: str) -> None:
-    monkeypatch.setenv("COMMAND_RATE", rate)
+NO_SETTINGS = {
+    **{("COMMAND_RATE", text): "a number above 0, how often in a second" for text in ("0", "-1", "nan", "inf", "fast")},
+    ("COMMAND_SECONDS", "soon"): "a number above 0, in seconds",
+    ("ENGINE_PROCESSES", "-1"): "a whole number of 0 or more",
+    ("ENGINE_LONG", "2.5"): "a whole number of 0 or more",
+    ("ENGINE_MEMORY_MB", "64"): "a whole number of 128 or more",
+    ("PRUNE_DAYS", "never"): "a whole number of 0 or more",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), NO_SETTINGS, ids=" ".join)
+def test_a_setting_that_is_none_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    monkeypatch.setenv(name, text)
     spec = find_spec("sandbox.settings")
     assert spec is not None
     assert spec.loader is not None
-    with pytest.raises(ImproperlyConfigured, match="COMMAND_RATE must be a number above 0"):
+    with pytest.raises(ImproperlyConfigured, match=f"{name} must be {NO_SETTINGS[name, text]}, not '{text}'"):
         spec.loader.exec_module(module_from_spec(spec))

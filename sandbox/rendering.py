@@ -130,6 +130,8 @@ def _fragment(live: Live, position: Position, panel: str, view: View, can_edit: 
     if fragment is None:
         try:
             fragment = _drawn(panel, live, view, can_edit)
+        except MemoryError:
+            raise  # That is said of the sandbox, not of the panel.
         except Exception:
             log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, key[0], position.head)
             fragment = Fragment.of(NOT_SHOWN.format(panel=panel))

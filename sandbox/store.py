@@ -41,8 +41,9 @@ def create(
     queue_rules: str = engine.QUEUE_RULES[0],
 ) -> tuple[Sandbox, str]:
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
-    quotas.check_site()
+    # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
+    quotas.check_site()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)

@@ -14,8 +14,8 @@ from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import Recorder, ReplicasConfigured
 
 NAME = "kube-scheduler"
-MAX_TRIES = 250_000
-"""How many tries for the lock one command may bring about: half a minute of computing."""
+MAX_TRIES = 120_000
+"""How many tries for the lock one command may bring about: each takes about 22 of the steps that a command may take."""
 
 
 class Replicas:

@@ -15,6 +15,8 @@ from scheduler_engine.timeline import SECOND_US
 if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
 
+MOST_QUIET = 500
+"""Instants in a row in which nothing is scheduled, after which a run ends: a second or two of computing."""
 NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
 
@@ -44,11 +46,16 @@ def advance(simulation: Simulation, command: commands.Advance) -> None:
 
 
 def run(simulation: Simulation, command: commands.Run) -> None:
-    """What is due in more than a day is not waited for."""
+    """What is due in more than a day is not waited for, nor what goes round for ever without the scheduler."""
     limit = simulation.scheduler.cycle_count + command.cycles
     until_us = simulation.now_us + simulation.patience_us()
     tomorrow_us = simulation.now_us + commands.MAX_ADVANCE_SECONDS * SECOND_US
+    scheduled, quiet = simulation.scheduler.cycle_count, 0
     while simulation.settle(limit - simulation.scheduler.cycle_count):
+        scheduled, before = simulation.scheduler.cycle_count, scheduled
+        quiet = 0 if scheduled > before else quiet + 1
+        if quiet > MOST_QUIET:
+            return
         if not simulation.timeline.has_work(tomorrow_us) and not simulation.replicas.waits_for_time():
             return
         due = simulation.timeline.next_us()

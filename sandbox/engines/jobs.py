@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import yaml
-from django.db import DatabaseError
+from django.db import Error as DatabaseFailure
 
 from sandbox import quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
@@ -24,7 +24,7 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import located
 from scheduler_engine.errors import FieldError, Rejected
 
-EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseError)
+EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure)
 """Errors that are answers."""
 
 

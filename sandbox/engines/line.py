@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import socket
+from collections import deque
 from multiprocessing.connection import Connection
+from threading import Lock, Thread
 from typing import Any
 
 AT_ONCE = 256 * 1024
@@ -19,14 +22,45 @@ class Line:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.socket = socket.socket(fileno=os.dup(connection.fileno()))
         self.read = bytearray()
+        self.unsent: deque[memoryview] = deque()
+        """What there was no room for when it was posted."""
+        self.lock = Lock()
 
     def send(self, message: Any) -> None:
-        """Raises ``OSError`` when the other end is closed."""
-        body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        rest = memoryview(len(body).to_bytes(LENGTH_BYTES, "big") + body)
-        while rest:
-            rest = rest[os.write(self.connection.fileno(), rest) :]
+        """Returns when the other end has room for it. Raises ``OSError`` when that is closed."""
+        self.socket.sendall(_packed(message))
+
+    def post(self, message: Any) -> None:
+        """Never waits: what there is no room for now goes in a thread of its own, in the order in which it was posted.
+
+        Raises ``OSError`` when the other end is closed, as far as that is known by now.
+        """
+        rest = memoryview(_packed(message))
+        with self.lock:
+            if self.unsent:
+                self.unsent.append(rest)
+                return
+            try:
+                while rest:
+                    rest = rest[self.socket.send(rest, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                self.unsent.append(rest)
+                Thread(target=self._send_rest, name="engine-line", daemon=True).start()
+
+    def _send_rest(self) -> None:
+        while True:
+            with self.lock:
+                if not self.unsent:
+                    return
+                rest = self.unsent[0]
+            try:
+                self.socket.sendall(rest)
+            except OSError:
+                return  # Who reads this line sees that it has ended. Nothing more is sent, as something is left here.
+            with self.lock:
+                self.unsent.popleft()
 
     def recv(self) -> Any:
         """The next message. Raises ``EOFError`` when the other end is closed, ``OSError`` when this one is."""
@@ -49,4 +83,10 @@ class Line:
         return bool(self.read) or self.connection.poll(seconds)
 
     def close(self) -> None:
+        self.socket.close()
         self.connection.close()
+
+
+def _packed(message: Any) -> bytes:
+    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body

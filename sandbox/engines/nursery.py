@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import signal
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
+from pathlib import Path
 
 from sandbox.engines.line import Line
 from sandbox.engines.messages import Hello, Order, Ready
+
+log = logging.getLogger(__name__)
 
 
 def connect(address: str, key: bytes) -> Line:
@@ -19,13 +24,13 @@ def connect(address: str, key: bytes) -> Line:
 def engine(address: str, key: bytes) -> tuple[Line, str] | None:
     """In each fork, its line to the site and its lane; in the nursery None, when the site is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The site sees by itself that an engine has ended.
-    # The terminal sends it to all; when to end is the site's to say, by closing the connection.
+    # A terminal or supervisor sends these to all; when to end is the site's to say, by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         line = connect(address, key)
         line.send(Ready())
-        while True:
-            order: Order = line.recv()
+        while (order := _next_order(line)) is not None:
             # Made here, so that the site sees it closed should the fork end before it has come to say anything.
             made = connect(address, key)
             pid = os.fork()
@@ -34,5 +39,18 @@ def engine(address: str, key: bytes) -> tuple[Line, str] | None:
                 return made, order.lane
             made.send(Hello(pid, slot=order.slot))
             made.close()
-    except (EOFError, OSError, AuthenticationError):
+    except (EOFError, OSError, AuthenticationError) as error:
+        log.warning("no engine can be started: %s", error)
         return None
+    # The site may have been killed, and nobody else is left to tidy up behind it.
+    shutil.rmtree(Path(address).parent, ignore_errors=True)
+    return None
+
+
+def _next_order(line: Line) -> Order | None:
+    """None when the site is gone."""
+    try:
+        order: Order = line.recv()
+    except (EOFError, ConnectionResetError):
+        return None
+    return order

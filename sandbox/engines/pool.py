@@ -25,11 +25,12 @@ from itertools import count
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from pathlib import Path
-from threading import Lock, RLock, Thread, Timer
+from threading import RLock, Thread, Timer
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import Error as DatabaseFailure
+from django.db import close_old_connections, connections
 
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
@@ -41,7 +42,7 @@ log = logging.getLogger(__name__)
 
 SENT_AHEAD = {QUICK: 3, SLOW: 1}
 """Jobs that a process has at once: the one that it does, and the next ones."""
-SHORT_SECONDS = 0.03
+SHORT_SECONDS = 0.06
 """Of CPU time: a job that would not have been handed back by far."""
 MOST_QUICK_CHARACTERS = 30_000
 """In what a job is given, beyond which it is not tried in the quick lane at all."""
@@ -51,13 +52,15 @@ MOST_KNOWN = 10_000
 """Sandboxes of which something is known."""
 WAITING_COUNTS = 0.1
 """Seconds of CPU time that a second of waiting makes up for, so that nobody waits for ever."""
-USE_FADES = 0.8
+USE_HALVES = 5.0
+"""Seconds in which half of what was used is forgotten."""
 HANDED_BACK_SECONDS, PARTED_SECONDS = 0.1, 1.0
-"""What a job counts of which it is not known how long it will take."""
+"""What a job counts of which it is not known how long it will take; the latter is also the most that any counts."""
 MOST_QUEUED = 400
 """Jobs that wait for one process."""
 MOST_SECONDS = 600.0
 """For which a replay may go on; the next one starts from where it came to."""
+TOO_BUSY = "The server is busy with other sandboxes. Nothing was changed; try again in a moment."
 LOST = "The engine of this sandbox ended. Nothing was changed; try again."
 OPENING = "This sandbox is being opened: its commands are carried out once more, which takes a while."
 RESTART_SECONDS = 1.0
@@ -93,7 +96,8 @@ class Known:
     """What the last jobs of a sandbox tell about its next ones."""
 
     used: float = 0.0
-    """Seconds of CPU time, of which those long ago count less and less."""
+    """Seconds of CPU time, as they counted at ``at``."""
+    at: float = 0.0
     slow: bool = False
     """It belongs into the slow lane."""
     short: int = 0
@@ -105,8 +109,12 @@ class Known:
         if not self.slow:
             self.slow, self.short, self.enough = True, 0, 2 * self.enough
 
-    def note(self, seconds: float) -> None:
-        self.used = USE_FADES * self.used + seconds
+    def use(self, now: float) -> float:
+        """Seconds of CPU time, of which those long ago count less and less."""
+        return self.used * 0.5 ** ((now - self.at) / USE_HALVES)
+
+    def note(self, seconds: float, now: float) -> None:
+        self.used, self.at = self.use(now) + min(seconds, PARTED_SECONDS), now
         self.short = self.short + 1 if seconds < SHORT_SECONDS else 0
         if self.short >= self.enough:
             self.slow = False
@@ -125,7 +133,6 @@ class Process:
     sent: dict[int, Pending] = field(default_factory=dict)
     """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
     waiting: deque[Pending] = field(default_factory=deque)
-    sending: Lock = field(default_factory=Lock)
 
 
 class Pool:
@@ -167,13 +174,17 @@ class Pool:
                 ready, self.nursery = self.nursery, None
             if ready is not None:
                 ready.close()
-            elif not self.closing:
-                log.error("the engines could not start; it is tried again")
-                time.sleep(RESTART_SECONDS)
+            if self.closing:
+                return
+            log.error("the process that starts engines has ended; another one is started")
+            time.sleep(RESTART_SECONDS)
             with self.lock:
                 if self.closing:
                     return
-                self.child = self._start()
+                try:
+                    self.child = self._start()
+                except OSError:
+                    log.exception("it cannot be started; that is tried again")
 
     def _order(self, process: Process) -> None:
         """Have a process made for a slot; a nursery that is not ready yet, or not any more, is told once it is."""
@@ -181,7 +192,7 @@ class Pool:
         with self.lock:
             try:
                 if self.nursery is not None:
-                    self.nursery.send(Order(process.slot, process.lane))
+                    self.nursery.post(Order(process.slot, process.lane))
             except OSError:
                 log.info("the nursery ended before it got an order")
 
@@ -193,7 +204,9 @@ class Pool:
             time.sleep(RESTART_SECONDS)
         with self.lock:
             if not self.closing:
-                self.slots[process.slot] = Process(process.slot, process.lane)
+                # What had not begun has nothing to do with it.
+                self.slots[process.slot] = Process(process.slot, process.lane, waiting=process.waiting)
+                process.waiting = deque()
                 self._order(self.slots[process.slot])
 
     def close(self) -> None:
@@ -203,10 +216,10 @@ class Pool:
                 return
             self.closing = True
             pids = [process.pid for process in (*self.slots, *self.homes.values()) if process.pid]
-            pids.append(self.child.pid)
         self.listener.close()
+        self.child.kill()
         for pid in pids:
-            self._kill(pid)
+            _signal(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- asking ---
@@ -247,32 +260,41 @@ class Pool:
         try:
             return pending.future.result(seconds)
         except TimeoutError:
-            if pending.name not in COMMANDS:
-                raise Occupied(OPENING) from None
-            self._halt(pending)
+            with self.lock:
+                if pending.engine is None:
+                    self._give_up(pending, Busy(TOO_BUSY))
+                elif pending.name not in COMMANDS:
+                    raise Occupied(OPENING) from None
+                else:
+                    self._halt(pending)
         try:
             return pending.future.result(2 * STOPPING_SECONDS)
         except TimeoutError:
             raise Stopped(STOPPED) from None
 
     def stop(self, sandbox_id: UUID) -> bool:
-        """Stop what runs in the sandbox; False when nothing does."""
+        """Stop what runs in the sandbox, or waits to; False when nothing does."""
         with self.lock:
-            running = [
-                job for job in self.jobs.values() if job.plan.sandbox_id == sandbox_id and job.engine is not None
-            ]
-        for pending in running:
-            self._halt(pending)
-        return bool(running)
+            found = [job for job in self.jobs.values() if job.plan.sandbox_id == sandbox_id]
+            for pending in found:
+                if pending.engine is None:
+                    self._give_up(pending, Stopped(STOPPED))
+                else:
+                    self._halt(pending)
+        return bool(found)
+
+    def _give_up(self, pending: Pending, error: Exception) -> None:
+        """One that has not begun, or not here."""
+        for process in (*self.slots, *self.homes.values()):
+            if pending in process.waiting:
+                process.waiting.remove(pending)
+        self._forget(pending)
+        _fail(pending, error)
 
     def _halt(self, pending: Pending) -> None:
         """At once when its process has nothing else to do, else when it has parted."""
         with self.lock:
             pending.stop = True
-            if pending.engine is None:
-                self._forget(pending)
-                pending.future.set_exception(Stopped("The server was too busy for this. Nothing was changed."))
-                return
             self._signal_if_alone(pending, signal.SIGUSR1)
         # Where the machine has no time for it, a process does not even come to end its job.
         timer = Timer(STOPPING_SECONDS, self._signal_if_alone, (pending, signal.SIGKILL))
@@ -293,7 +315,7 @@ class Pool:
                 self._know(pending.plan.sandbox_id).slow_down()
             process = self.homes.get(pending.plan.sandbox_id) or self._slot(pending.plan.sandbox_id)
             if len(process.waiting) >= MOST_QUEUED:
-                raise Busy("The server is busy with other sandboxes. Nothing was changed; try again in a moment.")
+                raise Busy(TOO_BUSY)
             self.jobs[pending.number] = pending
             process.waiting.append(pending)
         self._next(process)
@@ -318,14 +340,12 @@ class Pool:
                 pending = self._take_turn(process)
                 if pending is None:
                     return
-                if pending.stop:
-                    continue
                 process.sent[pending.number] = pending
                 pending.engine, pending.began = process, time.monotonic()
                 # Only one that does part takes the place of one that rests.
                 may_part = process.home is None and (len(self.homes) < self.long or self._resting() is not None)
                 what = (pending.plan, pending.position, pending.name, pending.arguments)
-                # In the lock, because of the order; a process that reads its next job takes it in at once.
+                # In the lock, because of the order.
                 self._send(process, Job(pending.number, *what, may_part))
 
     def _take_turn(self, process: Process) -> Pending | None:
@@ -337,15 +357,16 @@ class Pool:
         ready = [pending for pending in process.waiting if pending.plan.sandbox_id not in at_work]
         if not ready:
             return None
-        chosen = min(ready, key=lambda job: self._know(job.plan.sandbox_id).used - WAITING_COUNTS * (now - job.asked))
+        chosen = min(
+            ready, key=lambda job: self._know(job.plan.sandbox_id).use(now) - WAITING_COUNTS * (now - job.asked)
+        )
         process.waiting.remove(chosen)
         return chosen
 
     def _send(self, process: Process, message: Any) -> None:
         assert process.line is not None
         try:
-            with process.sending:
-                process.line.send(message)
+            process.line.post(message)
         except OSError:
             log.info("engine %s ended before it got a message", process.pid)  # Its reader sees to the rest.
 
@@ -358,7 +379,7 @@ class Pool:
         while len(self.homes) > self.long and (resting := self._resting()) is not None:
             assert resting.home is not None
             del self.homes[resting.home]
-            self._kill(resting.pid)
+            _signal(resting.pid, signal.SIGKILL)
 
     def _forget(self, pending: Pending) -> None:
         self.jobs.pop(pending.number, None)
@@ -369,9 +390,13 @@ class Pool:
         while not self.closing:
             try:
                 line = Line(self.listener.accept())
-                hello = line.recv()
             except (OSError, EOFError, AuthenticationError):
-                continue  # One that died before it had said hello, or the end.
+                continue  # One that died before it was known, or the end.
+            try:
+                hello = line.recv()
+            except (OSError, EOFError):
+                line.close()  # One that died before it had said hello.
+                continue
             self._welcome(hello, line)
 
     def _welcome(self, hello: Ready | Hello, line: Line) -> None:
@@ -414,11 +439,13 @@ class Pool:
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
+            log.info("engine %s has ended", process.pid)
+        finally:
             if process.slot is not None:
                 self._replace(process)
             # Only now, so that nobody asks it any more.
             self._lost(process)
-        finally:
+            line.close()
             connections.close_all()  # Of this thread, which looked into the log for the process.
 
     def _take_back(self, process: Process, message: HandedBack) -> None:
@@ -427,14 +454,13 @@ class Pool:
             pending = process.sent.pop(message.job, None)
             if pending is not None:
                 sandbox_id = pending.plan.sandbox_id
-                self._know(sandbox_id).note(HANDED_BACK_SECONDS)
+                self._know(sandbox_id).note(HANDED_BACK_SECONDS, time.monotonic())
                 self._know(sandbox_id).slow_down()
                 moving = [pending, *(job for job in process.waiting if job.plan.sandbox_id == sandbox_id)]
                 process.waiting = deque(job for job in process.waiting if job not in moving)
                 pending.engine = None
                 if pending.stop:
-                    self._forget(pending)
-                    pending.future.set_exception(Stopped(STOPPED))
+                    self._give_up(pending, Stopped(STOPPED))
                     moving.remove(pending)
                 self.slots[-1].waiting.extend(moving)
         self._next(process)
@@ -445,7 +471,7 @@ class Pool:
         close_old_connections()
         try:
             return getattr(self.records, question.question)(*question.arguments)
-        except DatabaseError as error:
+        except DatabaseFailure as error:
             return error
         finally:
             close_old_connections()
@@ -456,12 +482,13 @@ class Pool:
             process.sent.pop(message.job, None)
             if pending is not None:
                 seconds = message.seconds if isinstance(message, Answer) else PARTED_SECONDS
-                self._know(pending.plan.sandbox_id).note(seconds)
+                self._know(pending.plan.sandbox_id).note(seconds, time.monotonic())
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)
-        if pending is not None and isinstance(message, Answer) and not pending.future.done():
-            settle = pending.future.set_result if message.error is None else pending.future.set_exception
-            settle(message.value if message.error is None else message.error)
+                if message.error is not None:
+                    _fail(pending, message.error)
+                elif not pending.future.done():
+                    pending.future.set_result(message.value)
         self._next(process)
 
     def _lost(self, process: Process) -> None:
@@ -474,12 +501,14 @@ class Pool:
                 self._forget(pending)
             if process.home is not None and self.homes.get(process.home) is process:
                 del self.homes[process.home]
-        for pending in lost:
-            if not pending.future.done():
-                pending.future.set_exception(Stopped(STOPPED) if pending.stop else Lost(LOST))
+            for pending in lost:
+                _fail(pending, Stopped(STOPPED) if pending.stop else Lost(LOST))
 
-    def _kill(self, pid: int) -> None:
-        _signal(pid, signal.SIGKILL)
+
+def _fail(pending: Pending, error: Exception) -> None:
+    """Unless it has been answered meanwhile; to be called in the pool's lock."""
+    if not pending.future.done():
+        pending.future.set_exception(error)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

@@ -1,7 +1,7 @@
 """The process of an engine: one job after the other.
 
 It holds the live simulations of many sandboxes. In the quick lane a job that takes longer than a blink is handed back,
-and its sandbox forgotten; the site has it done in the slow lane, which takes the time that nobody else wants. When a
+and its sandbox forgotten; the site has it done in the slow lane, which stands back when the machine is busy. When a
 job takes long even for that, the process parts: a fork goes on with the job and keeps its sandbox, while this process
 forgets that sandbox and serves the others at once. So a long command keeps nobody waiting but those who look at its
 sandbox, and can be stopped, or killed, for itself alone.
@@ -20,6 +20,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing import AuthenticationError
 from types import FrameType
 from typing import Any
 from uuid import UUID
@@ -37,6 +38,11 @@ log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = {QUICK: 0.1, SLOW: 0.2}
 """Of CPU time, for which a job may keep the other sandboxes of a process in this lane waiting."""
+NICE = {QUICK: 0, SLOW: 10}
+"""How far a process stands back: beside one that is busy all the time, 10 gets a tenth. (Rejected: only the time that
+nobody else wants. On a machine that is busy for long, that is none at all.)"""
+NICER = 5
+"""How much further one stands back that has parted: it gets a thirtieth."""
 TICK_SECONDS = 1.0
 """Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
 BROKE_DOWN = "This went wrong on the server, and nothing was changed. The error is logged."
@@ -91,8 +97,7 @@ class Engine:
     def __init__(self, address: str, key: bytes, line: Line, lane: str, most: int, held: int) -> None:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
         self.address, self.key, self.line, self.lane, self.most, self.held = address, key, line, lane, most, held
-        if lane == SLOW:
-            _stand_back()
+        os.nice(NICE[lane])
         resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
@@ -247,12 +252,22 @@ class Engine:
         if not job.may_part:
             self.slow.add(job.plan.sandbox_id)
             raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
-        if os.fork():
+        try:
+            # Made here, so that the site sees it closed should the fork end before it has come to say anything.
+            made = connect(self.address, self.key)
+            pid = os.fork()
+        except (OSError, EOFError, AuthenticationError) as error:
+            log.warning("no process could be made for a long job: %s", error)
+            raise Halted(Busy("This server has no room for a long command now. Nothing was changed.")) from None
+        if pid:
+            made.send(Hello(pid, sandbox_id=job.plan.sandbox_id, job=job.number))
+            made.close()
             raise Forgotten(Parted(job.number))
         # The objects of others are never looked at again, so that their memory stays shared.
         gc.freeze()
         # What it shares with the others does not count as its own.
         resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
+        os.nice(NICER)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
         if mine in self.inherited:
@@ -263,17 +278,8 @@ class Engine:
         self.home = mine
         self.ahead.clear()
         self.line.close()
-        self.line = connect(self.address, self.key)
-        self.line.send(Hello(os.getpid(), sandbox_id=mine, job=job.number))
-
-
-def _stand_back() -> None:
-    """From here on, this process and its forks take the time that nobody else wants."""
-    os.nice(19)
-    try:
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    except OSError as error:
-        log.info("this system knows no more than the lowest priority: %s", error)
+        self.line = made
+        self.slow.clear()
 
 
 def _data_bytes() -> int:

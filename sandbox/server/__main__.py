@@ -45,7 +45,7 @@ def serve(options: argparse.Namespace) -> None:
         site.collect()
     site.check_static()
 
-    from sandbox import memory
+    from sandbox import memory, pruning
     from sandbox.asgi import application
     from sandbox.engines.site import engines
     from sandbox.server.serve import Server
@@ -60,7 +60,7 @@ def serve(options: argparse.Namespace) -> None:
         host = f"[{options.bind}]" if ":" in options.bind else options.bind
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
 
-    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready)
+    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.prune_if_due)
     started.close()
     held.close()
     # A command that still runs may not keep the process: what is not answered is not in the log.

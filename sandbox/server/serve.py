@@ -20,6 +20,7 @@ from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFacto
 from sandbox.server.limits import Limits, Places
 
 CHECK_SECONDS = 0.5
+CHORE_SECONDS = 3600
 LARGEST_MESSAGE_OUT = 1024 * 1024
 GOING_AWAY = 1001
 
@@ -59,8 +60,11 @@ class Server(DaphneServer):
         self.senders = Places(inf, limits.sockets_per_address)
         self.sandboxes = Places(inf, limits.sockets_per_sandbox)
 
-    def serve(self, listener: socket, ready: Callable[[], None]) -> None:
-        """Until SIGTERM or SIGINT; ``ready`` is called when requests are answered. Takes ``listener`` over."""
+    def serve(self, listener: socket, ready: Callable[[], None], chore: Callable[[], None]) -> None:
+        """Until SIGTERM or SIGINT; ``ready`` is called when requests are answered. Takes ``listener`` over.
+
+        ``chore`` is called now and once an hour, and returns at once.
+        """
         globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
         self.ws_factory = LiveLineFactory(self, server="")
         self.ws_factory.setProtocolOptions(
@@ -76,6 +80,7 @@ class Server(DaphneServer):
         for seconds, check in ((1, self.application_checker), (2, self.timeout_checker)):
             reactor.callLater(seconds, check)
         LoopingCall(self.check_channels).start(CHECK_SECONDS)
+        LoopingCall(chore).start(CHORE_SECONDS)
         reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)
         reactor.callWhenRunning(ready)
         reactor.run()

@@ -101,7 +101,7 @@ def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:
 
 
 _TOKEN = re.compile(
-    r'(?P<space>[ \t\r\n]+)|(?P<mark>[{}\[\],:])|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")'
+    r'(?P<space>[ \t\r\n]+)|(?P<mark>[{}\[\],:])|(?P<string>"(?:[^"\\\x00-\x1f]++|\\.)*+")'
     r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|(?P<word>true|false|null)"
 )
 _WORDS = {"true": True, "false": False, "null": None}

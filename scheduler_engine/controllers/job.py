@@ -77,7 +77,7 @@ class JobController(WorkloadController):
         if wanted < len(active):
             for pod in deletion_order(active, active, self.timeline.now_us)[: len(active) - wanted]:
                 self._give_up(owner, pod, "dropped")
-        elif wanted > len(active) and self._may_start(owner):
+        elif wanted > len(active) and self.may_make(owner) and self._may_start(owner):
             self._start(owner, active, wanted - len(active))
         self._status(owner)
 

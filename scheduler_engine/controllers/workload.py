@@ -30,7 +30,7 @@ ROUND_US = SECOND_US
 """How long an owner waits with the next pod where one has ended in the very instant in which it was made. In a cluster
 the kubelet, the watch and the controller take about as long; here none of them takes time.
 """
-ENDS_AT_ONCE = "Pods end in the instant in which they are made: the next ones are made a second later"
+ENDS_AT_ONCE = "Pods end within a second of being made: the next ones wait until it has passed"
 REVISION_LABEL = "controller-revision-hash"
 """Which template of a StatefulSet or DaemonSet a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
@@ -73,8 +73,8 @@ class WorkloadController(KeyedController):
     looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was
     replaced). Times in simulated microseconds. ``told`` holds the last failures.
 
-    ``moment``: the instant and the command at hand; ``fresh``: uids of the pods made in it, ``hasty``: owners and
-    places whose pods have also ended in it.
+    ``during``: the command at hand; ``fresh``: uids of the pods made in it → when; ``hasty``: owners and places whose
+    pods have ended within a second → when the next ones may be made.
     """
 
     OWNED: ClassVar[tuple[str, ...]] = ("Pod",)
@@ -84,9 +84,9 @@ class WorkloadController(KeyedController):
     made: dict[str, int] = field(default_factory=dict)
     alarms: dict[str, int] = field(default_factory=dict)
     backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
-    moment: tuple[int, int] = (0, 0)
-    fresh: dict[str, None] = field(default_factory=dict)
-    hasty: dict[str, None] = field(default_factory=dict)
+    during: int = 0
+    fresh: dict[str, int] = field(default_factory=dict)
+    hasty: dict[str, int] = field(default_factory=dict)
 
     def see_to(self, owner: KubeObject) -> None:
         if owner.terminating:
@@ -202,30 +202,30 @@ class WorkloadController(KeyedController):
         return ""
 
     def _time_round(self, event: WatchEvent) -> None:
-        """Note the pods that are made, and those that end in the same instant while nobody has given a command."""
+        """Note the pods that are made, and those that end within a second while nobody has given a command."""
         pod = event.new or event.old
         reference = pod.controller_ref if isinstance(pod, Pod) else None
         if not isinstance(pod, Pod) or reference is None or reference["kind"] != self.KIND:
             return
-        if self.moment != self._moment():
-            self.moment, self.fresh, self.hasty = self._moment(), {}, {}
+        if self.during != self.api.recorder.command:
+            self.during, self.fresh, self.hasty = self.api.recorder.command, {}, {}
         if event.old is None:
-            self.fresh[pod.uid] = None
-        elif pod.uid in self.fresh and (event.new is None or pod.terminating or pod.phase == "Failed"):
-            self.hasty[f"{pod.namespace}/{reference['name']}/{self.slot(pod)}"] = None
-
-    def _moment(self) -> tuple[int, int]:
-        return self.timeline.now_us, self.api.recorder.command
+            self.fresh[pod.uid] = self.timeline.now_us
+        elif pod.uid in self.fresh and (event.new is None or pod.terminating or pod.finished):
+            until_us = self.fresh.pop(pod.uid) + ROUND_US
+            if until_us > self.timeline.now_us:
+                self.hasty[f"{pod.namespace}/{reference['name']}/{self.slot(pod)}"] = until_us
 
     def may_make(self, owner: KubeObject, slot: str = "") -> bool:
         """A pod may be made in ``slot`` now; else the owner's turn comes again when it may.
 
         A round of making and ending takes time, so that one that goes round for ever does so second by second.
         """
-        if self.moment != self._moment() or f"{owner.key}/{slot}" not in self.hasty:
+        until_us = self.hasty.get(f"{owner.key}/{slot}", 0)
+        if self.during != self.api.recorder.command or until_us <= self.timeline.now_us:
             return True
         self.fail(owner, "BackOff", ENDS_AT_ONCE)
-        self.enqueue_at(owner.key, self.timeline.now_us + ROUND_US, housekeeping=True)
+        self.enqueue_at(owner.key, until_us, housekeeping=True)
         return False
 
     def available(self, owner: KubeObject, pod: Pod) -> bool:

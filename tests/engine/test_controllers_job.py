@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.simulated import DURATION
 from scheduler_engine.simulation import Simulation
@@ -21,7 +22,7 @@ def finish(simulation: Simulation, phase: str = "Succeeded", number: int = 1) ->
     """The oldest pods that run come to their end."""
     for pod in active(simulation)[:number]:
         world.end(simulation, pod, phase)
-    simulation.settle()
+    simulation.execute(commands.Settle())
 
 
 def status(simulation: Simulation) -> dict[str, int]:
@@ -38,7 +39,7 @@ def conditions(simulation: Simulation) -> dict[str, tuple[str, str]]:
 def started(**spec: object) -> Simulation:
     """Its pods run until somebody ends them."""
     simulation = world.cluster(world.job("j", annotations={DURATION: "9999"}, **spec))
-    simulation.settle()
+    simulation.execute(commands.Settle())
     return simulation
 
 

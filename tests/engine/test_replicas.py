@@ -487,7 +487,7 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
     "more tries for the lock than one command may bring about": (
         (Replicas(5, retry_period="500ms"), does("rate", rate=10)),
         Advance(86_400),
-        "seconds: at most 8928 at a time while replicas try for the lock this often",
+        "seconds: at most 4285 at a time while replicas try for the lock this often",
     ),
     "a stage while nobody leads": ((Replicas(1), does("kill")), Stage(), NOBODY_LEADS),
     "a pod while nobody leads": ((Replicas(1), does("kill")), PodCycle(), NOBODY_LEADS),

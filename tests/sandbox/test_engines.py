@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -85,6 +86,10 @@ def parted(pool: Pool, sandbox: Sandbox) -> Process:
     return process
 
 
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def head(sandbox: Sandbox) -> int:
     return Sandbox.objects.get(pk=sandbox.pk).head
 
@@ -116,7 +121,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(poo
     assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 600)]}).head == 2
     assert pool.known[sandbox.pk].slow
     assert not pool.known[small.pk].slow
-    assert os.sched_getscheduler(pool.slots[-1].pid) == os.SCHED_IDLE
+    assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, 10]
     shown = cluster(sandbox)
     for _ in range(pool.known[sandbox.pk].enough):
         assert site.read(sandbox, "names", "Node", "") == ["a"]
@@ -138,18 +143,27 @@ def test_each_way_back_to_the_quick_lane_is_longer() -> None:
         known.slow_down()
         known.slow_down()
         for _ in range(enough - 1):
-            known.note(0.001)
-        known.note(1)
+            known.note(0.001, 0)
+        known.note(1, 0)
         for _ in range(enough):
             assert known.slow
-            known.note(0.001)
+            known.note(0.001, 0)
         assert not known.slow
+
+
+def test_what_was_used_counts_no_more_than_a_second_a_job_and_is_forgotten_in_time() -> None:
+    known = Known()
+    known.note(60, 100)
+    assert known.use(100) == 1
+    assert known.use(105) == 0.5
+    known.note(0.25, 105)
+    assert known.use(110) == 0.375
 
 
 def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: Pool) -> None:
     plan = Plan(UUID(int=1), 0, "null", "v1.34", "")
     heavy, light = Pending(plan, START, "x", ()), Pending(replace(plan, sandbox_id=UUID(int=2)), START, "x", ())
-    pool.known[heavy.plan.sandbox_id] = Known(used=2)
+    pool.known[heavy.plan.sandbox_id] = Known(used=2, at=time.monotonic())
     process = Process(waiting=deque([heavy, light]))
     assert pool._take_turn(process) is light
     process.waiting.append(light)
@@ -233,8 +247,37 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
     for answer in settling:
         with pytest.raises(Stopped):
             answer.result(200)
-    # One that rests makes room.
+    # One that rests makes room, and what was refused before is forgotten.
     assert store.execute(sandboxes[2], SETTLE).head == 3
+    assert cluster(sandboxes[2])
+    assert store.execute(sandboxes[2], node("later")).head == 4
+
+
+def test_what_waits_for_its_turn_can_be_stopped(pool: Pool) -> None:
+    waiting = Pending(Plan(UUID(int=3), 0, "null", "v1.34", ""), START, "execute", (), number=-1)
+    with pool.lock:
+        pool.jobs[waiting.number] = waiting
+        pool.slots[-1].waiting.append(waiting)
+        assert pool.stop(waiting.plan.sandbox_id)
+    with pytest.raises(Stopped, match="Nothing was changed"):
+        waiting.future.result(0)
+    assert not pool.jobs
+    assert not pool.slots[-1].waiting
+    assert not pool.stop(waiting.plan.sandbox_id)
+
+
+def test_a_fork_that_dies_before_anybody_knows_it_leaves_its_sandbox_to_others(pool: Pool, large: Any) -> None:
+    sandbox = large()
+    # Nobody is welcomed as long as the lock is held, and whatever the slow lane has made meanwhile is killed.
+    slow = pool.slots[-1].pid
+    before = children(slow)
+    settling = later(store.execute, sandbox, SETTLE)
+    eventually(lambda: pool.slots[-1].sent or sandbox.pk in pool.homes)
+    with pool.lock:
+        made = eventually(lambda: set(children(slow)) - set(before))
+        for pid in made:
+            os.kill(pid, signal.SIGKILL)
+    assert settling.result(200).head == 3
 
 
 def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool, large: Any, node: Any) -> None:

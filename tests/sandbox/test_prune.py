@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from sandbox import pruning, store
+from sandbox import pruning, quotas, store
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.threads import BACKGROUND
 
@@ -33,6 +33,21 @@ def test_only_sandboxes_that_lie_unused_are_deleted_with_their_log(node: Any) ->
     assert said.getvalue() == "1 sandboxes deleted\n"
     assert left() == ["used"]
     assert CommandRecord.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_store_that_is_full_is_looked_through_before_anything_is_refused(
+    node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unused_for(91, "old", node)
+    monkeypatch.setattr(pruning, "_next", 0.0)
+    monkeypatch.setattr(pruning, "in_background", lambda pool, function: function())
+    quotas.look_again()
+    settings.PRUNE_DAYS, settings.STORE_BYTES = 90, quotas.store_bytes()
+    with pytest.raises(quotas.OverQuota):
+        quotas.check_site()
+    store.create("New")
+    assert left() == ["New"]
 
 
 @pytest.mark.django_db

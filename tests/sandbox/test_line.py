@@ -1,0 +1,48 @@
+"""The lines between the site and its engines."""
+
+from __future__ import annotations
+
+from multiprocessing import Pipe
+from threading import Thread
+
+import pytest
+
+from sandbox.engines.line import Line
+
+LARGE = "x" * 3_000_000
+"""More than a line has room for."""
+
+
+def test_who_posts_never_waits_and_everything_comes_in_its_order() -> None:
+    near, far = (Line(end) for end in Pipe())
+    for number in range(3):
+        near.post((number, LARGE))
+        near.post((number, "small"))
+    # All this stands before anybody has read a word.
+    assert [far.recv() for _ in range(6)] == [(n, text) for n in range(3) for text in (LARGE, "small")]
+    near.post("once more")
+    assert far.recv() == "once more"
+    near.close()
+    with pytest.raises(EOFError):
+        far.recv()
+    far.close()
+
+
+def test_two_that_write_much_to_each_other_at_once_both_come_to_read() -> None:
+    near, far = (Line(end) for end in Pipe())
+    answering = Thread(target=far.send, args=(LARGE,), daemon=True)
+    answering.start()
+    near.post(LARGE)
+    assert near.recv() == LARGE
+    answering.join(60)
+    assert far.recv() == LARGE
+    near.close()
+    far.close()
+
+
+def test_what_is_posted_to_one_that_has_gone_is_an_error() -> None:
+    near, far = (Line(end) for end in Pipe())
+    far.close()
+    with pytest.raises(OSError, match="Broken pipe"):
+        near.post("hello")
+    near.close()

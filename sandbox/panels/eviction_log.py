@@ -223,8 +223,6 @@ def taint_planned(world: World, entry: ev.Entry, event: ev.TaintEvictionPlanned)
             before.why = _why_cancelled(world, event)
             tell(world, entry, "plan", before)
         return
-    if before is not None:
-        del log.plans[before.number]
     taint, seconds = _decisive(world, event.pod, event.node)
     plan = Plan(event.pod, event.node, taint, seconds, entry.at_us, event.at_us)
     log.plan(plan)
@@ -273,11 +271,12 @@ def _why_cancelled(world: World, event: ev.TaintEvictionPlanned) -> str:
     pod = world.pods.get(event.pod)
     if pod is not None and pod.pod.terminating:
         return "it is being deleted already"
-    if event.node not in world.nodes:
-        return "the node is gone"
     if not no_execute(world, event.node):
         return "the taint was removed in time"
-    return "it tolerates the taints that are left for as long as they stay"
+    taint, seconds = _decisive(world, event.pod, event.node)
+    if not taint:
+        return "it tolerates the taints that are left for as long as they stay"
+    return f"{taint} lets it stay {seconds} s" if seconds else f"{taint} drives it away at once"
 
 
 APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {

@@ -1,7 +1,8 @@
 """Admission: what the API server changes in a new object, or why it refuses it.
 
 Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
-podtolerationrestriction}`` and the pod strategy's handling of ``matchLabelKeys``. Each step is one row of ``STEPS``.
+podtolerationrestriction}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates. Each step is one
+row of ``STEPS``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import KubeObject, merge
 from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
@@ -19,6 +21,7 @@ from scheduler_engine.apiserver.errors import forbidden, invalid
 Manifest = dict[str, Any]
 
 SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 
 class Reader(Protocol):
@@ -28,6 +31,12 @@ class Reader(Protocol):
 
 
 DEFAULT_TOLERATION_SECONDS = 300
+SCHEDULING_GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
 
 
 def admit(manifest: Manifest, objects: Reader, update: bool = False) -> Manifest:
@@ -45,51 +54,51 @@ def _name(manifest: Manifest) -> str:
 
 
 def pod_priority(manifest: Manifest, objects: Reader) -> Manifest:
-    """``spec.priority`` and ``spec.preemptionPolicy`` from the named class, else from the default class, else 0.
+    """``spec.priority`` and ``spec.preemptionPolicy`` from the named class, else from the default class, else 0 and
+    PreemptLowerPriority.
 
-    A priority given as a number without a class is kept: a convenience of the sandbox that a cluster does not have.
+    Without a class another number is kept: a convenience of the sandbox that a cluster does not have.
     """
     spec = manifest.get("spec") or {}
-    class_name = spec.get("priorityClassName") or ""
-    given = spec.get("priority")
-    if class_name:
-        value, policy = _class_of(class_name, manifest, objects)
-    elif given is not None:
-        return manifest
-    else:
-        default = next((item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault")), None)
-        if default is None:
-            return merge(manifest, {"spec": {"priority": 0}})
-        class_name = default.name
-        value, policy = default.manifest.get("value", 0), default.manifest.get("preemptionPolicy")
-    if given is not None and given != value:
-        raise forbidden(
-            "pods",
-            _name(manifest),
-            f"the integer value of priority ({given}) must not be provided in pod spec; "
-            f"priority admission controller computed {value} from the given PriorityClass name",
-        )
-    changes: Manifest = {"priority": value, "priorityClassName": class_name}
-    if policy:
-        given_policy = spec.get("preemptionPolicy")
-        if given_policy is not None and given_policy != policy:
+    named = spec.get("priorityClassName") or ""
+    class_name, value, policy = _class_of(named, manifest, objects) if named else _default_class(objects)
+    if not named and spec.get("priority") not in (None, value):
+        class_name, value, policy = "", spec["priority"], PREEMPT_LOWER_PRIORITY
+    for title, field, computed in (
+        ("the integer value of priority", "priority", value),
+        ("the string value of PreemptionPolicy", "preemptionPolicy", policy),
+    ):
+        if spec.get(field) not in (None, computed):
             raise forbidden(
                 "pods",
                 _name(manifest),
-                f"the string value of PreemptionPolicy ({given_policy}) must not be provided in pod spec; "
-                f"priority admission controller computed {policy} from the given PriorityClass name",
+                f"{title} ({spec[field]}) must not be provided in pod spec; "
+                f"priority admission controller computed {computed} from the given PriorityClass name",
             )
-        changes["preemptionPolicy"] = policy
+    changes = {"priority": value, "preemptionPolicy": policy}
+    if class_name:
+        changes["priorityClassName"] = class_name
     return merge(manifest, {"spec": changes})
 
 
-def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[int, str | None]:
+def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int, str]:
+    """Name, priority and policy of a class."""
     if name in SYSTEM_PRIORITY_CLASSES:
-        return SYSTEM_PRIORITY_CLASSES[name], None
+        return name, SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
     found = objects.get("PriorityClass", name)
     if found is None:
         raise forbidden("pods", _name(manifest), f"no PriorityClass with name {name} was found")
-    return found.manifest.get("value", 0), found.manifest.get("preemptionPolicy")
+    return _told(found)
+
+
+def _default_class(objects: Reader) -> tuple[str, int, str]:
+    """What a pod without a class gets: name ("" for none), priority and policy."""
+    default = next((item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault")), None)
+    return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _told(default)
+
+
+def _told(held: KubeObject) -> tuple[str, int, str]:
+    return held.name, held.manifest.get("value", 0), held.manifest.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
 
 
 def single_default_class(manifest: Manifest, objects: Reader) -> Manifest:
@@ -132,11 +141,24 @@ def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
     changes: Manifest = {"overhead": dict(fixed)} if fixed else {}
     scheduling = found.manifest.get("scheduling") or {}
     if scheduling.get("nodeSelector"):
-        changes["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **scheduling["nodeSelector"]}
+        changes["nodeSelector"] = _merged_nodes(manifest, spec.get("nodeSelector") or {}, scheduling["nodeSelector"])
     if scheduling.get("tolerations"):
         held = spec.get("tolerations") or []
         changes["tolerations"] = [*held, *(item for item in scheduling["tolerations"] if item not in held)]
     return merge(manifest, {"spec": changes}) if changes else manifest
+
+
+def _merged_nodes(manifest: Manifest, held: Mapping[str, str], demanded: Mapping[str, str]) -> dict[str, str]:
+    """The pod's node selector and that of its class, which must not contradict each other."""
+    for key, value in sorted(demanded.items()):
+        if held.get(key, value) != value:
+            raise forbidden(
+                "pods",
+                _name(manifest),
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {held[key]}",
+            )
+    return {**held, **demanded}
 
 
 def _same_amounts(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
@@ -188,6 +210,15 @@ def _merged_selector(term: Manifest, labels: Mapping[str, str]) -> Manifest:
     return {**term, "labelSelector": {**selector, "matchExpressions": expressions}}
 
 
+def scheduling_gated(manifest: Manifest, objects: Reader) -> Manifest:
+    """A new pod with scheduling gates says in its status why nobody schedules it."""
+    conditions = (manifest.get("status") or {}).get("conditions") or []
+    gates = (manifest.get("spec") or {}).get("schedulingGates")
+    if not gates or any(item.get("type") == "PodScheduled" for item in conditions):
+        return manifest
+    return merge(manifest, {"status": {"conditions": with_condition(conditions, SCHEDULING_GATED)}})
+
+
 def default_toleration_seconds(manifest: Manifest, objects: Reader) -> Manifest:
     """Every pod stays for 300 s on a node that is not ready or unreachable, unless it says otherwise."""
     held = (manifest.get("spec") or {}).get("tolerations") or []
@@ -227,6 +258,7 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest], bool], ...] = (
     ("Pod", pod_priority, False),
     ("Pod", runtime_class_overhead, False),
     ("Pod", match_label_keys, True),
+    ("Pod", scheduling_gated, False),
     ("Pod", default_toleration_seconds, True),
     ("Pod", memory_pressure_toleration, True),
     ("Pod", simulated_annotations, True),

@@ -45,7 +45,7 @@ class TaintEvictionController:
             return False
         if event.kind == "Pod":
             self._pod_changed(event)
-        elif event.kind == "Node" and no_execute(event.old) != no_execute(event.new):
+        elif event.kind == "Node" and _taints_may_differ(event):
             for pod in self.api.pods_on(event.key):
                 self._process(pod)
         return True
@@ -55,7 +55,7 @@ class TaintEvictionController:
         if isinstance(old, Pod) and (new is None or new.uid != old.uid):
             plan = self.planned.get(old.key)
             if plan is not None and plan.uid == old.uid:
-                self._forget(old.key)
+                self._cancel(old.key)
         if isinstance(new, Pod) and new.node_name:
             before = old if isinstance(old, Pod) else None
             if before is None or before.node_name != new.node_name or before.tolerations != new.tolerations:
@@ -67,22 +67,22 @@ class TaintEvictionController:
         """Evict, plan to evict or leave in peace one pod, as the taints of its node now ask for."""
         found = no_execute(self.api.get("Node", pod.node_name))
         if pod.terminating or not found:
-            self._cancel(pod)
+            self._cancel(pod.key)
             return
         used = matching(found, pod.tolerations)
         if used is None:
-            self._forget(pod.key)
+            self._cancel(pod.key)
             self.evict(pod.key, pod.uid)
             return
         seconds = shortest_seconds(used)
         if seconds is None:
-            self._cancel(pod)
+            self._cancel(pod.key)
             return
         now_us = self.timeline.now_us
         held = self.planned.get(pod.key)
         if held is not None and held.uid == pod.uid and held.since_us < now_us:
             return
-        self._forget(pod.key)
+        self._cancel(pod.key)
         if seconds <= 0:
             self.evict(pod.key, pod.uid)
             return
@@ -92,27 +92,30 @@ class TaintEvictionController:
 
     def evict(self, pod_key: str, uid: str) -> None:
         """Mark the pod and delete it gracefully."""
-        self._forget(pod_key)
+        self.planned.pop(pod_key, None)
         pod = self.api.pod(pod_key)
         if pod is None or pod.uid != uid or pod.terminating:
             return
         self._tell(pod_key, f"Marking for deletion Pod {pod_key}")
         self.api.delete_pod(pod_key, REASON, MESSAGE)
 
-    def _cancel(self, pod: Pod) -> None:
-        plan = self.planned.get(pod.key)
-        if plan is not None:
-            self._forget(pod.key)
-            self.api.recorder.add(TaintEvictionPlanned(pod.key, plan.node, None))
-            self._tell(pod.key, f"Cancelling deletion of Pod {pod.key}")
-
-    def _forget(self, pod_key: str) -> None:
+    def _cancel(self, pod_key: str) -> None:
+        """Every plan that is given up is told of, also where another one or the eviction itself follows at once."""
         plan = self.planned.pop(pod_key, None)
         if plan is not None:
             self.timeline.cancel(plan.timer)
+            self.api.recorder.add(TaintEvictionPlanned(pod_key, plan.node, None))
+            self._tell(pod_key, f"Cancelling deletion of Pod {pod_key}")
 
     def _tell(self, pod_key: str, text: str) -> None:
         self.api.recorder.add(EventRecorded("Pod", pod_key, "Normal", "TaintManagerEviction", text))
+
+
+def _taints_may_differ(event: WatchEvent) -> bool:
+    """The end of a node leaves plans as they are; a new one of its name is looked at, whatever its taints."""
+    if event.new is None:
+        return False
+    return event.old is None or no_execute(event.old) != no_execute(event.new)
 
 
 def no_execute(node: KubeObject | None) -> tuple[Taint, ...]:

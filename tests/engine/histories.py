@@ -89,7 +89,7 @@ FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "mounts a claim nobody made": lambda pod, app: pod.claim("missing"),
     "brings its own claim": lambda pod, app: pod.spec(volumes=[SCRATCH]),
     "is gated": lambda pod, app: pod.gate("example.com/quota"),
-    "never preempts": lambda pod, app: pod.never_preempts(),
+    "never preempts": lambda pod, app: pod.priority_class("quiet"),
     "goes at once": lambda pod, app: pod.grace_period(0),
     "goes slowly": lambda pod, app: pod.grace_period(50),
     "tolerates for a while": lambda pod, app: pod.toleration("dedicated", None, "NoExecute", 20),
@@ -112,7 +112,7 @@ def pods(draw: st.DrawFn) -> Manifest:
     builder = make_pod(name).label("app", app).image("registry.example/app:1")
     builder.cpu(draw(st.sampled_from(["250m", "500m", "500m", "1", "2", "5"])))
     features = draw(st.lists(st.sampled_from(sorted(FEATURES)), max_size=2, unique=True))
-    if "has a class" not in features:
+    if not {"has a class", "never preempts"} & {*features}:
         builder.priority(draw(st.sampled_from([0, 0, 10, 100, 100])))
     for feature in features:
         builder = FEATURES[feature](builder, app)
@@ -247,6 +247,7 @@ START = _apply(
     *(some_node(name) for name in ("n1", "n2", "n3")),
     runtime_class(),
     make_priority_class("high", 1000),
+    make_priority_class("quiet", 100, "Never"),
     storage_class("local", "WaitForFirstConsumer", "kubernetes.io/no-provisioner"),
     storage_class("cloud", "WaitForFirstConsumer", "csi.example.com"),
     storage_class("fast", "Immediate", "csi.example.com"),

@@ -88,11 +88,39 @@ def test_a_pod_applied_again_keeps_its_default_tolerations() -> None:
         (make_pod("p").priority_class("system-node-critical"), 2_000_001_000, "PreemptLowerPriority"),
         (make_pod("p").priority_class("system-cluster-critical"), 2_000_000_000, "PreemptLowerPriority"),
         (make_pod("p").priority_class("high").priority(1000), 1000, "PreemptLowerPriority"),
+        (make_pod("p").priority_class("polite").never_preempts(), 1000, "Never"),
+        (make_pod("p").spec(preemptionPolicy="PreemptLowerPriority"), 0, "PreemptLowerPriority"),
+        (make_pod("p").priority(5), 5, "PreemptLowerPriority"),
+    ],
+    ids=[
+        "without a class a pod gets 0 and may preempt",
+        "a class may let its pods preempt",
+        "a class may forbid its pods to preempt",
+        "system-node-critical is known",
+        "system-cluster-critical is known",
+        "the number of the class may be given",
+        "the policy of the class may be given",
+        "the policy without a class may be given",
+        "a number without a class may preempt",
     ],
 )
-def test_a_class_gives_its_priority_and_policy(builder: PodBuilder, priority: int, policy: str) -> None:
+def test_a_pod_holds_the_priority_and_policy_of_its_class(builder: PodBuilder, priority: int, policy: str) -> None:
     pod = admitted(builder, make_priority_class("high", 1000), make_priority_class("polite", 1000, "Never"))
-    assert (pod.priority, pod.preemption_policy) == (priority, policy)
+    assert (pod.spec["priority"], pod.spec["preemptionPolicy"]) == (priority, policy)
+
+
+@pytest.mark.parametrize(
+    ("builder", "held"),
+    [
+        (make_pod("p"), (7, "Never", "usual")),
+        (make_pod("p").priority(7), (7, "Never", "usual")),
+        (make_pod("p").priority(8), (8, "PreemptLowerPriority", None)),
+    ],
+    ids=["without a number", "with its number", "with another number the pod has no class"],
+)
+def test_the_policy_of_the_default_class(builder: PodBuilder, held: tuple[int, str, str | None]) -> None:
+    spec = admitted(builder, make_priority_class("usual", 7, "Never", default=True)).spec
+    assert (spec["priority"], spec["preemptionPolicy"], spec.get("priorityClassName")) == held
 
 
 def test_the_default_class_serves_pods_that_name_none_and_later_ones_only() -> None:
@@ -138,6 +166,24 @@ HIGH = make_priority_class("high", 1000)
             "priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
         ),
         (
+            (make_pod("p").never_preempts().obj(),),
+            'pods "p" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; '
+            "priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
+        ),
+        (
+            (make_pod("p").priority(5).never_preempts().obj(),),
+            'pods "p" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; '
+            "priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
+        ),
+        (
+            (
+                make_priority_class("polite", 5, "Never", default=True),
+                make_pod("p").spec(preemptionPolicy="PreemptLowerPriority").obj(),
+            ),
+            'pods "p" is forbidden: the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided '
+            "in pod spec; priority admission controller computed Never from the given PriorityClass name",
+        ),
+        (
             (USUAL, make_priority_class("other", 8, default=True)),
             'priorityclasses.scheduling.k8s.io "other" is forbidden: PriorityClass usual is already marked as default. '
             "Only one default can exist",
@@ -156,6 +202,9 @@ HIGH = make_priority_class("high", 1000)
         "a class that does not exist",
         "a class and another number",
         "a class and another policy",
+        "a policy without a class",
+        "a policy beside a number without a class",
+        "a policy other than that of the default class",
         "a second default class",
         "a reserved name",
         "a number for the system only",
@@ -211,3 +260,65 @@ def test_the_overhead_of_kata_fc_counts_for_the_scheduler() -> None:
 )
 def test_overheads_that_are_refused(builder: PodBuilder, text: str) -> None:
     assert text in refusal(kata(**OVERHEAD), builder.obj())
+
+
+@pytest.mark.parametrize(
+    ("builder", "selector"),
+    [
+        (make_pod("p"), {"disk": "ssd"}),
+        (make_pod("p").node_selector({"zone": "a"}), {"zone": "a", "disk": "ssd"}),
+        (make_pod("p").node_selector({"disk": "ssd"}), {"disk": "ssd"}),
+    ],
+    ids=["alone", "beside the pod's own", "where the pod says the same"],
+)
+def test_the_node_selector_of_a_runtime_class_holds_for_its_pods(builder: PodBuilder, selector: dict[str, str]) -> None:
+    runtime_class = kata(scheduling={"nodeSelector": {"disk": "ssd"}})
+    assert admitted(builder.spec(runtimeClassName="kata-fc"), runtime_class).spec["nodeSelector"] == selector
+
+
+def test_a_node_selector_against_that_of_the_runtime_class_is_refused() -> None:
+    builder = make_pod("p").spec(runtimeClassName="kata-fc").node_selector({"disk": "hdd"})
+    assert refusal(kata(scheduling={"nodeSelector": {"disk": "ssd"}}), builder.obj()).endswith(
+        'pods "p" is forbidden: '
+        "conflict: runtimeClass.scheduling.nodeSelector[disk] = ssd; pod.spec.nodeSelector[disk] = hdd"
+    )
+
+
+def scheduled(pod: Pod | None) -> list[tuple[str, str, str, str]]:
+    """Type, status, reason and message of the conditions."""
+    fields = ("type", "status", "reason", "message")
+    return [tuple(item.get(name, "") for name in fields) for item in pod.conditions] if pod else []
+
+
+GATED = ("PodScheduled", "False", "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
+SAID = {"type": "PodScheduled", "status": "False", "reason": "Mine"}
+
+
+@pytest.mark.parametrize(
+    ("builder", "conditions"),
+    [
+        (make_pod("p").gate("example.com/quota"), [GATED]),
+        (make_pod("p").gate("a").status(conditions=[{"type": "x", "status": "True"}]), [("x", "True", "", ""), GATED]),
+        (make_pod("p").gate("a").status(conditions=[SAID]), [("PodScheduled", "False", "Mine", "")]),
+        (make_pod("p"), []),
+    ],
+    ids=[
+        "a gated pod says so in its status",
+        "beside what its status says already",
+        "unless it speaks of PodScheduled itself",
+        "a pod without gates does not",
+    ],
+)
+def test_the_condition_of_a_gated_pod(builder: PodBuilder, conditions: list[tuple[str, str, str, str]]) -> None:
+    assert scheduled(admitted(builder)) == conditions
+
+
+def test_a_pod_stays_gated_in_its_status_until_the_scheduler_has_tried_it() -> None:
+    simulation = Simulation()
+    for builder in (make_pod("p").gate("a"), make_pod("p")):
+        simulation.execute(commands.Apply((builder.obj(),)))
+        assert scheduled(simulation.api.pod("default/p")) == [GATED]
+    simulation.execute(commands.Settle())
+    assert [item[:3] for item in scheduled(simulation.api.pod("default/p"))] == [
+        ("PodScheduled", "False", "Unschedulable")
+    ]

@@ -112,6 +112,36 @@ def test_an_eviction_is_cancelled_when_the_taint_goes_in_time() -> None:
     assert f"Cancelling deletion of Pod {KEY}" in told
 
 
+CANCELLED, MARKED = f"Cancelling deletion of Pod {KEY}", f"Marking for deletion Pod {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("builder", "then", "told"),
+    [
+        (broken(60), [commands.Apply((TWICE,))], [CANCELLED, MARKED]),
+        (broken(60).toleration("slow", None, "NoExecute", 20), [commands.Apply((TWICE,))], []),
+        (broken(60).grace_period(0), [commands.Delete("Pod", KEY)], [CANCELLED]),
+        (broken(60), [commands.Delete("Node", "n1")], []),
+        (broken(60), [commands.Delete("Node", "n1"), commands.Apply((NODE,))], [CANCELLED]),
+    ],
+    ids=[
+        "a second taint that is not tolerated ends the plan and evicts",
+        "a second taint that is tolerated leaves the plan as it is",
+        "a pod that goes before its time is told of",
+        "the end of the node alone changes nothing",
+        "a node of its name without taints ends the plan",
+    ],
+)
+def test_what_is_told_of_a_planned_eviction(builder: PodBuilder, then: list[commands.Command], told: list[str]) -> None:
+    simulation = cluster(NODE, builder.obj())
+    simulation.execute(commands.Apply((TAINTED,)))
+    simulation.execute(commands.Advance(5))
+    for command in (*then, commands.Settle()):
+        simulation.execute(command)
+    events = [entry.event for entry in simulation.recorder.entries]
+    assert [event.message for event in events if isinstance(event, EventRecorded)] == told
+
+
 def test_a_planned_eviction_keeps_its_time_when_another_taint_comes() -> None:
     builder = broken(60).toleration("slow", None, "NoExecute", 20)
     simulation = cluster(NODE, builder.obj())

@@ -10,7 +10,9 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.budgets import KIND, Budgets
 from sandbox.panels.evictions import PAGE, stats
-from scheduler_engine.testing import make_budget
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_budget, make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
@@ -191,6 +193,37 @@ def test_a_plan_is_cancelled_when_the_taint_goes_in_time_and_made_anew_when_it_c
     assert (planned["state"], planned["at"], planned["text"]) == ("planned", "91:40.0", "must leave in 60 min")
     assert (cancelled["state"], cancelled["at"]) == ("cancelled", "30:00.0")
     assert cancelled["text"] == "cancelled 30 min before: the taint was removed in time"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "wait", "why", "then"),
+    [
+        pytest.param(
+            None, 10, "slow:NoExecute drives it away at once", "evicted at once", id="by one that is not tolerated"
+        ),
+        pytest.param(
+            20, 0, "slow:NoExecute lets it stay 20 s", "must leave in 20 s", id="by a shorter limit in the same instant"
+        ),
+    ],
+)
+def test_a_plan_that_a_second_taint_ends_says_so(seconds: int | None, wait: float, why: str, then: str) -> None:
+    pod = make_pod("p").node("n1").toleration("broken", None, "NoExecute", 60)
+    if seconds:
+        pod.toleration("slow", None, "NoExecute", seconds)
+    simulation = Simulation()
+    for command in (
+        commands.Apply((make_node("n1").obj(), pod.obj())),
+        commands.Taint("n1", "broken", "NoExecute"),
+        commands.Settle() if not wait else commands.Advance(wait),
+        commands.Taint("n1", "slow", "NoExecute"),
+        commands.Settle(),
+    ):
+        simulation.execute(command)
+    world = World.fold(simulation.recorder.entries)
+    now, before = panel(world)["plans"]
+    assert (now["taint"], now["text"]) == ("slow:NoExecute", then)
+    assert before["state"] == "cancelled"
+    assert before["text"].endswith(why)
 
 
 def test_a_planned_pod_that_is_deleted_before_has_overtaken_its_plan() -> None:

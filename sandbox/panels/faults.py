@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler_engine.framework.faults import ANSWERS
+from scheduler_engine.framework.faults import ANSWERS, NORMALIZE, OPEN_TO_ALL
 
 from .amounts import seconds, short_name
 from .state import Fault
@@ -40,20 +40,22 @@ def _row(world: World, fault: Fault) -> dict[str, Any]:
 def choices(world: World, point: str, profile: str) -> dict[str, Any]:
     """What the form offers for an extension point of a profile; unknown names become the first that there is.
 
-    Permit can be broken with any plugin of the profile, as the default one has none there.
+    Permit and PostBind can be broken with any plugin of the profile, as the default one has none there.
     """
     profiles = dict(world.configured.profiles) if world.configured else {}
     profile = profile if profile in profiles else next(iter(profiles), "")
     points = {name: [plugin for plugin, _ in plugins] for name, plugins in profiles.get(profile, ())}
-    point = point if point in ANSWERS else "bind"
+    normalizing = world.configured.normalizing if world.configured else ()
+    points[NORMALIZE] = [plugin for plugin in points.get("score", ()) if plugin in normalizing]
     known = dict.fromkeys(plugin for plugins in points.values() for plugin in plugins)
-    plugins = points.get(point) or (list(known) if point == "permit" else [])
+    taking_part = {name: points.get(name) or (list(known) if name in OPEN_TO_ALL else []) for name in ANSWERS}
+    point = point if point in ANSWERS else "bind"
     return {
         "profiles": list(profiles),
         "profile": profile,
-        "points": [(name, title) for name, title in POINTS.items() if points.get(name) or name == "permit"],
+        "points": [(name, title) for name, title in POINTS.items() if taking_part[name]],
         "point": point,
-        "plugins": plugins,
+        "plugins": taking_part[point],
         "answers": [(answer, WORDS[answer]) for answer in ANSWERS[point]],
         "seconds": DEFAULT_SECONDS,
         "binders": points.get("bind", []),

@@ -122,6 +122,9 @@ def _post_filter(cycle: Cycle) -> str:
         return text
     if ran.nominated_node:
         return f"it is nominated to {ran.nominated_node}."
+    failed = next((verdict for verdict in ran.verdicts if verdict[1] == "Error"), None)
+    if failed:
+        return f"{failed[0]} failed, so nobody looked for room: {'; '.join(failed[2])}."
     return "evicting pods would not make room anywhere."
 
 
@@ -139,6 +142,8 @@ def _score(cycle: Cycle) -> str:
 
 
 def _normalize(cycle: Cycle) -> str:
+    if cycle.outcome == "error" and cycle.normalized is None:
+        return f"no node got a total: {cycle.message}."
     return "raw scores became 0 to 100, and each was multiplied by its plugin's weight."
 
 
@@ -174,6 +179,8 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
     for plugin, code, reasons in verdicts:
         if code == "Wait":
             return f"{plugin} makes it wait."
+        if code == "Error" and point == "PostBind":
+            return f"it is bound to {_where(cycle)}, whatever {plugin} says: {'; '.join(reasons)}."
         if code not in ("Success", "Skip"):
             return f"{plugin} says no: {'; '.join(reasons) or 'it gave no reason'}.{_undone(cycle)}"
     return (done if verdicts else empty).format(node=_where(cycle))

@@ -11,23 +11,31 @@ from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import PluginError, PreFilterResult
+from scheduler_engine.framework.interface import NodeToStatus, PluginError, PostFilterResult, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
 from scheduler_engine.trace.events import FaultSet, FaultStruck
 
 ANSWERS: dict[str, tuple[str, ...]] = {
+    "preEnqueue": ("error", "deny"),
     "preFilter": ("error", "deny"),
     "filter": ("error", "deny"),
+    "postFilter": ("error", "deny"),
     "preScore": ("error",),
     "score": ("error",),
+    "normalizeScore": ("error",),
     "reserve": ("error", "deny"),
     "permit": ("error", "deny", "wait"),
     "preBind": ("error", "deny", "wait"),
     "bind": ("error", "wait"),
+    "postBind": ("error",),
 }
-"""Extension point → what a plugin can be made to answer there."""
+"""Extension point → what a plugin can be made to answer there. QueueSort has none: it compares two pods."""
+OPEN_TO_ALL = ("permit", "postBind")
+"""The default profile has no plugin there: any plugin of a profile can be given a part."""
+NORMALIZE = "normalizeScore"
+"""Not a point of its own in a configuration: score plugins take part that have the method."""
 
 ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 
@@ -86,9 +94,12 @@ class FaultyPlugin:
     def _step_aside(self, pod: Pod) -> None:
         self._tell(pod, None)
         self.spent = True
-        plugins = self.framework.points[self.point]
+        plugins = _plugins_at(self.framework, self.point)
         kept = [self.original if plugin is self else plugin for plugin in plugins]
-        self.framework.points[self.point] = [plugin for plugin in kept if plugin is not None]
+        plugins[:] = [plugin for plugin in kept if plugin is not None]
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        return self._take(pod) or self.original.pre_enqueue(pod)
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
@@ -99,13 +110,28 @@ class FaultyPlugin:
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return self._take(pod) or self.original.filter(state, pod, node_info)
 
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeToStatus
+    ) -> tuple[PostFilterResult | None, Status]:
+        answer = self._take(pod)
+        if answer is not None:
+            return None, answer
+        result, status = self.original.post_filter(state, pod, statuses)
+        return result, status
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         return self._take(pod) or self.original.pre_score(state, pod, nodes)
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        if self._take(pod) is not None:
+        if self.point == "score" and self._take(pod) is not None:
             raise PluginError(ERROR)
         return int(self.original.score(state, pod, node_info))
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
+        if self.point == NORMALIZE and self._take(pod) is not None:
+            raise PluginError(ERROR)
+        if hasattr(self.original, "normalize_score"):
+            self.original.normalize_score(state, pod, scores)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._take(pod) or self.original.reserve(state, pod, node_name)
@@ -123,26 +149,34 @@ class FaultyPlugin:
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._take(pod) or self.original.bind(state, pod, node_name)
 
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        if self._take(pod) is not None:
+            raise PluginError(ERROR)
+        self.original.post_bind(state, pod, node_name)
+
 
 def inject(framework: Framework, point: str, plugin: str, answer: str, duration_us: int) -> str:
-    """Put a fault in the way of the next call; says what is wrong with the wish, "" when it is done.
-
-    At Permit any plugin of the profile can be given a part, as the default profile has none there.
-    """
+    """Put a fault in the way of the next call; says what is wrong with the wish, "" when it is done."""
     if answer not in ANSWERS.get(point, ()):
         return f"a plugin cannot answer {answer!r} at {point!r}"
-    plugins = framework.points[point]
+    plugins = _plugins_at(framework, point)
     original = next((item for item in plugins if item.name == plugin), None)
-    if original is None and not (point == "permit" and plugin in framework.plugins):
+    normalizes = point != NORMALIZE or hasattr(framework.plugins.get(plugin), "normalize_score")
+    if not normalizes or (original is None and not (point in OPEN_TO_ALL and plugin in framework.plugins)):
         return f"{plugin} does not take part in {point} of {framework.profile_name}"
     faulty = FaultyPlugin(framework, point, plugin, answer, duration_us, original)
     if original is None:
-        framework.points[point] = [*plugins, faulty]
+        plugins.append(faulty)
     else:
-        framework.points[point] = [faulty if item is original else item for item in plugins]
+        plugins[plugins.index(original)] = faulty
     told = FaultSet(faulty.number, framework.profile_name, plugin, point, answer, duration_us)
     framework.handle.recorder.add(told)
     return ""
+
+
+def _plugins_at(framework: Framework, point: str) -> list[Any]:
+    """The list that is changed in place, as the queue holds the one of PreEnqueue."""
+    return framework.points["score" if point == NORMALIZE else point]
 
 
 def hurry(state: CycleState, framework: Framework) -> None:

@@ -161,9 +161,12 @@ class Framework:
             try:
                 status: Status | None = plugin.filter(state, pod, node_info)
             except PluginError as problem:
-                return error(f'running "{plugin.name}" filter plugin: {problem}').by(plugin.name)
-            if status is not None:
-                return status.by(plugin.name)
+                status = error(str(problem))
+            if status is None:
+                continue
+            if not status.is_rejected:
+                status = error(f'running "{plugin.name}" filter plugin: {status.message}')
+            return status.by(plugin.name)
         return None
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
@@ -299,15 +302,21 @@ class Framework:
         return raw
 
     def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
-        """Normalized scores and the weighted total per node. Raises PluginError for a score outside 0–100."""
+        """Normalized scores and the weighted total per node. Raises PluginError when a plugin fails, and for a score
+        outside 0–100.
+        """
         normalized: Scores = {}
         nodes = list(next(iter(raw.values()), ()))
         sums, for_all = [0] * len(nodes), 0
+        plugins = {plugin.name: plugin for plugin in self.points["score"]}
         for name, scores in raw.items():
-            plugin: Any = self.plugins[name]
             values = dict(scores)
-            if hasattr(plugin, "normalize_score"):
-                plugin.normalize_score(state, pod, values)
+            if hasattr(plugins[name], "normalize_score"):
+                try:
+                    plugins[name].normalize_score(state, pod, values)
+                except PluginError as problem:
+                    text = f'running Normalize on Score plugins: plugin "{name}" failed with: {problem}'
+                    raise PluginError(text) from problem
             normalized[name] = values
             weight = self.weights[name]
             lowest, highest = _checked_range(name, values)
@@ -357,7 +366,7 @@ class Framework:
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         waits: dict[str, int] = {}
         outcome: Status | None = None
-        for plugin in self.points["permit"]:
+        for plugin in tuple(self.points["permit"]):
             try:
                 status, timeout_us = plugin.permit(state, pod, node_name)
             except PluginError as problem:
@@ -400,10 +409,15 @@ class Framework:
         return outcome
 
     def run_post_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Nothing comes of a plugin that fails here: the pod is bound."""
         verdicts = []
-        for plugin in self.points["postBind"]:
-            plugin.post_bind(state, pod, node_name)
-            verdicts.append(_verdict(plugin.name, SUCCESS))
+        for plugin in tuple(self.points["postBind"]):
+            status = SUCCESS
+            try:
+                plugin.post_bind(state, pod, node_name)
+            except PluginError as problem:
+                status = error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "PostBind", node_name, tuple(verdicts)))
 
     def _run(self, point: str, method: str, state: CycleState, pod: Pod, node_name: str) -> Status | None:

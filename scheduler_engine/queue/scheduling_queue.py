@@ -78,10 +78,10 @@ class QueueError(Exception):
 class SchedulingQueue(Lanes):
     """The PriorityQueue of Kubernetes v1.34.1.
 
-    ``less`` is the QueueSort plugin's; hints and PreEnqueue plugins are given per scheduler name; ``objects`` are the
-    API objects (None: every pod is taken to exist). Times are simulated microseconds, now is ``recorder.now_us``.
-    Nothing runs by itself: the caller calls ``flush_backoff_q_completed`` each whole second and
-    ``flush_unschedulable_pods_leftover`` every 30 s.
+    ``less`` is the QueueSort plugin's; hints and PreEnqueue plugins are given per scheduler name (the lists of plugins
+    may change: a fault takes a plugin's place); ``objects`` are the API objects (None: every pod is taken to exist).
+    Times are simulated microseconds, now is ``recorder.now_us``. Nothing runs by itself: the caller calls
+    ``flush_backoff_q_completed`` each whole second and ``flush_unschedulable_pods_leftover`` every 30 s.
     """
 
     rules: ClassVar[str] = "v1.34"
@@ -99,7 +99,7 @@ class SchedulingQueue(Lanes):
         pod_max_in_unschedulable_pods_us: int = 300 * SECOND_US,
     ) -> None:
         super().__init__(less, recorder, queueing_hints, objects, pod_initial_backoff_us, pod_max_backoff_us)
-        self.pre_enqueue_plugins = {name: tuple(plugins) for name, plugins in (pre_enqueue_plugins or {}).items()}
+        self.pre_enqueue_plugins = dict(pre_enqueue_plugins or {})
         self.pod_max_in_unschedulable_pods_us = pod_max_in_unschedulable_pods_us
 
     def take_over(self, before: SchedulingQueue) -> None:

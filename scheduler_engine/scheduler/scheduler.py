@@ -109,7 +109,11 @@ class Scheduler:
             handle.waiting_pods = self
             profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
-        self.recorder.add(Configured(self.configuration.defaulted, effective, self.queue_rules))
+        scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
+        normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
+        self.recorder.add(
+            Configured(self.configuration.defaulted, effective, self.queue_rules, normalizing=tuple(normalizing))
+        )
         return profiles
 
     def _build_queue(self) -> SchedulingQueue:

@@ -219,14 +219,18 @@ CONFIGURATIONS = st.sampled_from(
 )
 
 PLUGINS = {
+    "preEnqueue": ["SchedulingGates", "DefaultPreemption"],
     "preFilter": ["NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"],
     "filter": ["NodeUnschedulable", "NodeName", "TaintToleration", "NodeResourcesFit", "PodTopologySpread"],
+    "postFilter": ["DefaultPreemption"],
     "preScore": ["TaintToleration", "NodeResourcesFit", "InterPodAffinity"],
     "score": ["TaintToleration", "ImageLocality", "PodTopologySpread"],
+    "normalizeScore": ["TaintToleration", "PodTopologySpread"],
     "reserve": ["VolumeBinding"],
     "permit": ["NodeResourcesFit", "NodeName", "VolumeBinding", "SchedulingGates", "Nobody"],
     "preBind": ["VolumeBinding"],
     "bind": ["DefaultBinder"],
+    "postBind": ["DefaultBinder", "NodeName"],
 }
 POINTS = [(point, answer) for point, answers in ANSWERS.items() for answer in answers]
 WAITS = [("permit", "wait")] * 4 + [("preBind", "wait"), ("bind", "wait"), ("bind", "error"), ("preBind", "deny")]

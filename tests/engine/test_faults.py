@@ -7,7 +7,17 @@ import pytest
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import CachePodChanged, CycleFinished, FilterRan, PluginsRan, PodMoved, StageFinished
+from scheduler_engine.testing import make_pod
+from scheduler_engine.trace.events import (
+    CachePodChanged,
+    CycleFinished,
+    FaultStruck,
+    FilterRan,
+    PluginsRan,
+    PodMoved,
+    PostFilterRan,
+    StageFinished,
+)
 from tests.engine.cluster import node, pod
 
 
@@ -93,24 +103,96 @@ def test_a_slow_binding_cycle_runs_beside_the_next_scheduling_cycles(point: str)
 
 
 @pytest.mark.parametrize(
-    ("point", "plugin", "outcome"),
+    ("point", "plugin", "message"),
     [
-        ("preFilter", "NodeResourcesFit", "error"),
-        ("filter", "NodeName", "error"),
-        ("preScore", "TaintToleration", "error"),
-        ("score", "ImageLocality", "error"),
-        ("reserve", "VolumeBinding", "error"),
-        ("permit", "NodeName", "error"),
-        ("preBind", "VolumeBinding", "error"),
+        ("preFilter", "NodeResourcesFit", 'running PreFilter plugin "NodeResourcesFit": injected error'),
+        ("filter", "NodeResourcesFit", 'running "NodeResourcesFit" filter plugin: injected error'),
+        ("preScore", "TaintToleration", 'running PreScore plugin "TaintToleration": injected error'),
+        ("score", "ImageLocality", 'running Score plugins: plugin "ImageLocality" failed with: injected error'),
+        (
+            "normalizeScore",
+            "TaintToleration",
+            'running Normalize on Score plugins: plugin "TaintToleration" failed with: injected error',
+        ),
+        ("reserve", "VolumeBinding", 'running Reserve plugin "VolumeBinding": injected error'),
+        ("permit", "NodeName", 'running Permit plugin "NodeName": injected error'),
+        ("preBind", "VolumeBinding", 'running PreBind plugin "VolumeBinding": injected error'),
+        ("bind", "DefaultBinder", 'running Bind plugin "DefaultBinder": injected error'),
     ],
 )
-def test_an_error_at_any_stage_fails_one_attempt_and_no_more(point: str, plugin: str, outcome: str) -> None:
+def test_an_error_at_any_stage_fails_one_attempt_and_no_more(point: str, plugin: str, message: str) -> None:
     simulation = cluster("web-1")
     simulation.execute(commands.Fault(plugin, point))
     simulation.execute(commands.PodCycle())
-    assert [event.outcome for event in of(simulation, CycleFinished)] == [outcome]
+    assert [(event.outcome, event.message) for event in of(simulation, CycleFinished)] == [("error", message)]
     simulation.execute(commands.Run())
     assert placed(simulation, "web-1")
+
+
+@pytest.mark.parametrize("answer", ["error", "deny"])
+@pytest.mark.parametrize("rules", ["v1.34", "design-doc"])
+def test_a_pod_that_is_not_let_into_the_queue_waits_for_what_its_plugin_waits_for(rules: str, answer: str) -> None:
+    simulation = Simulation(queue_rules=rules)
+    simulation.execute(commands.Apply((node("n1"),)))
+    simulation.execute(commands.Fault("SchedulingGates", "preEnqueue", answer))
+    simulation.execute(commands.Apply((pod("web-1"), pod("web-2"))))
+    simulation.execute(commands.Advance(360))
+    (gated,) = simulation.scheduler.queue.lanes()["gated"]
+    assert (gated.pod.key, gated.gating_plugin) == ("default/web-1", "SchedulingGates")
+    assert placed(simulation, "web-2"), "the fault is over"
+    assert [event.pod for event in of(simulation, FaultStruck)] == ["default/web-1"]
+    simulation.execute(commands.Configure())
+    simulation.execute(commands.Run())
+    assert placed(simulation, "web-1"), "another queue asks all plugins anew"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [("error", "injected error"), ("deny", "no new claims to deallocate, injected denial")],
+    ids=["an error counts alone", "a denial counts with what others have said"],
+)
+def test_a_post_filter_that_cannot_help_leaves_the_pod_unschedulable(answer: str, reason: str) -> None:
+    simulation = cluster("old-1", "old-2")
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Fault("DefaultPreemption", "postFilter", answer))
+    simulation.execute(commands.Apply((make_pod("vip-1").cpu("4").priority(100).obj(),)))
+    simulation.execute(commands.Settle())
+    (ran,) = of(simulation, PostFilterRan)
+    assert ran.verdicts[-1] == (
+        "DefaultPreemption",
+        {"error": "Error", "deny": "Unschedulable"}[answer],
+        ("injected error" if answer == "error" else "injected denial",),
+    )
+    finished = of(simulation, CycleFinished)[-1]
+    assert (finished.outcome, finished.message) == (
+        "unschedulable",
+        f"0/2 nodes are available: 2 Insufficient cpu. {reason}",
+    )
+    simulation.execute(commands.Delete("Pod", "default/old-1"))
+    simulation.execute(commands.Run())
+    assert placed(simulation, "vip-1")
+
+
+def test_nothing_comes_of_an_error_after_the_pod_is_bound() -> None:
+    simulation = cluster("web-1", "web-2")
+    simulation.execute(commands.Fault("NodeName", "postBind"))
+    simulation.execute(commands.Run())
+    verdicts = [event.verdicts for event in of(simulation, PluginsRan) if event.extension_point == "PostBind"]
+    assert verdicts == [(("NodeName", "Error", ("injected error",)),), ()]
+    assert [event.outcome for event in of(simulation, CycleFinished)] == ["bound", "bound"]
+    assert placed(simulation, "web-1")
+
+
+def test_two_faults_of_one_plugin_strike_one_after_the_other() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("TaintToleration", "score"))
+    simulation.execute(commands.Fault("TaintToleration", "normalizeScore"))
+    simulation.execute(commands.Run())
+    assert [event.message.partition(":")[0] for event in of(simulation, CycleFinished)] == [
+        "running Score plugins",
+        "running Normalize on Score plugins",
+        "",
+    ]
 
 
 def test_a_denial_in_filter_counts_for_one_node_and_reaches_a_cycle_under_way() -> None:
@@ -129,6 +211,13 @@ def test_a_denial_in_filter_counts_for_one_node_and_reaches_a_cycle_under_way() 
         pytest.param(commands.Fault("Nobody", "filter"), "does not take part in filter", id="an unknown plugin"),
         pytest.param(commands.Fault("NodeName", "bind"), "does not take part in bind", id="a plugin without a part"),
         pytest.param(commands.Fault("DefaultBinder", "bind", "deny"), "cannot answer 'deny'", id="a wrong answer"),
+        pytest.param(
+            commands.Fault("ImageLocality", "normalizeScore"),
+            "does not take part in normalizeScore",
+            id="a score plugin that does not normalize",
+        ),
+        pytest.param(commands.Fault("Nobody", "postBind"), "does not take part", id="an unknown plugin at PostBind"),
+        pytest.param(commands.Fault("PrioritySort", "queueSort"), "cannot answer", id="a point that has no answer"),
         pytest.param(commands.Fault("NodeName", "lunch"), "cannot answer", id="an unknown extension point"),
         pytest.param(commands.Fault("NodeName", "filter", profile="x"), "no profile serves", id="an unknown profile"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox.panels import View, World
 from sandbox.panels.faults import choices, stats
 from sandbox.panels.ribbon import stats as ribbon
@@ -9,6 +11,7 @@ from sandbox.panels.sentence import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from tests.sandbox.scenarios import panel_html, world_of
 from tests.sandbox.test_panels_bindings import cluster
 
@@ -70,6 +73,31 @@ def test_a_denial_before_the_binding_cycle_is_undone_too() -> None:
     assert stops[-4:] == ["Reserve", "Unreserve", "ForgetPod", "Requeue"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (commands.Fault("NodeName", "postBind"), "it is bound to n1, whatever NodeName says: injected error."),
+        (
+            commands.Fault("TaintToleration", "normalizeScore"),
+            "no node got a total: running Normalize on Score plugins: "
+            'plugin "TaintToleration" failed with: injected error.',
+        ),
+        (
+            commands.Fault("DefaultPreemption", "postFilter"),
+            "DefaultPreemption failed, so nobody looked for room: injected error.",
+        ),
+    ],
+    ids=["after the bind", "while scores are normalized", "while room is looked for"],
+)
+def test_a_fault_is_told_in_the_sentence_of_its_stage(fault: commands.Fault, text: str) -> None:
+    simulation = Simulation()
+    nodes = [make_node("n1").obj()] + ([make_node("n2").obj()] if fault.point == "normalizeScore" else [])
+    cpu = "5" if fault.point == "postFilter" else "1"
+    for command in (commands.Apply((*nodes, make_pod("web").cpu(cpu).obj())), fault, commands.PodCycle()):
+        simulation.execute(command)
+    assert sentence(world_of(simulation), View())["text"] == text
+
+
 def test_a_wait_on_permit_that_times_out_says_so() -> None:
     simulation = cluster(commands.Fault("NodeResourcesFit", "permit", "wait", 15))
     simulation.execute(commands.Settle())
@@ -86,12 +114,17 @@ def test_every_choice_of_the_form_is_one_that_the_engine_takes() -> None:
         for plugin in offered["plugins"]:
             for answer, _ in offered["answers"]:
                 Simulation().execute(commands.Fault(plugin, point, answer, 5, offered["profile"]))
-        if offered["plugins"]:
-            assert point in dict(offered["points"])
+        assert offered["plugins"]
+        assert point in dict(offered["points"])
+
+
+def test_only_plugins_that_normalize_are_offered_at_normalize_score() -> None:
+    offered = choices(world_of(Simulation()), "normalizeScore", "")
+    assert offered["plugins"] == ["TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity"]
 
 
 def test_unknown_choices_become_the_most_wanted_ones() -> None:
-    offered = choices(world_of(Simulation()), "postBind", "nobody")
+    offered = choices(world_of(Simulation()), "queueSort", "nobody")
     assert (offered["point"], offered["profile"], offered["plugins"]) == (
         "bind",
         "default-scheduler",

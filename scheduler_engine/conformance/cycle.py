@@ -166,6 +166,7 @@ class Run:
             return
         for key in lower_nominations:
             self.nominator.delete_nominated_pod_if_exists(self.world.pod(key))
+            self.world.patch("Pod", key, {"status": {"nominatedNodeName": None}})
         node = result.nominated_node
         for victim in result.victims:
             self._evict(victim)

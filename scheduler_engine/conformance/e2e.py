@@ -20,15 +20,30 @@ LANES = ("activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods")
 STEPS = 20_000
 
 
+@dataclass(slots=True)
 class Store(ApiServer):
-    """The recordings' API store: a bound pod runs at once."""
+    """The recordings' API store: a bound pod runs at once, and has a start time once the scheduler rests.
+
+    ``starting``: keys of the pods without one, in the order in which they were bound.
+    """
+
+    starting: list[str] = field(default_factory=list)
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None:
         pod = self.pod(pod_key)
         if pod is None or pod.uid != uid or pod.node_name:
-            super().bind(pod_key, uid, node_name)
+            ApiServer.bind(self, pod_key, uid, node_name)
             return
-        self.put(merge(pod.manifest, running(node_name, self.recorder.now_us)))
+        self.put(merge(pod.manifest, {"spec": {"nodeName": node_name}, "status": {"phase": "Running"}}))
+        self.starting.append(pod_key)
+
+    def start(self) -> None:
+        """The pods bound since the last rest have started."""
+        for key in self.starting:
+            pod = self.pod(key)
+            if pod is not None and pod.node_name:
+                self.put(merge(pod.manifest, running(pod.node_name, self.recorder.now_us)))
+        self.starting.clear()
 
 
 def running(node_name: str, now_us: int) -> dict[str, Any]:
@@ -114,6 +129,8 @@ class Run:
         self.deliver()
         for _ in range(STEPS):
             if not self.scheduler.step():
+                self.store.start()
+                self.deliver()
                 return
             self._tick()
             self.deliver()

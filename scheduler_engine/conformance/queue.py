@@ -283,9 +283,9 @@ class Run:
 
 
 def _bare_pod(key: str) -> Pod:
-    """A pod that the store does not know."""
+    """A pod that the store does not know: it has no UID, so that it is none of those in flight either."""
     namespace, name = key.split("/")
-    return Pod({"metadata": {"name": name, "namespace": namespace, "uid": key}})
+    return Pod({"metadata": {"name": name, "namespace": namespace}})
 
 
 # --- what is seen ----------------------------------------------------------------------------------------------------

@@ -47,3 +47,18 @@ def test_a_reserve_that_fails_with_an_error_names_its_plugin_in_the_text_only() 
     described = attempt(make_pod("p"), make_node("n1"), plugins=plugins)
     reason = 'running Reserve plugin "DynamicResources": not found'
     assert described["reserve"] == {"code": "Error", "reasons": [reason]}
+
+
+def test_a_nomination_is_withdrawn_from_the_status_too_where_all_victims_are_leaving_already() -> None:
+    leaving = make_pod("leaving").node("n1").cpu("2").priority(0).metadata(deletionTimestamp="2026-01-01T00:00:30Z")
+    lower = make_pod("lower").cpu("2").priority(7).nominated("n1")
+    case = {
+        "config": {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"},
+        "objects": [make_node("n1").capacity(cpu="2").obj(), leaving.obj()],
+        "pending": [make_pod("vip").cpu("2").priority(100).obj(), lower.obj()],
+        "gracefulVictims": True,
+    }
+    attempts = Run(case).attempts()
+    assert attempts[0]["postFilter"]["clearedNominations"] == ["default/lower"]
+    assert [attempt["pod"] for attempt in attempts if attempt["pod"] == "default/lower"] == ["default/lower"]
+    assert "nominated" not in attempts[-1]

@@ -19,11 +19,19 @@ from scheduler_engine.errors import FieldError, Rejected
 LIMITS = Limits(nodes=50_000)
 """Fewer values than manifests may have: much is worked out for each."""
 
+NO_EXTENDERS = FieldError(
+    "extenders",
+    "FieldValueForbidden",
+    "Forbidden: kube-scheduler would accept them, but a sandbox cannot call extenders, and would decide otherwise than "
+    "a scheduler that does; leave them out to see what the scheduler decides alone",
+)
+
 
 def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
     """The configuration in ``source``: a manifest, a YAML or JSON text, or None for the default profile.
 
     Raises Rejected with everything that is wrong (lines and columns when ``source`` is a text); nothing is lenient.
+    Extenders are refused although Kubernetes accepts them: nobody would ask them, and decisions would silently differ.
     """
     if source is None:
         source = {"apiVersion": API_VERSION, "kind": KIND}
@@ -35,8 +43,11 @@ def _load(manifest: Any) -> Configuration:
     errors = validate(defaulted)
     if errors:
         raise Rejected(errors)
+    profiles = build_profiles(defaulted)
+    if defaulted.get("extenders"):
+        raise Rejected([NO_EXTENDERS])
     return Configuration(
-        build_profiles(defaulted),
+        profiles,
         defaulted["percentageOfNodesToScore"],
         defaulted["podInitialBackoffSeconds"],
         defaulted["podMaxBackoffSeconds"],

@@ -12,6 +12,13 @@ HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerCo
 HEAD_TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
+NO_EXTENDERS = (
+    "extenders",
+    "Forbidden: kube-scheduler would accept them, but a sandbox cannot call extenders, and would decide otherwise than "
+    "a scheduler that does; leave them out to see what the scheduler decides alone",
+)
+
+
 def with_plugins(**plugins: Any) -> dict[str, Any]:
     return HEAD | {"profiles": [{"plugins": plugins}]}
 
@@ -313,6 +320,10 @@ REFUSED = {
         },
         [("", "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config")],
     ),
+    "extenders that Kubernetes accepts are refused, since nobody would ask them": (
+        HEAD | {"extenders": [{"urlPrefix": "http://x", "filterVerb": "filter"}]},
+        [NO_EXTENDERS],
+    ),
     "certificates are base64": (
         HEAD | {"extenders": [{"urlPrefix": "https://x", "tlsConfig": {"caData": "x"}}]},
         [("extenders[0].tlsConfig.caData", "illegal base64 data")],
@@ -366,6 +377,10 @@ TEXTS_REFUSED = {
         f"{HEAD_TEXT}backoff: 3\n",
         [(3, 1, 'backoff: unknown field "backoff"')],
     ),
+    "extenders are refused where they stand": (
+        f"{HEAD_TEXT}parallelism: 3\nextenders:\n- urlPrefix: http://x\n",
+        [(4, 1, ": ".join(NO_EXTENDERS))],
+    ),
     "a key given twice is refused": (
         f"{HEAD_TEXT}parallelism: 3\nparallelism: 4\n",
         [(4, 1, 'parallelism: duplicate field "parallelism"')],
@@ -394,6 +409,10 @@ def test_a_text_that_is_no_yaml_is_refused_with_its_line() -> None:
 def test_yaml_and_json_texts_give_the_same_configuration() -> None:
     text = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 4}'
     assert load_configuration(text) == load_configuration(f"{HEAD_TEXT}parallelism: 4\n")
+
+
+def test_an_empty_list_of_extenders_is_accepted() -> None:
+    assert load_configuration(HEAD | {"extenders": []}).profiles == load_configuration(None).profiles
 
 
 def test_loading_leaves_the_manifest_as_it_was() -> None:

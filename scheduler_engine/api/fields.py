@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -84,6 +84,9 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
 """Scalar types but for quantities: test and words."""
 
 ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0, "quantity": "0"}
+
+IN_QUOTES = "; write it in quotes: "
+"""What comes before a value for which a text is wanted."""
 
 _WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
@@ -179,16 +182,21 @@ def _quantity_text(value: Any) -> str | int | float:
 def _wrong(path: str, wanted: str, value: Any) -> FieldError:
     given = _WORDS.get(type(value), "this")
     shown = f" ({value!r})"[:40] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
-    hint = (
-        f'; write it in quotes: "{_shown(value)}"'
-        if wanted == "a text" and isinstance(value, (bool, int, float))
-        else ""
-    )
+    hint = f'{IN_QUOTES}"{_shown(value)}"' if wanted == "a text" and isinstance(value, (bool, int, float)) else ""
     return FieldError(path, "FieldValueTypeInvalid", f"must be {wanted}, not {given}{shown}{hint}")
 
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def as_written(error: FieldError, written: str) -> FieldError:
+    """The error with advice about quotes that shows a value as it is ``written``, and why a word is none."""
+    told, advice, value = error.message.rpartition(IN_QUOTES)
+    if not advice or not written or value == f'"{written}"':
+        return error
+    means = f" (YAML reads {written} as {value[1:-1]})" if value in ('"true"', '"false"') else ""
+    return replace(error, message=f'{told}{means}{IN_QUOTES}"{written}"')
 
 
 def _hint(name: str, fields: Mapping[str, Field]) -> str:

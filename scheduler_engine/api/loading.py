@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scheduler_engine.api.fields import as_written
 from scheduler_engine.api.parse_events import NotJson, NotReadable, json_events, yaml_events
 from scheduler_engine.api.parsing import Document, Limits, Place, build_documents
 from scheduler_engine.errors import FieldError, Rejected
@@ -43,7 +44,7 @@ class Manifest:
         found = self.positions.find(written_path(path))
         return found.line, found.column
 
-    def place_of(self, error: FieldError, seen: dict[int, dict[str, str]] | None = None) -> tuple[int, int]:
+    def place_of(self, error: FieldError, seen: dict[int, dict[str, str]] | None = None) -> Place:
         """Like ``place``; of labels and other pairs Kubernetes names only the mapping and the wrong key or value.
 
         ``seen`` keeps, for many errors of one manifest, under which key each text of a mapping stands first.
@@ -51,7 +52,7 @@ class Manifest:
         found, keys = self.positions.trail(written_path(error.path))
         told = _TOLD.match(error.message)
         if told is None or not found.children:
-            return found.line, found.column
+            return found
         value: Any = self.data
         for key in keys:
             value = value[key]
@@ -61,7 +62,7 @@ class Manifest:
                 seen[id(value)] = _first_keys(value, found)
             wrong = seen[id(value)].get(told[1])
             found = found if wrong is None else found.children[wrong]
-        return found.line, found.column
+        return found
 
 
 def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Manifest]:
@@ -118,13 +119,16 @@ def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[D
 
 
 def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[FieldError]:
-    """The same errors with the line and column at which each one's field stands in the text it came from."""
+    """The same errors with the line and column at which each one's field stands in the text it came from.
+
+    Advice to put a value in quotes shows it as it stands there.
+    """
     found: list[FieldError] = []
     seen: dict[int, dict[str, str]] = {}
     for error in errors:
         if error.line == 0 and error.document < len(manifests):
-            line, column = manifests[error.document].place_of(error, seen)
-            error = replace(error, line=line, column=column)
+            place = manifests[error.document].place_of(error, seen)
+            error = replace(as_written(error, place.written), line=place.line, column=place.column)
         found.append(error)
     return found
 

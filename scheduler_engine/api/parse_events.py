@@ -29,13 +29,17 @@ class NotJson(NotReadable):
 
 
 class Event(NamedTuple):
-    """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target)."""
+    """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target).
+
+    ``written``: how the text has a scalar, which reading may have made another value (``y`` is true, ``0x10`` 16).
+    """
 
     what: str
     line: int
     column: int
     value: JSONScalar = None
     anchor: str | None = None
+    written: str = ""
 
 
 def yaml_events(text: str) -> Iterator[Event]:
@@ -61,7 +65,7 @@ def yaml_events(text: str) -> Iterator[Event]:
 def _scalar_event(event: yaml.ScalarEvent, line: int, column: int) -> Event:
     if event.value == "<<" and event.implicit[0]:
         return Event("merge", line, column)
-    return Event("scalar", line, column, _scalar(event, line, column), event.anchor)
+    return Event("scalar", line, column, _scalar(event, line, column), event.anchor, event.value)
 
 
 def _map_event(event: yaml.MappingStartEvent, line: int, column: int) -> Event:
@@ -120,7 +124,7 @@ def json_events(text: str) -> Iterator[Event]:
                 yield Event("map" if token == "{" else "list", line, column)
                 expect = "key or }" if token == "{" else "value or ]"
                 continue
-            yield Event("scalar", line, column, _value(kind, token, line, column))
+            yield Event("scalar", line, column, _value(kind, token, line, column), None, token)
             expect = ", or end" if stack else "value"
         elif expect in ("key", "key or }") and kind == "string":
             yield Event("scalar", line, column, _value(kind, token, line, column))

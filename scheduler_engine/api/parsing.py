@@ -40,11 +40,15 @@ class Limits:
 
 @dataclass(slots=True)
 class Place:
-    """Where a value starts (for a value in a mapping: its key), counted from 1; ``children`` by key or index."""
+    """Where a value starts (for a value in a mapping: its key), counted from 1; ``children`` by key or index.
+
+    ``written``: how a scalar stands there; "" for what is none, or is repeated by an alias.
+    """
 
     line: int
     column: int
     children: dict[str | int, Place]
+    written: str = ""
 
     def find(self, path: str) -> Place:
         """The place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
@@ -149,7 +153,7 @@ class _Builder:
             return None
         if frame is not None and event.what == "scalar" and event.anchor is None:
             self._count(event, 1)
-            self._put(frame, event.value, Place(event.line, event.column, _NOWHERE), event)
+            self._put(frame, event.value, Place(event.line, event.column, _NOWHERE, event.written), event)
             return None
         if event.what in ("map", "list"):
             self._open(event)
@@ -165,7 +169,7 @@ class _Builder:
         else:
             self._count(event, 1)
             value = "<<" if event.what == "merge" else event.value
-            built, anchor = _Built(value, Place(event.line, event.column, _NOWHERE)), event.anchor
+            built, anchor = _Built(value, Place(event.line, event.column, _NOWHERE, event.written)), event.anchor
         if anchor is not None:
             self.anchors[anchor] = built
         if not self.stack:

@@ -86,6 +86,33 @@ def test_each_error_stands_at_its_place(words: str) -> None:
     assert told(text) == expected
 
 
+IN_QUOTES = {
+    "a letter that YAML reads as true": (
+        "y",
+        'must be a text, not true or false (YAML reads y as true); write it in quotes: "y"',
+    ),
+    "a word that YAML reads as false": (
+        "Off",
+        'must be a text, not true or false (YAML reads Off as false); write it in quotes: "Off"',
+    ),
+    "true itself": ("true", 'must be a text, not true or false; write it in quotes: "true"'),
+    "a version that YAML reads as a number": ("1.50", 'must be a text, not a number (1.5); write it in quotes: "1.50"'),
+    "a number of base 16": ("0x10", 'must be a text, not a number (16); write it in quotes: "0x10"'),
+    "a number behind an anchor": ("&a 010", 'must be a text, not a number (8); write it in quotes: "010"'),
+}
+
+
+@pytest.mark.parametrize(("label", "message"), IN_QUOTES.values(), ids=IN_QUOTES)
+def test_quotes_are_advised_around_what_is_written(label: str, message: str) -> None:
+    [error] = check_text(pod(label=label)).errors
+    assert (error.line, error.path, error.message) == (7, "metadata.labels.app", message)
+
+
+def test_quotes_are_advised_around_what_json_has() -> None:
+    [error] = check_text('{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": 1.50}}').errors
+    assert error.message == 'must be a text, not a number (1.5); write it in quotes: "1.50"'
+
+
 def test_an_update_that_is_refused_has_a_place_too() -> None:
     [manifest] = load_manifests("apiVersion: v1\nkind: PersistentVolume\nspec:\n  volumeMode: Block\n")
     error = FieldError("volumeMode", "FieldValueInvalid", 'Invalid value: "Block": field is immutable')

@@ -16,6 +16,15 @@ from .world import World
 MOST = 50
 Row = tuple[str, bool, int, int, int, int, str, str]
 WITHOUT_REQUESTS = ("inodes", "pids")
+GROUPS = {"inodes": ("uses inodes", "uses no inodes"), "pids": ("", "")}
+"""Resource → the group that goes first, and the one that goes last."""
+BY_REQUEST = ("exceeds its request", "stays within its request")
+NOTES = {
+    "inodes": (
+        "Inodes cannot be requested, so whoever uses any exceeds its request and goes first, whatever the priority. "
+        "The documentation of Kubernetes speaks of priority alone; this is what the kubelet does."
+    )
+}
 
 
 def ranking(world: World, health: NodeHealth) -> dict[str, Any] | None:
@@ -60,6 +69,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> di
         "resource": told.resource,
         "requests": told.resource not in WITHOUT_REQUESTS,
         "rows": rows,
+        "note": NOTES.get(told.resource, ""),
         "more": max(0, len(told.rows) - MOST),
         "spared": bool(rows) and not victim,
     }
@@ -70,24 +80,29 @@ def why(told: ev.EvictionRanked, index: int) -> str:
     row = told.rows[index]
     if row[2] >= CRITICAL_PRIORITY:
         return "critical: never evicted by a kubelet"
-    requests = told.resource not in WITHOUT_REQUESTS
-    start = ("exceeds its request" if row[1] else "stays within its request") if requests else ""
+    start = GROUPS.get(told.resource, BY_REQUEST)[not row[1]]
     beside = told.rows[index - 1 if index else 1] if len(told.rows) > 1 else None
-    reason = _difference(told.signal, row, beside, requests) if beside else "nobody else is there"
+    reason = _difference(told, row, beside) if beside else "nobody else is there"
     return f"{start}; {reason}" if start and reason else start or reason
 
 
-def _difference(signal: str, row: Row, beside: Row, requests: bool) -> str:
+def _difference(told: ev.EvictionRanked, row: Row, beside: Row) -> str:
     """ "" when the group says it all: one exceeds its request, and the other does not."""
     name = short_name(beside[0])
-    if requests and row[1] != beside[1]:
+    if row[1] != beside[1]:
         return ""
     if row[2] != beside[2]:
         return f"priority {row[2]}, {'lower' if row[2] < beside[2] else 'higher'} than that of {name}"
     if row[5] != beside[5]:
-        what = "over its request" if requests else "in use"
-        return f"{_signed(signal, row[5])} {what}, {'more' if row[5] > beside[5] else 'less'} than {name}"
+        what = "over its request" if told.resource not in WITHOUT_REQUESTS else _in_use(row, beside)
+        return f"{_signed(told.signal, row[5])} {what}, {'more' if row[5] > beside[5] else 'less'} than {name}"
     return f"equal to {name}: by name"
+
+
+def _in_use(row: Row, beside: Row) -> str:
+    """Kubernetes takes requested bytes off a number of inodes; nobody needs to know while nobody requests any."""
+    plain = row[3] == row[5] and beside[3] == beside[5]
+    return "in use" if plain else "in use, less the bytes of ephemeral storage that it requests"
 
 
 def _signed(signal: str, number: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from scheduler_engine.api.objects import Pod
+
 from . import markup
 from .amounts import clock, cores, memory, seconds, short_name, shown
 from .departures import of_node, of_pod
@@ -35,7 +37,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "kind": "none",
         "nodes": plural(len(world.nodes), "node"),
         "pods": plural(len(world.pods), "pod"),
-        "bound": sum(1 for pod in world.pods.values() if pod.pod.node_name),
+        "bound": sum(1 for pod in world.pods.values() if pod.pod.node_name and not pod.pod.finished),
         "empty": not world.nodes and not world.pods,
     }
 
@@ -111,6 +113,8 @@ def _state(world: World, pod: PodState) -> str:
     if pod.state == "terminating":
         left = seconds(pod.left_us(world.clock_us))
         return f"terminating on {pod.node}, {left} left" if pod.node else "terminating"
+    if pod.pod.finished:
+        return _ended(pod.pod)
     if pod.state == "assumed":
         return f"assumed on {pod.node}, not yet bound"
     if pod.state == "bound":
@@ -118,6 +122,15 @@ def _state(world: World, pod: PodState) -> str:
     if queued is not None:
         return f"{lanes.get(queued.lane, 'in ' + queued.lane)}{note}"
     return f"waiting{note}"
+
+
+def _ended(pod: Pod) -> str:
+    """``evicted from n1``, ``succeeded on n1``, ``failed on n1 (DeadlineExceeded)``: it holds nothing there now."""
+    reason = pod.status.get("reason") or ""
+    if reason == "Evicted" and pod.node_name:
+        return f"evicted from {pod.node_name}"
+    where = f" on {pod.node_name}" if pod.node_name else ""
+    return f"{pod.phase.lower()}{where}{f' ({reason})' if reason else ''}"
 
 
 def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:

@@ -113,7 +113,7 @@ def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: i
         "priority": pod.priority,
         "qos": row.qos,
         "terminating": state.state == "terminating",
-        "exceeds": row.exceeds,
+        "exceeds": row.exceeds and row.has_request,
         "request": focus.text(row.request) if row.request else "none",
         "oom": signed(worst[4]),
         "oom_sum": f"{worst[2]} {'+' if worst[3] >= 0 else '−'} {abs(worst[3])}",

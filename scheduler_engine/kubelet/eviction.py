@@ -20,6 +20,8 @@ Observations = dict[str, Observation]
 HOUSEKEEPING_US = 10_000_000
 CLEANUP_POLL_US = 1_000_000
 CLEANUP_TIMEOUT_US = 30_000_000
+OF_CONTAINERS = ("memory", "ephemeral-storage")
+"""Resources of which an eviction's message tells what a container used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +114,15 @@ def reclaims(threshold: Threshold, dedicated_imagefs: bool) -> tuple[str, ...]:
 
 
 def eviction_message(threshold: Threshold, row: Ranked, observation: Observation) -> str:
-    """The text in the pod's status, in Kubernetes' words; it names a container when the pod has just one."""
+    """The text in the pod's status, in Kubernetes' words; it names a container when the pod has just one.
+
+    Kubernetes knows what a container uses of memory and disk, not of process numbers and inodes.
+    """
     resource = threshold.resource
     limit = _written(resource, threshold.amount.of(observation.capacity))
     left = _written(resource, observation.available)
     text = f"The node was low on resource: {resource}. Threshold quantity: {limit}, available: {left}. "
-    if len(row.pod.containers) == 1 and row.usage > row.request:
+    if resource in OF_CONTAINERS and len(row.pod.containers) == 1 and row.usage > row.request:
         name, used, request = row.pod.containers[0].get("name"), row.usage, row.request
         text += (
             f"Container {name} was using {_written(resource, used)}, request is {_written(resource, request)}, "

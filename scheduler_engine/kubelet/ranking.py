@@ -1,8 +1,11 @@
 """In which order a kubelet evicts pods, and why.
 
 Source: seed 002 §10 (Pod selection for kubelet eviction); upstream ``pkg/kubelet/eviction/helpers.go``. Starved of
-memory or disk: pods over their requests first, then by priority, then by how far they are over. Starved of inodes or
-process numbers, which have no requests: by priority, then by usage. Equal pods stand in order of their names.
+memory or disk: pods over their requests first, then by priority, then by how far they are over. Starved of process
+numbers, which have no requests: by priority, then by usage. Inodes have no requests either, and the seed tells the same
+of them; upstream ranks them as it ranks disks, so that whoever uses any exceeds a request of 0 and goes first, whatever
+the priority, and what is taken off the number at last is the request for ephemeral storage, in bytes. Equal pods stand
+in order of their names.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ CRITICAL_PRIORITY = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One row of the table: amounts in bytes, inodes or processes."""
+    """One row of the table: amounts in bytes, inodes or processes. ``over``: usage less the request that counts."""
 
     pod: Pod
     exceeds: bool
@@ -29,10 +32,8 @@ class Ranked:
     request: int
     has_request: bool
     qos: str
-
-    @property
-    def over(self) -> int:
-        return self.usage - self.request
+    over: int
+    measures_inodes: bool = False
 
     @property
     def critical(self) -> bool:
@@ -42,6 +43,9 @@ class Ranked:
     def reason(self) -> str:
         if self.critical:
             return "critical: never evicted by a kubelet"
+        if self.measures_inodes:
+            side = "uses inodes" if self.exceeds else "uses no inodes"
+            return f"{side}; priority {self.pod.priority}; usage less the request for ephemeral storage {self.over}"
         if not self.has_request:
             return f"priority {self.pod.priority}, then usage: there are no requests to compare with"
         side = "exceeds its request" if self.exceeds else "stays within its request"
@@ -80,9 +84,12 @@ def _ranked(pod: Pod, kinds: tuple[str, ...]) -> Ranked:
         "writable_layer": requests.ephemeral_storage,
     }
     used, request = sum(usage(pod, kind) for kind in kinds), known.get(kinds[0])
+    qos = qos_class(pod.spec)
+    if kinds == ("inodes",):
+        return Ranked(pod, used > 0, used, 0, False, qos, used - requests.ephemeral_storage, True)
     exceeds = request is not None and used > request
-    return Ranked(pod, exceeds, used, request or 0, request is not None, qos_class(pod.spec))
+    return Ranked(pod, exceeds, used, request or 0, request is not None, qos, used - (request or 0))
 
 
 def _order(row: Ranked) -> tuple[bool, int, int, str]:
-    return not row.exceeds and row.has_request, row.pod.priority, -row.over, row.pod.key
+    return not row.exceeds, row.pod.priority, -row.over, row.pod.key

@@ -232,15 +232,38 @@ def test_overhead_counts_as_a_request() -> None:
     assert order("memory.available", boxed, using("plain", memory="1Mi")) == ["plain", "boxed"]
 
 
-@pytest.mark.parametrize(("signal", "kind"), [("nodefs.inodesFree", "inodes"), ("pid.available", "pids")])
-def test_inodes_and_processes_rank_by_priority_then_usage(signal: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("signal", "kind", "expected"),
+    [
+        pytest.param(
+            "pid.available",
+            "pids",
+            ["low-much", "low-little", "low-none", "high-much"],
+            id="processes: by priority, then by usage",
+        ),
+        pytest.param(
+            "nodefs.inodesFree",
+            "inodes",
+            ["low-much", "low-little", "high-much", "low-none"],
+            id="inodes: who uses any goes before who uses none, whatever the priority",
+        ),
+    ],
+)
+def test_what_has_no_requests_ranks_as_upstream_does(signal: str, kind: str, expected: list[str]) -> None:
     pods = [
         using("high-much", **{kind: "9000"}).priority(10),
         using("low-little", **{kind: "1"}).priority(0),
         using("low-much", **{kind: "500"}).priority(0),
         using("low-none").priority(0),
     ]
-    assert order(signal, *pods) == ["low-much", "low-little", "low-none", "high-much"]
+    assert order(signal, *pods) == expected
+
+
+def test_of_inodes_the_requested_bytes_of_storage_are_taken_off() -> None:
+    asking = using("asking", inodes="9000").request({"ephemeral-storage": "1Ki"})
+    rows = rank([Pod(asking.obj()), Pod(using("plain", inodes="8500").obj())], "nodefs.inodesFree", False)
+    assert [(row.pod.name, row.over) for row in rows] == [("plain", 8500), ("asking", 9000 - 1024)]
+    assert rows[1].reason == "uses inodes; priority 0; usage less the request for ephemeral storage 7976"
 
 
 @pytest.mark.parametrize(
@@ -493,6 +516,11 @@ def test_processes_have_their_own_condition() -> None:
     simulation.execute(commands.Advance(10))
     assert condition(simulation, "PIDPressure") == "True"
     assert evicted(simulation) == ["a"]
+    pod = simulation.api.pod("default/a")
+    assert pod is not None
+    assert pod.status["message"] == (
+        "The node was low on resource: pids. Threshold quantity: 3276, available: 2768."
+    ), "of process numbers and inodes no container's part is told"
 
 
 def test_a_node_whose_pods_use_nothing_is_not_looked_at() -> None:

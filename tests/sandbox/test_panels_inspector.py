@@ -7,7 +7,10 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector import stats
+from scheduler_engine import commands
 from scheduler_engine.scenario import load_scenarios
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_after
@@ -87,6 +90,24 @@ def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> N
 )
 def test_a_pod_says_where_it_is(world: World, pod: str, state: str) -> None:
     assert stats(world, View(pod=pod))["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "state"),
+    [
+        pytest.param("Failed", "Evicted", "evicted from n1", id="evicted"),
+        pytest.param("Failed", "DeadlineExceeded", "failed on n1 (DeadlineExceeded)", id="failed for a reason"),
+        pytest.param("Succeeded", "", "succeeded on n1", id="succeeded"),
+        pytest.param("Running", "", "bound to n1", id="still running"),
+    ],
+)
+def test_a_pod_that_has_ended_holds_no_node(phase: str, reason: str, state: str) -> None:
+    simulation = Simulation()
+    pod = make_pod("p").node("n1").status(phase=phase, reason=reason)
+    simulation.execute(commands.Apply((make_node("n1").obj(), pod.obj())))
+    world = World.fold(simulation.recorder.entries)
+    assert stats(world, View(pod="default/p"))["state"] == state
+    assert stats(world, View())["bound"] == (1 if phase == "Running" else 0)
 
 
 def test_a_node_tells_its_room_pods_taints_and_why_not_for_the_pod_in_question(world: World) -> None:

@@ -31,6 +31,10 @@ def disk(pod: str, amount: str) -> Step:
     return {"kind": "usage", "pod": f"default/{pod}", "ephemeral_storage": amount}
 
 
+def inodes(pod: str, number: str) -> Step:
+    return {"kind": "usage", "pod": f"default/{pod}", "inodes": number}
+
+
 def condition(kind: str, status: str, node: str = "node1") -> Step:
     return {"kind": "node-condition", "node": node, "type": kind, "status": status}
 
@@ -300,6 +304,19 @@ def test_the_system_daemons_use_something_too() -> None:
 
 
 # --- ranking and history ----------------------------------------------------------------------------------------------
+
+
+def test_the_ranking_for_inodes_says_how_the_kubelet_differs_from_its_documentation() -> None:
+    default = {"kind": "kubelet", "node": "node1", "configuration": None}
+    steps = (default, inodes("greedy-high", "6500k"), inodes("greedy-low", "10"), advance(10))
+    table = detail("memory-pressure", *steps)["ranking"]
+    assert [(row["name"], row["why"]) for row in table["rows"]] == [
+        ("greedy-low", "uses inodes; priority 0, lower than that of greedy-high"),
+        ("greedy-high", "uses inodes; priority 1000, higher than that of greedy-low"),
+        ("modest", "uses no inodes"),
+    ]
+    assert "goes first, whatever the priority" in table["note"]
+    assert table["note"] in html(world_after("memory-pressure", *steps))
 
 
 def test_the_ranking_marks_the_victim_and_says_why_each_pod_stands_where_it_does() -> None:

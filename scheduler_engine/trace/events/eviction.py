@@ -49,6 +49,7 @@ class EvictionRanked(Event):
     """The order in which a kubelet would evict to reclaim ``resource``, as ``signal`` is below ``threshold``.
 
     ``rows``: (pod, exceeds its request, priority, usage, request, usage over request, QoS class, why it stands here).
+    Of inodes any use exceeds, and what is taken off the usage is the request for ephemeral storage.
     """
 
     node: str

@@ -75,9 +75,24 @@ def start_us(pod: Pod) -> int:
     return NOT_STARTED_US if pod.start_time_us is None else pod.start_time_us
 
 
-def importance(info: PodInfo) -> tuple[int, int]:
-    """Sorts the most important pod first: higher priority, then the older start."""
-    return -info.pod.priority, start_us(info.pod)
+def by_importance(infos: Sequence[PodInfo]) -> list[PodInfo]:
+    """The most important pod first: higher priority, then the older start.
+
+    Equals that have started keep their order. Of equals that have not, the last comes first: upstream takes the present
+    anew for each side of a comparison, so that each of them is older than the one before it. That holds for up to 12
+    pods; above, another way of sorting begins whose order there nobody can tell, and the same is done here.
+    """
+    placed = enumerate(infos)
+    ranked = sorted(placed, key=lambda item: (*_age(item[1].pod), item[0] if _started(item[1].pod) else -item[0]))
+    return [info for _, info in ranked]
+
+
+def _age(pod: Pod) -> tuple[int, int]:
+    return -pod.priority, start_us(pod)
+
+
+def _started(pod: Pod) -> bool:
+    return pod.start_time_us is not None
 
 
 def split_by_budgets(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
@@ -146,12 +161,14 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
     if run.rejected is not None:
         return
-    violating, others = split_by_budgets(sorted(removed, key=importance), budgets)
+    violating, others = split_by_budgets(by_importance(removed), budgets)
     run.violating = tuple(info.pod.key for info in violating)
     victims = [info for info in violating if not _reprieve(node, run, info)]
     run.pdb_violations = len(victims)
     victims += [info for info in others if not _reprieve(node, run, info)]
-    run.victims = [info.pod for info in sorted(victims, key=importance)]
+    if violating and others:
+        victims = by_importance(victims)
+    run.victims = [info.pod for info in victims]
     if not victims:
         raise PluginError(f'expected at least one victim pod on node "{run.node}"')
 

@@ -115,6 +115,18 @@ TWO_CPU = make_node("n1").capacity(cpu="2")
             (["high", "low", "big"], 0),
             id="victims are named from the most important one down",
         ),
+        pytest.param(
+            [make_pod(name).cpu("2") for name in "abc"],
+            [],
+            (["c", "b", "a"], 0),
+            id="equal pods that have not started are tried and named in reverse order",
+        ),
+        pytest.param(
+            [make_pod("a").cpu("2"), make_pod("b").cpu("2").label("app", "web"), make_pod("c").cpu("2")],
+            [budget(0, {"matchLabels": {"app": "web"}})],
+            (["a", "c", "b"], 1),
+            id="where a budget protects some they are sorted once more, and turn round once more",
+        ),
     ],
 )
 def test_victims_when_nobody_can_stay(
@@ -148,6 +160,18 @@ def web(name: str, priority: int = 0, second: int = 0) -> PodBuilder:
             [],
             (["new"], 0),
             id="a pod that has not started is the youngest",
+        ),
+        pytest.param(
+            [make_pod("first").cpu("2"), make_pod("last").cpu("2")],
+            [],
+            (["first"], 0),
+            id="of equal pods that have not started the one added last is let off",
+        ),
+        pytest.param(
+            [running("first", "2", 0, 5), running("last", "2", 0, 5)],
+            [],
+            (["last"], 0),
+            id="of equal pods that started together the one added first is let off",
         ),
         pytest.param(
             [running("a", "2", 5), web("b", 1)], [budget(0, WEB)], (["a"], 0), id="a protected pod is let off first"

@@ -1,4 +1,4 @@
-"""The film of one node's dry run: as it is, all lower-priority pods out, one reprieve after the other, the result."""
+"""The film of one node's dry run: as it is, the lower-priority pods out, one reprieve after the other, the result."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from .markup import Markup, esc
 from .state import Cycle, NodeState, pod_requests
 from .words import plural
 from .world import World
+
+MOST_REMOVALS = 12
+"""Pods that are taken out one by one; what more there are go together."""
 
 
 def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, Any]:
@@ -89,6 +92,7 @@ class _Film:
             self._frame(0, "as it is", _Bar((*inside, *removed), False), f"{used} used")
             | {"formula": f"{used} used of {self._text(self.total)}", "note": asks}
         ]
+        frames += self._removals(len(frames), inside, removed)
         for action, key, ok, reason in self.tried.steps:
             if action == "fits":
                 frames.append(self._all_out(len(frames), inside, len(removed), ok, reason))
@@ -101,6 +105,28 @@ class _Film:
             made = self._frame(len(frames), "result", bar, f"{used} used")
             frames.append(made | {"formula": self._sum(bar), "note": self._result()})
         return frames
+
+    def _removals(self, number: int, inside: tuple[str, ...], removed: list[str]) -> list[dict[str, Any]]:
+        """One frame for each call of RemovePod, from who stands on the node first."""
+        why = {key: reason for action, key, _, reason in self.tried.steps if action == "remove"}
+        shown = removed if len(removed) <= MOST_REMOVALS + 1 else removed[:MOST_REMOVALS]
+        frames = []
+        for place, key in enumerate(shown, 1):
+            bar = _Bar((*inside, *removed[place:]), False)
+            reason = f": {why[key]}" if why[key] else ""
+            note = f"RemovePod({short_name(key)}){reason}; PreFilter plugins that count it take it out, too"
+            frames.append(self._removal(number + place - 1, bar, note) | {"pod": Markup(pod_in_short(self.world, key))})
+        rest = len(removed) - len(shown)
+        if rest:
+            note = f"RemovePod for {rest} more pods of lower priority"
+            made = self._removal(number + len(shown), _Bar(inside, False), note)
+            frames.append(made | {"title": f"{rest} more out"})
+        return frames
+
+    def _removal(self, number: int, bar: _Bar, note: str) -> dict[str, Any]:
+        used = self._text(self._size(*bar.inside))
+        made = self._frame(number, "out", bar, f"{used} used")
+        return made | {"formula": f"{used} used of {self._text(self.total)}", "note": note}
 
     def _all_out(self, number: int, inside: tuple[str, ...], removed: int, ok: bool, reason: str) -> dict[str, Any]:
         title = f"all {removed} lower ones out" if removed != 1 else "the lower one out"

@@ -35,8 +35,9 @@ CRITERIA = {
     "smallest sum of the victims' priorities": "Smallest sum of priorities",
     "fewest victims": "Fewest victims",
     "latest start of the most important victims": "Latest start of the top victim",
-    "first": "First in the list",
 }
+FIRST = "First in the list"
+"""What decides when no criterion does."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -77,8 +78,11 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "not_helped": _not_helped(cycle, len(others)),
         "verdicts": _verdicts(cycle),
         "film": film(world, cycle, selected) if selected else None,
-        "ladder": [_rung(applied, number, chosen, victims) for number, applied in enumerate(cycle.ladder, 1)],
-        "criteria_left": list(CRITERIA.values())[len(cycle.ladder) :] if cycle.ladder else [],
+        "ladder": [
+            *(_rung(applied, number, chosen, victims) for number, applied in enumerate(cycle.ladder, 1)),
+            *_drawn(cycle, chosen),
+        ],
+        "criteria_left": _criteria_left(cycle),
         "summary": _summary(cycle, chosen),
         "cleared": [short_name(key) for key in cycle.post_filter.cleared_nominations] if cycle.post_filter else [],
     }
@@ -143,6 +147,35 @@ def _sum(value: str, victims: int) -> str:
     if not value.removeprefix("-").isdigit() or not victims:
         return value
     return f"{signed(int(value) - victims * OFFSET)} + {victims}·2³¹"
+
+
+def _tied(cycle: Cycle) -> tuple[str, ...]:
+    """Nodes that are equal under every criterion, none when one of them decided."""
+    survivors = cycle.ladder[-1].survivors if len(cycle.ladder) == len(CRITERIA) else ()
+    return survivors if len(survivors) > 1 else ()
+
+
+def _drawn(cycle: Cycle, chosen: str) -> list[dict[str, Any]]:
+    """The rung behind the criteria. Before PostFilter is over nobody has been chosen, and the first by name will be."""
+    tied = _tied(cycle)
+    if not tied:
+        return []
+    first = chosen or min(tied)
+    return [
+        {
+            "number": len(CRITERIA) + 1,
+            "title": FIRST,
+            "change": f"{len(tied)} → 1",
+            "tokens": markup.join(markup.token(node, "", "tok won" if node == first else "tok") for node in tied),
+            "note": "All are equal. Kubernetes takes which its map happens to give first; here, the first by name.",
+        }
+    ]
+
+
+def _criteria_left(cycle: Cycle) -> list[str]:
+    if not cycle.ladder or _tied(cycle):
+        return []
+    return [*list(CRITERIA.values())[len(cycle.ladder) :], FIRST]
 
 
 def _rung(applied: PreemptionCriterionApplied, number: int, chosen: str, victims: dict[str, int]) -> dict[str, Any]:

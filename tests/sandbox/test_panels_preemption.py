@@ -12,8 +12,13 @@ from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
 
+OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "cart-5")]
 FRAMES = [
     ("2300m used of 4000m", "payments-1 asks for 3000m"),
+    *(
+        (f"{used} used of 4000m", f"RemovePod({name}); PreFilter plugins that count it take it out, too")
+        for used, name in OUT
+    ),
     ("3000m asked ≤ 4000m", "without 4 pods of lower priority payments-1 fits"),
     ("3000m asked + 500m back = 3500m ≤ 4000m", "cart-5 fits beside payments-1: it may stay"),
     (
@@ -51,6 +56,7 @@ def test_the_film_goes_from_as_it_is_over_all_out_and_each_reprieve_to_the_resul
     film = stats(world, View())["film"]
     assert film["node"] == "node-b1"
     assert [(frame["title"], frame["outcome"]) for frame in film["frames"]][1:-1] == [
+        *(("out", f"{used} used") for used, _ in OUT),
         ("all 4 lower ones out", "fits"),
         ("back in?", "kept"),
         ("back in?", "victim"),
@@ -74,8 +80,12 @@ def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
     world = World.fold(simulation.recorder.entries)
     assert "default/large-1" not in world.pods
     frames = stats(world, View(cycle=1))["film"]["frames"]
+    told = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it take it out, too"
+    assert (frames[1]["note"], "small-1" in frames[1]["pod"]) == (told, True)
     assert [frame["formula"] for frame in frames] == [
         "4000m used of 4000m",
+        "3000m used of 4000m",
+        "0m used of 4000m",
         "2000m asked ≤ 4000m",
         "2000m asked + 1000m back = 3000m ≤ 4000m",
         "2000m asked + 1000m staying + 3000m back = 6000m > 4000m",
@@ -100,13 +110,13 @@ def test_the_budget_that_an_eviction_would_violate_is_named() -> None:
         simulation.execute(commands.Stage())
     found = stats(World.fold(simulation.recorder.entries), View())
     assert "PDB guard</span>" in found["candidates"][0]["victims"]
-    assert [frame["violates"] for frame in found["film"]["frames"]] == [False, False, True, False]
+    assert [frame["violates"] for frame in found["film"]["frames"]] == [False, False, False, True, False]
 
 
 def test_a_refused_reprieve_is_hatched_and_does_not_stay(world: World) -> None:
     frames = stats(world, View())["film"]["frames"]
-    assert 'class="over"' in frames[3]["svg"]
-    assert 'class="over"' not in frames[5]["svg"]
+    assert 'class="over"' in frames[7]["svg"]
+    assert 'class="over"' not in frames[9]["svg"]
 
 
 def test_another_candidate_can_be_looked_at(world: World) -> None:
@@ -127,6 +137,36 @@ def test_the_ladder_tells_who_fell_at_which_criterion(world: World) -> None:
     ]
     assert 'class="tok won" data-node="node-b1"' in ladder[4]["tokens"]
     assert 'class="tok fell" data-node="node-a1"' in ladder[4]["tokens"]
+
+
+def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
+    simulation = Simulation()
+    small = [pod(f"small-{number:02}", "100m", 0, nodeName="n1") for number in range(20)]
+    simulation.execute(commands.Apply((node("n1"), *small, pod("new-1", "4", 10))))
+    simulation.execute(commands.Advance(1))
+    frames = stats(World.fold(simulation.recorder.entries), View(cycle=1))["film"]["frames"]
+    titles = [frame["title"] for frame in frames]
+    assert titles[1:15] == ["out"] * 12 + ["8 more out", "all 20 lower ones out"]
+    assert frames[13]["formula"] == "0m used of 4000m"
+    assert [frame["number"] for frame in frames] == list(range(len(frames)))
+
+
+def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> None:
+    simulation = Simulation()
+    old = [pod(f"old-{name}", "4", 0, nodeName=name) for name in ("n1", "n2")]
+    simulation.execute(commands.Apply((node("n1"), node("n2"), *old, pod("new-1", "2", 10))))
+    simulation.execute(commands.Advance(1))
+    found = stats(World.fold(simulation.recorder.entries), View(cycle=1))
+    *equal, last = found["ladder"]
+    assert [rung["change"] for rung in equal] == ["2, all equal"] * 5
+    assert (last["number"], last["title"], last["change"]) == (6, "First in the list", "2 → 1")
+    assert 'class="tok won" data-node="n1"' in last["tokens"]
+    assert "map happens to give first" in last["note"]
+    assert found["criteria_left"] == []
+
+
+def test_where_a_criterion_decides_the_first_in_the_list_is_not_needed(world: World) -> None:
+    assert stats(world, View())["criteria_left"] == ["First in the list"]
 
 
 def test_the_sum_of_priorities_is_shown_without_its_offset(world: World) -> None:

@@ -37,7 +37,8 @@ def moved(world: World, entry: ev.Entry, event: ev.PodMoved) -> None:
         known.move = event
         return
     mine.noted.pop(event.pod, None)
-    mine.stayed.pop(event.pod, None)
+    if event.cause != FAILED or event.target != "unschedulablePods":
+        mine.stayed.pop(event.pod, None)  # what hints answer about events noted in flight comes before this very move
     mine.queue.pop(event.pod, None)
     if event.target:
         mine.queue[event.pod] = queued

@@ -19,6 +19,7 @@ from .world import World
 MOST = 60
 """Cards shown per lane; the rest is a number."""
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
     "BackoffComplete": "from backoffQ, backoff over",
     "PopFromBackoffQ": "popped from backoffQ, as activeQ was empty",
@@ -32,7 +33,8 @@ QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop"
 RULES = {
     "v1.34": "Hints decide whom an event wakes. Backoff {initial} s × 2^(failures − 1), at most {most} s, "
     "cut short when idle.",
-    "design-doc": "Any event wakes every pod. Backoff {initial} s × 2^attempts, at most {most} s, never cut short.",
+    "design-doc": "No hints: a change of nodes, services or volumes, or a pod's end, wakes every pod; one that gets a "
+    "node wakes those whose affinity needs it. Backoff {initial} s × 2^attempts, at most {most} s, never cut short.",
 }
 """What tells the two rule sets apart, in one breath."""
 
@@ -60,11 +62,14 @@ def _replicas(world: World) -> list[dict[str, Any]]:
 
 
 def _rules(world: World) -> dict[str, str]:
-    configured = world.configured
-    name = configured.queue_rules if configured else "v1.34"
+    configured, name = world.configured, _rules_of(world)
     given = configured.configuration if configured else {}
     initial, most = given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
     return {"rules": name, "rules_say": RULES[name].format(initial=initial, most=most)}
+
+
+def _rules_of(world: World) -> str:
+    return world.configured.queue_rules if world.configured else "v1.34"
 
 
 # --- the lanes --------------------------------------------------------------------------------------------------------
@@ -88,7 +93,7 @@ def _lane(world: World, lane: Lane) -> dict[str, Any]:
     return {
         "id": lane.name,
         "title": lane.title,
-        "note": lane.note,
+        "note": NOTES.get((_rules_of(world), lane.name), lane.note),
         "count": len(found),
         "cards": cards,
         "html": join(card_html(card) for card in cards),
@@ -156,12 +161,21 @@ def _moved(queued: Queued) -> str:
     return CAUSES.get(came.cause) or f"after {_event(came.cause, queued.about)}"
 
 
+NOTED = {
+    "v1.34": ("noted {events}", "no event since its Pop"),
+    "design-doc": ("{events}: if it fails now, it goes to backoffQ", "no move request since its Pop"),
+}
+"""Rules → what a pod in flight says of events since its Pop, and of none. The design document has nothing noted: it
+compares the cycle of the last move request with the pod's own."""
+
+
 def _flying(world: World, queued: Queued) -> dict[str, Any]:
     key = queued.move.pod
     noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
     attempt = world.attempt_of(key, world.scheduler)
     binding = attempt is not None and attempt.number in world.binding
-    detail = f"noted {listed(noted)}" if noted else "no event since its Pop"
+    some, none = NOTED[_rules_of(world)]
+    detail = some.format(events=listed(noted)) if noted else none
     early = queued.came.cause == "PopFromBackoffQ"
     return {
         "age": "binding" if binding else f"attempt {max(queued.move.attempts, 1)}",
@@ -205,7 +219,9 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
 def _stuck(world: World, queued: Queued) -> dict[str, Any]:
     move = queued.move
     by = list(move.unschedulable_plugins or move.pending_plugins)
-    woken = wakes(move.unschedulable_plugins + move.pending_plugins)
+    pod = world.pods.get(move.pod)
+    has_affinity = pod is not None and bool((pod.pod.affinity.get("podAffinity") or {}).get(REQUIRED))
+    woken = wakes(move.unschedulable_plugins + move.pending_plugins, _rules_of(world), has_affinity)
     stayed = world.stayed.get(move.pod)
     return {
         "age": f"since {short_clock(move.timestamp_us)}",
@@ -241,3 +257,5 @@ LANES = (
     Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),
     Lane("gated", "gated", "PreEnqueue says no", "gated", _by_time, _gated),
 )
+NOTES = {("design-doc", "unschedulable"): "until the next event"}
+"""(rules, lane) → what the lane says instead."""

@@ -1,6 +1,6 @@
 """Which cluster events may wake a pod that a plugin rejected.
 
-Source: upstream plugins' ``EventsToRegister`` (v1.34.1).
+Source: upstream plugins' ``EventsToRegister`` (v1.34.1); for the rules of the design document seed 000.
 """
 
 from __future__ import annotations
@@ -61,6 +61,14 @@ WAKES: dict[str, tuple[str, ...]] = {
 }
 
 
-def wakes(plugins: tuple[str, ...]) -> list[str]:
-    """The events of all these plugins, each once."""
+MOVE_REQUESTS = ("Node/*", "Pod/Delete", "Service/*", "PV/*", "PVC/*", "StorageClass/*", "CSINode/*")
+"""By the design document these wake every pod, whoever rejected it."""
+AFFINITY = "Pod/* it needs"
+"""A pod that gets a node, or changes there, wakes those with a required affinity term that it matches."""
+
+
+def wakes(plugins: tuple[str, ...], rules: str, has_affinity: bool) -> list[str]:
+    """The events of all these plugins, each once. ``has_affinity``: the pod has a required term of pod affinity."""
+    if rules == "design-doc":
+        return [*([AFFINITY] if has_affinity else []), *MOVE_REQUESTS]
     return list(dict.fromkeys(event for plugin in plugins for event in WAKES.get(plugin, ())))

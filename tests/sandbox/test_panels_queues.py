@@ -14,6 +14,7 @@ from scheduler_engine import commands
 from scheduler_engine.scenario import load_scenarios, play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from tests.engine.cluster import node, pod
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_of
 
@@ -132,6 +133,47 @@ def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off(
 def test_a_pod_in_flight_names_the_node_that_came_in_mid_cycle() -> None:
     _, cards = opened("queue-node-arrives-in-mid-cycle")
     assert cards["big-1"]["detail"] == "noted NodeAdd node-large"
+
+
+def test_what_a_hint_answered_about_an_event_noted_in_flight_stands_on_the_card_after_the_failure() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1"), pod("big", "9", 0))))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    simulation.execute(commands.Apply((node("n2"),)))
+    assert cards_of(simulation)["big"]["detail"] == "noted NodeAdd n2"
+    simulation.execute(commands.PodCycle())
+    card = cards_of(simulation)["big"]
+    assert (card["lane"], card["hint"][:3]) == ("unschedulable", ("NodeResourcesFit", "QueueSkip", "NodeAdd"))
+    simulation.execute(commands.Advance(340))
+    simulation.execute(commands.Settle())
+    assert "hint" not in cards_of(simulation)["big"], "the next attempt begins anew"
+
+
+def test_by_the_design_document_no_plugin_decides_what_wakes_a_pod() -> None:
+    simulation = Simulation(queue_rules="design-doc")
+    simulation.execute(commands.Apply((node("n1"), pod("big", "9", 0))))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    assert cards_of(simulation)["big"]["detail"] == "no move request since its Pop"
+    simulation.execute(commands.Apply((node("n2"),)))
+    assert cards_of(simulation)["big"]["detail"] == "NodeAdd n2: if it fails now, it goes to backoffQ"
+    simulation.execute(commands.PodCycle())
+    assert cards_of(simulation)["big"]["lane"] == "backoffQ"
+    simulation.execute(commands.Advance(60))
+    card = cards_of(simulation)["big"]
+    assert (card["lane"], card["wakes"]) == ("unschedulable", ["Node/*", "Pod/Delete", "5 more"])
+    lanes = {lane["id"]: lane for lane in stats(world_of(simulation), View())["lanes"]}
+    assert lanes["unschedulable"]["note"] == "until the next event"
+
+
+def test_by_the_design_document_a_pod_with_affinity_waits_for_pods_that_it_needs() -> None:
+    simulation = Simulation(queue_rules="design-doc")
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    needs = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    simulation.execute(commands.Apply((node("n1"), pod("web", "1", 0, affinity=needs))))
+    simulation.execute(commands.Settle())
+    assert cards_of(simulation)["web"]["wakes"][0] == "Pod/* it needs"
 
 
 def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:

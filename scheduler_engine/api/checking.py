@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.loading import DEFAULT_LIMITS, Manifest, located, read_manifests
 from scheduler_engine.api.parsing import Limits
-from scheduler_engine.api.validation import validate
+from scheduler_engine.api.validation import judged
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
 
@@ -37,10 +37,10 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
     for manifest in manifests:
         if len(errors) > MOST_ERRORS:
             break
-        wrong = validate(manifest.data, manifest.document)
+        wrong, defaulted = judged(manifest.data, manifest.document)
         errors += wrong
         if not wrong and len(warnings) <= MOST_ERRORS:
-            warnings += warnings_about(manifest.data, manifest.document)
+            warnings += warnings_about(manifest.data, manifest.document, defaulted)
     more = (len(errors) > MOST_ERRORS, len(warnings) > MOST_ERRORS)
     return Checked(manifests, _in_order(errors, manifests), _in_order(warnings, manifests), *more)
 

@@ -34,9 +34,10 @@ HINTS_ANNOTATION = "service.kubernetes.io/topology-aware-hints"
 MOST_INDEXES, MOST_PARALLEL = 100_000, 10_000
 
 
-def warnings_about(manifest: Data, document: int = 0) -> list[FieldError]:
+def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = None) -> list[FieldError]:
     """What Kubernetes would warn of; the manifest must be valid. ``document`` is its number in its text.
 
+    ``defaulted``: what ``with_defaults`` gives of it, where somebody has it already.
     More than ``MOST_ERRORS`` say that there may be still more.
     """
     kind = kind_of(manifest).name
@@ -45,7 +46,7 @@ def warnings_about(manifest: Data, document: int = 0) -> list[FieldError]:
         return []
     name = (manifest.get("metadata") or {}).get("name") or ""
     shown = f"{kind} {name[:LONGEST_NAME]}".strip()
-    found = islice(rule(with_defaults(manifest)), MOST_ERRORS + 1)
+    found = islice(rule(with_defaults(manifest) if defaulted is None else defaulted), MOST_ERRORS + 1)
     return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in found]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,6 +112,18 @@ def test_quotes_are_advised_around_what_is_written(label: str, message: str) -> 
 def test_quotes_are_advised_around_what_json_has() -> None:
     [error] = check_text('{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": 1.50}}').errors
     assert error.message == 'must be a text, not a number (1.5); write it in quotes: "1.50"'
+
+
+def test_defaults_are_filled_in_once_for_errors_and_warnings() -> None:
+    names: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: names.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        checked = check_text(pod("  nodeSelector: {beta.kubernetes.io/os: linux}"))
+    finally:
+        sys.setprofile(before)
+    assert (len(checked.errors), len(checked.warnings)) == (0, 1)
+    assert names.count("with_defaults") == 1
 
 
 def test_an_update_that_is_refused_has_a_place_too() -> None:

@@ -100,19 +100,28 @@ def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
     unwritable = _not_json(manifest)
     if unwritable:
         return [FieldError("", "FieldValueInvalid", unwritable, document)]
+    return judged(manifest, document)[0]
+
+
+def judged(manifest: Manifest, document: int = 0) -> tuple[list[FieldError], Manifest]:
+    """Like ``validate``, of a mapping that came from a text, and the form with defaults that the rules have seen.
+
+    Where the rules were not asked, that form is empty.
+    """
     try:
         kind = kind_of(manifest).name
     except Rejected as problem:
-        return _numbered(problem.errors, document, manifest)
+        return _numbered(problem.errors, document, manifest), {}
     errors = check_fields(manifest, kind)
     if len(errors) > MOST_ERRORS:
-        return _numbered(errors, document, manifest)
+        return _numbered(errors, document, manifest), {}
     complete = BEFORE_RULES.get(kind, dict)
     sound = well_typed(manifest, kind) if errors else manifest
     places = {place for error in errors for place in (error.path, meant(error).lstrip("."))}
     above = {part for place in places for part in owners_of(place)}
-    more = (error for error in _rules(complete(with_defaults(sound))) if not _follows(error, places, above))
-    return _numbered(chain(errors, more), document, manifest)
+    defaulted = with_defaults(sound)
+    more = (error for error in _rules(complete(defaulted)) if not _follows(error, places, above))
+    return _numbered(chain(errors, more), document, manifest), defaulted
 
 
 def _not_json(manifest: Manifest) -> str:

@@ -25,7 +25,7 @@ run: .venv/installed ## Serve the site on http://127.0.0.1:8000/ (PORT=8123 make
 	@exec $(BIN)/python -m sandbox.server --prepare --bind $(HOST) --port $(PORT)
 
 test: venv ## Run all tests, or some: make test ARGS='-k queue'
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: venv ## Check style and formatting
 	$(BIN)/ruff check .

@@ -154,7 +154,7 @@ ENGINE_LONG = _whole("ENGINE_LONG", 3)
 # leave a share of the machine's memory to the process that serves.
 _share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 2)
 _default_megabytes = max(256, min(_share // 2**20, 1536))
-ENGINE_MEMORY = _whole("ENGINE_MEMORY_MB", _default_megabytes, least=128) * 2**20
+ENGINE_MEMORY = _whole("ENGINE_MEMORY_MB", _default_megabytes, least=64) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
 COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
 
 MOST_QUIET = 500
-"""Instants in a row in which nothing is scheduled, after which a run ends: a second or two of computing."""
+"""Timers in a row, housekeeping apart, after which nothing is scheduled: then a run ends, after a second or two."""
 NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
 
@@ -53,7 +53,7 @@ def run(simulation: Simulation, command: commands.Run) -> None:
     scheduled, quiet = simulation.scheduler.cycle_count, 0
     while simulation.settle(limit - simulation.scheduler.cycle_count):
         scheduled, before = simulation.scheduler.cycle_count, scheduled
-        quiet = 0 if scheduled > before else quiet + 1
+        quiet = 0 if scheduled > before else quiet
         if quiet > MOST_QUIET:
             return
         if not simulation.timeline.has_work(tomorrow_us) and not simulation.replicas.waits_for_time():
@@ -62,6 +62,7 @@ def run(simulation: Simulation, command: commands.Run) -> None:
         assert due is not None
         if due > until_us:
             return
+        quiet += not simulation.timeline.timers[0].housekeeping
         simulation.timeline.fire_next()
         simulation.deliver()
         if simulation.scheduler.cycle_count >= limit:

@@ -194,7 +194,7 @@ NO_SETTINGS = {
     ("COMMAND_SECONDS", "soon"): "a number above 0, in seconds",
     ("ENGINE_PROCESSES", "-1"): "a whole number of 0 or more",
     ("ENGINE_LONG", "2.5"): "a whole number of 0 or more",
-    ("ENGINE_MEMORY_MB", "64"): "a whole number of 128 or more",
+    ("ENGINE_MEMORY_MB", "32"): "a whole number of 64 or more",
     ("PRUNE_DAYS", "never"): "a whole number of 0 or more",
 }
 

@@ -221,6 +221,8 @@ class World:
             gone = self.pods.pop(event.key, None)
             for scheduler in self.schedulers.values():
                 scheduler.nominations.pop(event.key, None)
+                # Its cache forgets the pod later, when another one may have come by that name.
+                scheduler.assumed.pop(event.key, None)
             if gone is not None:
                 self._place(event.key, gone.node, "")
         elif event.kind == "Node" and event.key in self.nodes:

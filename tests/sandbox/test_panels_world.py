@@ -231,6 +231,21 @@ def test_a_fault_belongs_to_one_scheduler_and_a_configuration_ends_it() -> None:
     assert world.faults == {}
 
 
+def test_a_pod_is_not_assumed_where_one_of_its_name_was_before_it() -> None:
+    story = two_schedulers()
+    story.add_node(traces.node("n"))
+    key = story.add_pod(traces.pod("p-1"))
+    story.recorder.replica = "a-1"
+    story.say(ev.CachePodChanged(key, "n", "assumed"), ev.ObjectDeleted("Pod", key))
+    story.say(ev.CachePodChanged(key, "n", "forgotten"))
+    story.add_pod(traces.pod("p-1"))
+    world = World.fold(story.entries)
+    for name in ("a-2", "a-1"):
+        world.look_at(name)
+        assert world.pods[key].state == "pending"
+        assert not world.pods_on.get("n")
+
+
 def test_the_moment_of_a_cycle_is_told_by_its_own_scheduler_alone() -> None:
     entries = two_schedulers()
     for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 1):

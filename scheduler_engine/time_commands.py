@@ -15,8 +15,12 @@ from scheduler_engine.timeline import SECOND_US
 if TYPE_CHECKING:
     from scheduler_engine.simulation import Simulation
 
-MOST_QUIET = 500
-"""Timers in a row, housekeeping apart, after which nothing is scheduled: then a run ends, after a second or two."""
+MOST_ROUNDS = 500
+"""Instants in a row, beyond those that are foreseen, after which a run ends: nothing is scheduled, and what goes round
+among controllers and kubelets may do so for ever. A second or two of computing.
+"""
+FORESEEN = 4
+"""Instants to which one timer leads at most if nothing goes round: a pod starts, is ready, is done, is gone."""
 NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
 
@@ -50,19 +54,22 @@ def run(simulation: Simulation, command: commands.Run) -> None:
     limit = simulation.scheduler.cycle_count + command.cycles
     until_us = simulation.now_us + simulation.patience_us()
     tomorrow_us = simulation.now_us + commands.MAX_ADVANCE_SECONDS * SECOND_US
-    scheduled, quiet = simulation.scheduler.cycle_count, 0
+    scheduled, rounds, counted_us = -1, 0, simulation.now_us
     while simulation.settle(limit - simulation.scheduler.cycle_count):
-        scheduled, before = simulation.scheduler.cycle_count, scheduled
-        quiet = 0 if scheduled > before else quiet
-        if quiet > MOST_QUIET:
-            return
+        if simulation.scheduler.cycle_count > scheduled:
+            scheduled = simulation.scheduler.cycle_count
+            rounds = MOST_ROUNDS + FORESEEN * len(simulation.timeline.timers)
         if not simulation.timeline.has_work(tomorrow_us) and not simulation.replicas.waits_for_time():
             return
         due = simulation.timeline.next_us()
         assert due is not None
         if due > until_us:
             return
-        quiet += not simulation.timeline.timers[0].housekeeping
+        if due > counted_us and not simulation.timeline.timers[0].housekeeping:
+            counted_us = due
+            rounds -= 1
+            if rounds < 0:
+                return
         simulation.timeline.fire_next()
         simulation.deliver()
         if simulation.scheduler.cycle_count >= limit:

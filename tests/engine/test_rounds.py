@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands, effort, time_commands
+from scheduler_engine.api.simulated import DURATION, START_DELAY
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_node
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import ObjectAdded
 from tests.engine import controllers as world
 
@@ -132,7 +133,8 @@ def test_a_run_does_not_wait_for_the_next_round() -> None:
 def test_a_run_ends_although_pods_come_and_go_slowly_for_ever(
     kind: str, grace: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time_commands, "MOST_QUIET", 20)
+    monkeypatch.setattr(time_commands, "MOST_ROUNDS", 20)
+    monkeypatch.setattr(time_commands, "FORESEEN", 0)
     simulation = hot_node()
     make, _ = OWNERS[kind]
     pod = {"nodeName": "hot", "tolerations": [AT_ONCE], "terminationGracePeriodSeconds": grace}
@@ -142,11 +144,25 @@ def test_a_run_ends_although_pods_come_and_go_slowly_for_ever(
     assert world.pods(simulation, gone=True)
 
 
+def test_a_run_waits_for_many_pods_that_end_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_commands, "MOST_ROUNDS", 0)
+    number = 15
+    pods = [
+        make_pod(f"p{place}").node("n1").metadata(annotations={DURATION: f"{place + 1}", START_DELAY: "1"}).obj()
+        for place in range(number)
+    ]
+    for pod in pods:
+        pod["spec"]["restartPolicy"] = "Never"
+    simulation = world.cluster(*pods)
+    world.run(simulation)
+    assert [pod.phase for pod in world.pods(simulation)] == ["Succeeded"] * number
+
+
 @pytest.mark.parametrize("duration", ["0", "0.000001", "1n", "0.4"])
 def test_pods_of_a_job_that_are_done_at_once_are_made_second_by_second(duration: str) -> None:
     simulation = world.cluster(make_node("n1").obj())
     job = world.job("batch", completions=2147483647)
-    job["spec"]["template"]["metadata"].setdefault("annotations", {})["sandbox/duration"] = duration
+    job["spec"]["template"]["metadata"].setdefault("annotations", {})[DURATION] = duration
     world.apply(simulation, job)
     world.advance(simulation, 5)
     # The first one was made by another command, and so is no part of a round.

@@ -46,11 +46,15 @@ def yaml_events(text: str) -> Iterator[Event]:
     """Events of every document. Raises NotReadable; the aliases are not followed here."""
     try:
         loader = yaml.CSafeLoader(text)
-        while loader.check_event():
-            event: Any = loader.get_event()
+        plain = _Resolved()
+        event: Any
+        for event in iter(loader.get_event, None):
+            mark = event.start_mark
+            if type(event) is yaml.ScalarEvent:  # Most of a text, so it takes the shortest way.
+                yield _scalar_event(event, plain, mark.line + 1, mark.column + 1)
+                continue
             known = _KNOWN_EVENTS.get(type(event))
             if known is not None:
-                mark = event.start_mark
                 yield known(event, mark.line + 1, mark.column + 1)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
@@ -62,10 +66,36 @@ def yaml_events(text: str) -> Iterator[Event]:
         raise NotReadable("invalid YAML: the text holds a character that YAML does not allow", 0, 0) from error
 
 
-def _scalar_event(event: yaml.ScalarEvent, line: int, column: int) -> Event:
-    if event.value == "<<" and event.implicit[0]:
-        return Event("merge", line, column)
-    return Event("scalar", line, column, _scalar(event, line, column), event.anchor, event.value)
+class _Resolved(dict[str, JSONScalar]):
+    """Plain text → its value, each worked out once: most keys and many values come again and again."""
+
+    def __missing__(self, text: str) -> JSONScalar:
+        value = self[text] = resolve_plain(text)
+        return value
+
+
+def _scalar_event(event: yaml.ScalarEvent, plain: _Resolved, line: int, column: int) -> Event:
+    text: str = event.value
+    if event.implicit[0]:
+        if text == "<<":
+            return Event("merge", line, column)
+        if event.tag is None or event.tag == "!":
+            try:
+                return Event("scalar", line, column, plain[text], event.anchor, text)
+            except ValueError as error:
+                raise NotReadable(str(error), line, column) from error
+    return Event("scalar", line, column, _other_scalar(event, line, column), event.anchor, text)
+
+
+def _other_scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:
+    """The value of what is quoted or has a tag."""
+    text: str = event.value
+    if "\0" in text:
+        raise NotReadable("a text must not hold the character U+0000", line, column)
+    try:
+        return text if event.tag is None or event.tag == "!" else resolve_tagged(event.tag, text)
+    except ValueError as error:
+        raise NotReadable(str(error), line, column) from error
 
 
 def _map_event(event: yaml.MappingStartEvent, line: int, column: int) -> Event:
@@ -81,7 +111,6 @@ def _list_event(event: yaml.SequenceStartEvent, line: int, column: int) -> Event
 
 
 _KNOWN_EVENTS: dict[type, Callable[[Any, int, int], Event]] = {
-    yaml.ScalarEvent: _scalar_event,
     yaml.MappingStartEvent: _map_event,
     yaml.SequenceStartEvent: _list_event,
     yaml.MappingEndEvent: lambda event, line, column: Event("end", line, column),
@@ -90,18 +119,6 @@ _KNOWN_EVENTS: dict[type, Callable[[Any, int, int], Event]] = {
     yaml.DocumentStartEvent: lambda event, line, column: Event("document", line, column),
 }
 """Parser event → what it is here; the others say nothing about data."""
-
-
-def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:
-    text: str = event.value
-    if "\0" in text:
-        raise NotReadable("a text must not hold the character U+0000", line, column)
-    try:
-        if event.tag is not None and event.tag != "!":
-            return resolve_tagged(event.tag, text)
-        return resolve_plain(text) if event.implicit[0] else text
-    except ValueError as error:
-        raise NotReadable(str(error), line, column) from error
 
 
 _TOKEN = re.compile(
@@ -145,20 +162,19 @@ def json_events(text: str) -> Iterator[Event]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
-    position, line, line_start = 0, 1, 0
-    while position < len(text):
+    position, line, line_start, size = 0, 1, 0, len(text)
+    while position < size:
         match = _TOKEN.match(text, position)
         column = position - line_start + 1
         if match is None:
             raise NotJson(f"invalid JSON: unexpected {text[position : position + 10]!r}", line, column)
-        token, kind = match.group(), str(match.lastgroup)
-        if kind == "space":
-            if "\n" in token:
-                line += token.count("\n")
-                line_start = position + token.rindex("\n") + 1
-        else:
+        token, kind = match[0], str(match.lastgroup)
+        if kind != "space":
             yield kind, token, line, column
-        position = match.end()
+        elif "\n" in token:
+            line += token.count("\n")
+            line_start = position + token.rindex("\n") + 1
+        position += len(token)
 
 
 def _value(kind: str, token: str, line: int, column: int) -> str | int | float | bool | None:

@@ -112,11 +112,12 @@ class _Open:
     value: dict[str, Any] | list[Any]
     place: Place
     anchor: str | None
+    keyed: bool
     nodes: int = 1
     height: int = 1
     key: str | None = None
     key_event: Event | None = None
-    merged: list[dict[str, Any]] = field(default_factory=list)
+    merged: tuple[dict[str, Any], ...] = ()
 
 
 def build_documents(events: Iterable[Event], limits: Limits) -> Iterator[Document]:
@@ -147,28 +148,30 @@ class _Builder:
 
     def take(self, event: Event) -> Document | None:
         """Take one event; the finished document when it was the last one of it."""
-        frame = self.stack[-1] if self.stack else None
-        if frame is not None and event.what != "end" and frame.key_event is None and isinstance(frame.value, dict):
-            self._key(frame, event)
-            return None
-        if frame is not None and event.what == "scalar" and event.anchor is None:
-            self._count(event, 1)
-            self._put(frame, event.value, Place(event.line, event.column, _NOWHERE, event.written), event)
-            return None
-        if event.what in ("map", "list"):
+        what = event.what
+        if self.stack and what != "end":
+            frame = self.stack[-1]
+            if frame.key_event is None and frame.keyed:
+                self._key(frame, event)
+                return None
+            if what == "scalar" and event.anchor is None:  # Most of a text, so it takes the shortest way.
+                self._count(event, 1)
+                self._put(frame, event.value, Place(event.line, event.column, _NOWHERE, event.written), event)
+                return None
+        if what in ("map", "list"):
             self._open(event)
             return None
-        if event.what == "end":
+        if what == "end":
             closed = self.stack.pop()
             for merged in closed.merged:
                 for key, value in merged.items():
                     closed.value.setdefault(key, value)  # type: ignore[union-attr]
             built, anchor = _Built(closed.value, closed.place, closed.nodes, closed.height), closed.anchor
-        elif event.what == "alias":
+        elif what == "alias":
             built, anchor = self._alias(event), None
         else:
             self._count(event, 1)
-            value = "<<" if event.what == "merge" else event.value
+            value = "<<" if what == "merge" else event.value
             built, anchor = _Built(value, Place(event.line, event.column, _NOWHERE, event.written)), event.anchor
         if anchor is not None:
             self.anchors[anchor] = built
@@ -198,8 +201,9 @@ class _Builder:
         self._count(event, 1)
         if len(self.stack) >= self.limits.depth:
             raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
+        keyed = event.what == "map"
         place = Place(event.line, event.column, {})
-        self.stack.append(_Open({} if event.what == "map" else [], place, event.anchor))
+        self.stack.append(_Open({} if keyed else [], place, event.anchor, keyed))
 
     def _path(self) -> str:
         """Of the value that comes next."""
@@ -241,7 +245,7 @@ class _Builder:
             listed = value if isinstance(value, list) else [value]
             if not all(isinstance(item, dict) for item in listed):
                 raise NotReadable("'<<' needs a mapping or a list of mappings", key_event.line, key_event.column)
-            frame.merged += listed
+            frame.merged += tuple(listed)
         else:
             place.line, place.column = key_event.line, key_event.column
             frame.place.children[frame.key] = place

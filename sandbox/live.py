@@ -14,8 +14,8 @@ from typing import Any
 
 from sandbox import engine, memory
 from sandbox.guide import guide
-from sandbox.panels.stuck import Stuck
-from sandbox.panels.world import World
+from sandbox.panels.model.stuck import Stuck
+from sandbox.panels.model.world import World
 from sandbox.records import Log, Plan, Position, Record
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from sandbox.models import Sandbox
-from sandbox.panels.world import World
+from sandbox.panels.model.world import World
 from scheduler_engine.api.scheme import KINDS
 
 STORE, STORE_SECONDS = "store-bytes", 60

@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 
 from sandbox.live import Live
 from sandbox.panels import PANELS
-from sandbox.panels.ribbon import tab_for
+from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.view import View
 from sandbox.records import Position
 

@@ -14,9 +14,11 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
-from sandbox.panels import faults, leader, steps
+from sandbox.panels import faults
+from sandbox.panels.leader import panel as leader
+from sandbox.panels.model import steps
+from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.world import World
 from sandbox.records import Position, Record
 from sandbox.rendering import Fragment
 from scheduler_engine import metrics

@@ -6,33 +6,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import (
-    bindings,
-    cache,
-    cluster,
-    configuration,
-    events,
-    evictions,
-    faults,
-    filter,
-    inspector,
-    leader,
-    metrics,
-    nodes,
-    preemption,
-    queues,
-    ribbon,
-    scores,
-    sentence,
-    status,
-    timeline,
-    toolbar,
-    workloads,
-)
-from .view import TABS, View
-from .world import World
+from sandbox.panels import bindings, cache, configuration, events, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels.cluster import panel as cluster
+from sandbox.panels.evictions import panel as evictions
+from sandbox.panels.filter import panel as filter
+from sandbox.panels.inspector import panel as inspector
+from sandbox.panels.leader import panel as leader
+from sandbox.panels.metrics import panel as metrics
+from sandbox.panels.model.world import World
+from sandbox.panels.nodes import panel as nodes
+from sandbox.panels.preemption import panel as preemption
+from sandbox.panels.queues import panel as queues
+from sandbox.panels.sentence import panel as sentence
+from sandbox.panels.view import View
+from sandbox.panels.workloads import panel as workloads
 
-__all__ = ["PANELS", "TABS", "Panel", "View", "World"]
+__all__ = ["PANELS", "TABS", "Panel", "Tab", "View", "World"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """Of the decision panels one is open at a time. ``tall``: it wants room as soon as there is an attempt to show.
+
+    ``stays``: whoever opens it goes on looking at it, whatever stage comes. ``note``: a line beside the tabs.
+    """
+
+    tall: bool = True
+    stays: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Panel:
     depends_on_view: tuple[str, ...] = ()
     same_while: Callable[[World, View], object] | None = None
     """While this stays equal for one World, the stats do too; None: they may change with every command."""
+    tab: Tab | None = None
+    """None: it is always on the page."""
 
 
 PANELS: dict[str, Panel] = {
@@ -58,18 +61,31 @@ PANELS: dict[str, Panel] = {
         Panel("faults", "Faults", faults.stats),
         Panel("cluster", "Cluster", cluster.stats, ("cycle", "shape"), cluster.same_while),
         Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
-        Panel("filter", "Filter", filter.stats, ("cycle", "node", "plugin", "page", "group", "reasons")),
-        Panel("scores", "Scores", scores.stats, ("cycle", "node", "plugin", "page")),
-        Panel("preemption", "Preemption", preemption.stats, ("cycle", "node")),
-        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",)),
-        Panel("workloads", "Workloads", workloads.stats, ("page",), workloads.same_while),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page")),
-        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page")),
-        Panel("leader", "Leader", leader.stats),
-        Panel("metrics", "Metrics", metrics.stats),
-        Panel("events", "Events", events.stats, ("pod", "node", "page")),
-        Panel("configuration", "Configuration", configuration.stats),
+        Panel(
+            "filter",
+            "Filter",
+            filter.stats,
+            ("cycle", "node", "plugin", "page", "group", "reasons"),
+            tab=Tab(tall=False),
+        ),
+        Panel(
+            "scores",
+            "Scores",
+            scores.stats,
+            ("cycle", "node", "plugin", "page"),
+            tab=Tab(note="weighted, below it raw → normalized × weight"),
+        ),
+        Panel("preemption", "Preemption", preemption.stats, ("cycle", "node"), tab=Tab(note="a dry run on copies")),
+        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab()),
+        Panel("workloads", "Workloads", workloads.stats, ("page",), workloads.same_while, tab=Tab(stays=True)),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
+        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
+        Panel("leader", "Leader", leader.stats, tab=Tab(stays=True)),
+        Panel("metrics", "Metrics", metrics.stats, tab=Tab(stays=True)),
+        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab(tall=False)),
+        Panel("configuration", "Configuration", configuration.stats, tab=Tab()),
         Panel("timeline", "Time line", timeline.stats, ("cycle",)),
         Panel("status", "Status", status.stats),
     )
 }
+TABS: dict[str, Panel] = {panel.id: panel for panel in PANELS.values() if panel.tab is not None}

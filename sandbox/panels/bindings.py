@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import markup
-from .amounts import seconds, share, short_name
-from .state import Cycle
-from .view import View
-from .words import listed
-from .world import World
+from sandbox.panels.drawing import markup
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import seconds, share, short_name
+from sandbox.panels.words.phrases import listed
 
 NEXT = {
     "WaitOnPermit": "allowed: WaitOnPermit is next",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import markup
-from .cluster import zone_title
-from .markup import Markup, esc
-from .state import Cycle
-from .view import View
-from .words import plural
-from .world import World
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.phrases import plural, zone_title
 
 MOST = 24
 """Most NodeInfos drawn in the recency list."""

@@ -8,13 +8,12 @@ from typing import Any
 
 import yaml
 
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import short_name
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.trace.events import Configured
-
-from .amounts import short_name
-from .view import View
-from .world import World
 
 FIRST = ("apiVersion", "kind", "percentageOfNodesToScore", "profiles")
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.markup import esc, join
+from sandbox.panels.drawing.paging import pager
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock, short_name
 from scheduler_engine.trace.text import line
-
-from .amounts import clock, short_name
-from .markup import esc, join
-from .paging import pager
-from .view import View
-from .world import World
 
 PAGE = 100
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.model.state import Fault
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import seconds, short_name
 from scheduler_engine.framework.faults import ANSWERS, NORMALIZE, OPEN_TO_ALL
-
-from .amounts import seconds, short_name
-from .state import Fault
-from .view import View
-from .world import World
 
 WORDS = {
     "error": "fails with an error",

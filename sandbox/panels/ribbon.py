@@ -4,41 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.markup import esc, join
+from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
-
-from .markup import esc, join
-from .state import Cycle
-from .view import View
-from .world import World
-
-TAB_OF_STAGE = {
-    "Pop": "cache",
-    "Snapshot": "cache",
-    "PreFilter": "filter",
-    "Filter": "filter",
-    "PostFilter": "preemption",
-    "PreScore": "scores",
-    "Score": "scores",
-    "NormalizeScore": "scores",
-    "SelectHost": "scores",
-    "Assume": "cache",
-    "Reserve": "cache",
-    "Permit": "cache",
-    "WaitOnPermit": "cache",
-    "PreBind": "events",
-    "Bind": "events",
-    "PostBind": "events",
-}
-
-
-def tab_for(cycle: Cycle | None) -> str:
-    """The decision panel that shows the stage at hand."""
-    if cycle is None:
-        return "cache"
-    tab = TAB_OF_STAGE.get(cycle.last_stage, "filter")
-    if tab == "scores" and cycle.score is None and cycle.last_stage == "SelectHost":
-        return "filter"
-    return tab
 
 
 def stats(world: World, view: View) -> dict[str, Any]:

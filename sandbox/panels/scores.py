@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import Any
 
-from . import markup
-from .amounts import short_name
-from .arithmetic import score
-from .explain.model import signed
-from .markup import esc
-from .paging import on_page, pager
-from .state import Cycle
-from .view import View
-from .words import listed
-from .world import World
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import esc
+from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.explain.model import signed
+from sandbox.panels.facts.arithmetic import score
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import listed
 
 PAGE = 50
 GREYS = 9

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .amounts import clock
-from .view import View
-from .world import World
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock
 
 
 def stats(world: World, view: View) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .amounts import clock, short_clock, short_name
-from .markup import esc, join
-from .state import STEPS, Command, Cycle
-from .view import View
-from .words import OUTCOMES, plural
-from .world import World
+from sandbox.panels.drawing.markup import esc, join
+from sandbox.panels.model.state import STEPS, Command, Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock, short_clock, short_name
+from sandbox.panels.words.phrases import OUTCOMES, plural
 
 MOST = 40
 """Cycles drawn; older ones are a number."""

@@ -7,21 +7,6 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TABS: dict[str, str] = {
-    "filter": "Filter",
-    "scores": "Scores",
-    "preemption": "Preemption",
-    "cache": "Cache & snapshot",
-    "workloads": "Workloads",
-    "nodes": "Nodes",
-    "evictions": "Evictions",
-    "leader": "Leader",
-    "metrics": "Metrics",
-    "events": "Events",
-    "configuration": "Configuration",
-}
-"""Id → title of the decision panels, of which one is open at a time."""
-
 LONGEST = 400
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -38,7 +23,6 @@ class View:
     pod: str = ""
     node: str = ""
     plugin: str = ""
-    tab: str = ""
     page: int = 1
     cycle: int = 0
     group: str = ""
@@ -53,7 +37,6 @@ class View:
             pod=_text(given.get("pod")),
             node=_text(given.get("node")),
             plugin=_text(given.get("plugin")),
-            tab=_one_of(TABS, given.get("tab")),
             page=max(1, _number(given.get("page"), 1)),
             cycle=max(0, _number(given.get("cycle"), 0)),
             group=_one_of(("reason", "node"), given.get("group")),

@@ -16,7 +16,7 @@ from sandbox.engines.errors import EngineError
 from sandbox.forms import FORMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
-from sandbox.panels import PANELS
+from sandbox.panels import PANELS, TABS
 from sandbox.panels.view import View
 from sandbox.presets import MANIFESTS, PRESETS
 from scheduler_engine.scenario import Scenario
@@ -70,7 +70,8 @@ def _later(request: HttpRequest, access: Access, base: str, error: EngineError) 
 def workbench(request: HttpRequest, access: Access) -> HttpResponse:
     sandbox = access.sandbox
     scenario = scenarios().get(sandbox.scenario)
-    view = View.from_mapping(({"tab": scenario.tab} if scenario else {}) | request.GET.dict())
+    view = View.from_mapping(request.GET.dict())
+    tab = next((name for name in (request.GET.get("tab"), scenario and scenario.tab) if name in TABS), "")
     base = reverse("workbench", args=[sandbox.pk, access.token])
     try:
         found = site.read(sandbox, "fragments", view, list(PANELS), access.can_edit, False, {})
@@ -86,6 +87,8 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
             "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, watching])),
         },
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
+        "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
+        "tab": tab,
         "view": view,
         "scenario": scenario,
         "steps": guide(sandbox.scenario).steps,

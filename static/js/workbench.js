@@ -18,8 +18,7 @@ const bench = document.getElementById('bench');
 const byId = (id) => document.getElementById(id);
 
 const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector timeline status';
-const TALL = ['scores', 'preemption', 'cache', 'workloads', 'nodes', 'evictions', 'leader', 'metrics', 'configuration'];
-const STAYS = ['workloads', 'nodes', 'evictions', 'leader', 'metrics']; // tabs of the cluster: whoever opens one goes on looking at it
+const tabs = new Map([...document.querySelectorAll('.tab')].map((button) => [button.dataset.tab, button]));
 const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '', reasons: '', replica: '' };
 let pins = '';
 let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
@@ -32,7 +31,7 @@ let told = ''; // what the server knows of this page
 
 /** Tell the server what is looked at, if that is news. As long as nobody chose a tab, it sends the one of the stage. */
 function send() {
-  const follow = pinnedIn === null && !STAYS.includes(view.tab);
+  const follow = pinnedIn === null && !stays(view.tab);
   const open = follow ? ALWAYS : `${ALWAYS} ${view.tab}`;
   const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
   if (now === told) return;
@@ -127,7 +126,7 @@ function settle() {
     if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
     last = now.key;
     if (pinnedIn !== now.cycle) pinnedIn = null;
-    if (pinnedIn === null && now.tab !== view.tab && !STAYS.includes(view.tab)) openTab(now.tab);
+    if (pinnedIn === null && now.tab !== view.tab && !stays(view.tab)) openTab(now.tab);
     send();
   }
   const clock = byId('panel-toolbar').dataset;
@@ -177,13 +176,19 @@ function centre() {
 
 // --- what is open and chosen ----------------------------------------------------------------------------------------------
 
+/** Whether this is a tab of the cluster: whoever opens one goes on looking at it. */
+function stays(tab) {
+  return 'stays' in (tabs.get(tab)?.dataset ?? {});
+}
+
 function openTab(tab) {
   if (view.tab !== tab) view.page = 1;
   view.tab = tab;
   bench.dataset.tab = tab;
-  bench.classList.toggle('is-tall', TALL.includes(tab) && Boolean(byId('panel-sentence').dataset.cycle !== '0'));
-  for (const button of document.querySelectorAll('.tab')) {
-    const on = button.dataset.tab === tab;
+  bench.classList.toggle('is-tall', 'tall' in tabs.get(tab).dataset && byId('panel-sentence').dataset.cycle !== '0');
+  for (const shown of document.querySelectorAll('[data-only]')) shown.hidden = shown.dataset.only !== tab;
+  for (const [name, button] of tabs) {
+    const on = name === tab;
     button.setAttribute('aria-selected', String(on));
     button.tabIndex = on ? 0 : -1;
   }

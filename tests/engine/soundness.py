@@ -9,7 +9,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.world import World
+from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.apiserver.connection import Connection

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox.panels.world import World
+from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.scheme import KINDS

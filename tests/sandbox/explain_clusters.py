@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from sandbox.panels.explain import Explanation, explain_filter, explain_score
-from sandbox.panels.state import Cycle
-from sandbox.panels.world import World
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sandbox.engines import site
 from sandbox.live import Live
 from sandbox.models import Sandbox
+from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.world import World
 from sandbox.records import Place, Plan, Position
 from sandbox.rendering import Fragment
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.panels.explain import EXPLANATIONS
-from sandbox.panels.world import World
+from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.commands import Command
 from scheduler_engine.scenario import Scenario, load_scenarios, play

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels.explain import EXPLANATIONS, Explanation, explain_filter, explain_score
-from sandbox.panels.world import World
+from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.config import load_configuration
 from scheduler_engine.scenario import FOLDER as SCENARIOS

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.panels import View
 from sandbox.panels.bindings import stats
-from sandbox.panels.queues import stats as queues
+from sandbox.panels.queues.panel import stats as queues
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod

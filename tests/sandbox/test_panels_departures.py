@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View
-from sandbox.panels.inspector import stats
+from sandbox.panels.inspector.panel import stats
 from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
 
 markup = partial(panel_html, "inspector")

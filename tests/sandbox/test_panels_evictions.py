@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.budgets import KIND, Budgets
-from sandbox.panels.evictions import PAGE, stats
+from sandbox.panels.evictions.panel import PAGE, stats
+from sandbox.panels.facts.budgets import KIND, Budgets
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node, make_pod

@@ -7,7 +7,7 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.faults import choices, stats
 from sandbox.panels.ribbon import stats as ribbon
-from sandbox.panels.sentence import stats as sentence
+from sandbox.panels.sentence.panel import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.simulation import Simulation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.filter import stats
+from sandbox.panels.filter.panel import stats
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.sentence import stats
+from sandbox.panels.sentence.panel import stats
 from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}

@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.explain import explain_score
-from sandbox.panels.inspector import stats
+from sandbox.panels.inspector.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.simulation import Simulation

@@ -9,8 +9,8 @@ import pytest
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, View, World
-from sandbox.panels.leader import alarm, stats
-from sandbox.panels.leases import overlaps
+from sandbox.panels.leader.leases import overlaps
+from sandbox.panels.leader.panel import alarm, stats
 from scheduler_engine.scenario import FOLDER, Scenario, load_scenario, play
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces

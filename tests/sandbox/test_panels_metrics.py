@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.metrics import MOST, stats
+from sandbox.panels.metrics.panel import MOST, stats
 from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from sandbox.panels import View, World
-from sandbox.panels.inspector import stats as inspector
-from sandbox.panels.nodes import stats
+from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.nodes.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.preemption import stats
+from sandbox.panels.preemption.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.inspector import stats as inspector
-from sandbox.panels.queues import stats
+from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.queues.panel import stats
 from sandbox.panels.timeline import stats as timeline
 from scheduler_engine import commands
 from scheduler_engine.scenario import load_scenarios, play

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.filter import stats
-from sandbox.panels.sampling import Search, arithmetic, search_of, summary, why_unvisited
-from sandbox.panels.state import Cycle
-from sandbox.panels.verdicts import words_for
+from sandbox.panels.facts.sampling import Search, arithmetic, search_of, summary, why_unvisited
+from sandbox.panels.facts.verdicts import words_for
+from sandbox.panels.filter.panel import stats
+from sandbox.panels.model.state import Cycle
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import node, pod

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.sentence import stats
+from sandbox.panels.sentence.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod

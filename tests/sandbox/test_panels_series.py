@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.panels import World
-from sandbox.panels import series as module
-from sandbox.panels.series import FINEST_US, MOST_LINES, POINTS, Line, Series, series_of
-from sandbox.panels.usage import RESOURCES
+from sandbox.panels.metrics import series as module
+from sandbox.panels.metrics.series import FINEST_US, MOST_LINES, POINTS, Line, Series, series_of
+from sandbox.panels.metrics.usage import RESOURCES
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation

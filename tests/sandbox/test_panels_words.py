@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.panels import World, markup
-from sandbox.panels.amounts import clock, cores, memory, ratio, seconds
-from sandbox.panels.pod_facts import facts
-from sandbox.panels.state import PodState
-from sandbox.panels.words import listed, phrases, short_reason
+from sandbox.panels import World
+from sandbox.panels.drawing import markup
+from sandbox.panels.inspector.pod_facts import facts
+from sandbox.panels.model.state import PodState
+from sandbox.panels.words.amounts import clock, cores, memory, ratio, seconds
+from sandbox.panels.words.phrases import listed, phrases, short_reason
 from scheduler_engine.api.objects import Pod
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.inspector import stats as inspector
-from sandbox.panels.rollout import conditions, numbers, rollout
-from sandbox.panels.workloads import MOST_PODS, PAGE, same_while, stats
+from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.workloads.panel import MOST_PODS, PAGE, same_while, stats
+from sandbox.panels.workloads.rollout import conditions, numbers, rollout
 from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.scenario import command_of, load_scenarios

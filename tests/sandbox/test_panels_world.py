@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels import World
-from sandbox.panels.explain.moment import moment_of
-from sandbox.panels.world import app_name
+from sandbox.panels.model.seen import seen_by
+from sandbox.panels.model.world import app_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
@@ -251,6 +251,6 @@ def test_the_moment_of_a_cycle_is_told_by_its_own_scheduler_alone() -> None:
     for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 1):
         entries.recorder.replica = name
         entries.say(ev.SnapshotTaken(number, 9, (node,), "", (), ((node, 9),), (node,)))
-    moments = [moment_of(entries.entries, number, name) for number, name in ((1, "a-1"), (2, "a-2"))]
+    moments = [seen_by(entries.entries, number, name) for number, name in ((1, "a-1"), (2, "a-2"))]
     assert [list(moment.nodes) for moment in moments if moment] == [["n"], ["m"]]
     assert [list(moment.pods_on) for moment in moments if moment] == [["n"], ["m"]]

@@ -10,29 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from sandbox.panels.explain.allocation import fit_score
+from sandbox.panels.explain.balance import balanced_score
+from sandbox.panels.explain.claims import claim_lines
+from sandbox.panels.explain.fit import fit_filter
+from sandbox.panels.explain.images import image_score
+from sandbox.panels.explain.model import SUCCESS, Case, Explanation, Line, names
+from sandbox.panels.explain.node_affinity import affinity_filter, affinity_score
+from sandbox.panels.explain.node_rules import claim_filter, name_filter, port_filter
+from sandbox.panels.explain.pod_affinity import pod_affinity_filter
+from sandbox.panels.explain.pod_affinity_score import pod_affinity_score
+from sandbox.panels.explain.spread import spread_filter, spread_score
+from sandbox.panels.explain.taints import taint_filter, taint_score, unschedulable_filter
+from sandbox.panels.explain.volume_limits import limits_filter
+from sandbox.panels.explain.volume_places import binding_filter, zone_filter
+from sandbox.panels.explain.volume_restrictions import restrictions_filter
+from sandbox.panels.model.seen import Seen, seen_by
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
 from scheduler_engine.framework.node_info import PodInfo
 
-from ..amounts import short_name
-from ..state import Cycle
-from ..world import World
-from .allocation import fit_score
-from .balance import balanced_score
-from .claims import claim_lines
-from .fit import fit_filter
-from .images import image_score
-from .model import SUCCESS, Case, Explanation, Line, names
-from .moment import Moment, moment_of
-from .node_affinity import affinity_filter, affinity_score
-from .node_rules import claim_filter, name_filter, port_filter
-from .pod_affinity import pod_affinity_filter
-from .pod_affinity_score import pod_affinity_score
-from .spread import spread_filter, spread_score
-from .taints import taint_filter, taint_score, unschedulable_filter
-from .volume_limits import limits_filter
-from .volume_places import binding_filter, zone_filter
-from .volume_restrictions import restrictions_filter
-
-__all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score", "moment_seen"]
+__all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score", "seen_in"]
 
 Explain = Callable[[Case], Explanation]
 
@@ -59,9 +58,9 @@ VOLUME_PLUGINS = ("VolumeRestrictions", "VolumeBinding", "VolumeZone", "NodeVolu
 
 def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
-    filtered, moment = cycle.filter, moment_seen(world, cycle)
+    filtered, seen = cycle.filter, seen_in(world, cycle)
     explain = EXPLANATIONS.get(plugin, (None, None))[0]
-    early = _refused_early(cycle, moment, plugin)
+    early = _refused_early(cycle, seen, plugin)
     if early is not None:
         return early
     row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
@@ -76,12 +75,12 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     _, failed, code, reasons, with_nominated = row
     others = {name: (code, reasons) for name, code, reasons in dict(filtered.also).get(node_name, ())}
     recorded = (code, reasons) if plugin == failed else others.get(plugin, (SUCCESS, ()))
-    if explain is None or moment is None or node_name not in moment.nodes:
+    if explain is None or seen is None or node_name not in seen.nodes:
         return Explanation(f"{plugin}: {'; '.join(recorded[1]) or 'passes'}.", code=recorded[0], reasons=recorded[1])
-    case = Case(moment, moment.nodes[node_name], moment.arguments.get(plugin, {}))
+    case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}))
     order = filtered.plugins
     what_if = failed in order and order.index(plugin) > order.index(failed)
-    nominated = () if what_if else tuple(moment.nominated[key] for key in with_nominated if key in moment.nominated)
+    nominated = () if what_if else tuple(seen.nominated[key] for key in with_nominated if key in seen.nominated)
     told = _both_runs(case, nominated, explain)
     return _checked_filter(told, recorded)
 
@@ -101,11 +100,11 @@ def _both_runs(case: Case, nominated: tuple[PodInfo, ...], explain: Explain) -> 
     return replace(told, lines=(*told.lines, Line("Nominated here", listed, "it passes with them and without them")))
 
 
-def _refused_early(cycle: Cycle, moment: Moment | None, plugin: str) -> Explanation | None:
+def _refused_early(cycle: Cycle, seen: Seen | None, plugin: str) -> Explanation | None:
     """A plugin's no in PreFilter, before any node was looked at."""
     for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if name == plugin and code not in (SUCCESS, "Skip"):
-            lines = claim_lines(moment.pod, moment.pre_filter) if moment and plugin in VOLUME_PLUGINS else []
+            lines = claim_lines(seen.pod, seen.pre_filter) if seen and plugin in VOLUME_PLUGINS else []
             text = f"{plugin} said no before any node was looked at: {'; '.join(reasons) or 'it gave no reason'}."
             return Explanation(text, tuple(lines), code, reasons)
     return None
@@ -122,15 +121,15 @@ def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) ->
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """How ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
     explain = EXPLANATIONS.get(plugin, (None, None))[1]
-    moment = moment_seen(world, cycle)
+    seen = seen_in(world, cycle)
     raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
     if cycle.score is None or node_name not in raws:
         return Explanation(f"{plugin} gave {node_name} no score for {short_name(cycle.pod)}.")
     normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
-    if explain is None or moment is None or node_name not in moment.nodes:
+    if explain is None or seen is None or node_name not in seen.nodes:
         return Explanation(f"{plugin} gave {node_name} {raws[node_name]}.", raw=raws[node_name], normalized=normalized)
     feasible = cycle.filter.feasible if cycle.filter else ()
-    case = Case(moment, moment.nodes[node_name], moment.arguments.get(plugin, {}), (), feasible, raws)
+    case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}), (), feasible, raws)
     told = _checked_score(explain(case), raws[node_name], normalized)
     weight = dict(cycle.score.weights).get(plugin, 0)
     if told.normalized is None:
@@ -150,11 +149,11 @@ def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Expla
     return Explanation(f"The scheduler recorded {shown}.", (line, *told.lines), raw=raw, normalized=normalized)
 
 
-def moment_seen(world: World, cycle: Cycle) -> Moment | None:
+def seen_in(world: World, cycle: Cycle) -> Seen | None:
     """The cluster as the cycle saw it; folded once more when it has come to scoring, and kept with the cycle."""
     stages = len(cycle.stages)
-    if cycle.moment is None or (cycle.moment.stages != stages and not cycle.moment.complete):
-        cycle.moment = moment_of(world.entries, cycle.number, cycle.replica)
-        if cycle.moment is not None:
-            cycle.moment.stages = stages
-    return cycle.moment
+    if cycle.seen is None or (cycle.seen.stages != stages and not cycle.seen.complete):
+        cycle.seen = seen_by(world.entries, cycle.number, cycle.replica)
+        if cycle.seen is not None:
+            cycle.seen.stages = stages
+    return cycle.seen

@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.explain.fit import held
+from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is, bare, names, written
 from scheduler_engine.api.pod_resources import DEFAULT_REQUESTS, amount, is_scalar_resource, pod_requests
-
-from .fit import held
-from .model import Case, Explanation, Line, as_it_is, bare, names, written
 
 DEFAULT_RESOURCES: tuple[Mapping[str, Any], ...] = ({"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1})
 Shape = tuple[tuple[int, int], ...]

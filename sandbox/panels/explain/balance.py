@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .allocation import rows_of
-from .model import Case, Explanation, Line, as_it_is, written
+from sandbox.panels.explain.allocation import rows_of
+from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is, written
 
 
 def balanced_score(case: Case) -> Explanation:

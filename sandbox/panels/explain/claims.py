@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.panels.explain.model import Line
+from sandbox.panels.model.seen import Objects
 from scheduler_engine.api.objects import KubeObject, Pod
-
-from .model import Line
-from .moment import Objects
 
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"

@@ -8,10 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sandbox.panels.explain.model import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Case,
+    Explanation,
+    Line,
+    names,
+    passes,
+    refuses,
+    written,
+)
+from sandbox.panels.words.phrases import plural
 from scheduler_engine.api.pod_resources import Resource, is_extended_resource, pod_requests, resource_of
-
-from ..words import plural
-from .model import UNRESOLVABLE, UNSCHEDULABLE, Case, Explanation, Line, names, passes, refuses, written
 
 BASIC = ("cpu", "memory", "ephemeral-storage")
 

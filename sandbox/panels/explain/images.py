@@ -5,8 +5,8 @@ Source: upstream ``plugins/imagelocality``.
 
 from __future__ import annotations
 
-from ..words import plural
-from .model import Case, Explanation, Line, as_it_is
+from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is
+from sandbox.panels.words.phrases import plural
 
 MIB = 1 << 20
 LOWEST = 23 * MIB
@@ -15,9 +15,9 @@ HIGHEST_EACH = 1000 * MIB
 
 def image_score(case: Case) -> Explanation:
     """Sizes count in proportion to how many nodes have the image, so that one node does not draw everybody."""
-    images = case.moment.images.get(case.node.name, {})
+    images = case.seen.images.get(case.node.name, {})
     containers = (*case.pod.init_containers, *case.pod.containers)
-    nodes = len(case.moment.nodes)
+    nodes = len(case.seen.nodes)
     lines, total, found = [], 0, 0
     for container in containers:
         name = _normalized(container.get("image") or "")

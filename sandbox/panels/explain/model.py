@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from sandbox.panels.model.seen import Seen
+from sandbox.panels.words.amounts import short_name
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-
-from ..amounts import short_name
-from .moment import Moment
 
 UNSCHEDULABLE = "Unschedulable"
 UNRESOLVABLE = "UnschedulableAndUnresolvable"
@@ -53,7 +52,7 @@ class Case:
     ``args``: the plugin's arguments. ``feasible``: the nodes that passed Filter; ``raws``: the plugin's raw scores.
     """
 
-    moment: Moment
+    seen: Seen
     node: Node
     args: Mapping[str, Any]
     nominated: tuple[PodInfo, ...] = ()
@@ -62,7 +61,7 @@ class Case:
 
     @property
     def pod(self) -> Pod:
-        return self.moment.pod
+        return self.seen.pod
 
     @property
     def name(self) -> str:
@@ -72,7 +71,7 @@ class Case:
     @cached_property
     def here(self) -> tuple[PodInfo, ...]:
         """Pods on the node, the nominated ones last."""
-        return (*self.moment.pods_on.get(self.node.name, ()), *self.nominated)
+        return (*self.seen.pods_on.get(self.node.name, ()), *self.nominated)
 
     @cached_property
     def info(self) -> NodeInfo:

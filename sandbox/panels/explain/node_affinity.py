@@ -5,11 +5,10 @@ Source: seed 002 §2; upstream ``plugins/nodeaffinity``.
 
 from __future__ import annotations
 
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses, scaled
 from scheduler_engine.api.labels import Requirement
 from scheduler_engine.api.node_affinity import NodeSelector, NodeSelectorTerm, node_selector_from, preferred_terms
 from scheduler_engine.api.objects import Node
-
-from .model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses, scaled
 
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 NOT_MATCHED = "node(s) didn't match Pod's node affinity/selector"

@@ -5,9 +5,8 @@ Source: upstream ``plugins/{nodename,nodeports,dynamicresources}``.
 
 from __future__ import annotations
 
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, names, passes, refuses
 from scheduler_engine.framework.node_info import PodInfo
-
-from .model import UNRESOLVABLE, Case, Explanation, Line, names, passes, refuses
 
 ANY_ADDRESS = "0.0.0.0"
 WRONG_NAME = "node(s) didn't match the requested node name"

@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from sandbox.panels.explain.model import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Case,
+    Explanation,
+    Line,
+    names,
+    passes,
+    place,
+    refuses,
+)
+from sandbox.panels.model.seen import Objects
 from scheduler_engine.api.labels import NOTHING
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import AffinityTerm, PodInfo
-
-from .model import UNRESOLVABLE, UNSCHEDULABLE, Case, Explanation, Line, names, passes, place, refuses
-from .moment import Objects
 
 AFFINITY = "node(s) didn't match pod affinity rules"
 ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
@@ -45,8 +54,8 @@ def means(term: AffinityTerm) -> str:
 
 def existing_pods(case: Case) -> Iterator[tuple[PodInfo, Node]]:
     """Every pod of the snapshot with its node, then the nominated ones on this node."""
-    for node in case.moment.nodes.values():
-        for info in case.moment.pods_on.get(node.name, ()):
+    for node in case.seen.nodes.values():
+        for info in case.seen.pods_on.get(node.name, ()):
             yield info, node
     for info in case.nominated:
         yield info, case.node
@@ -57,7 +66,7 @@ def matches_all(terms: Sequence[AffinityTerm], pod: Pod) -> bool:
 
 
 def pod_affinity_filter(case: Case) -> Explanation:
-    own, objects = PodInfo(case.pod), case.moment.pre_filter
+    own, objects = PodInfo(case.pod), case.seen.pre_filter
     terms = [with_namespaces(term, objects) for term in own.required_affinity_terms]
     anti_terms = [with_namespaces(term, objects) for term in own.required_anti_affinity_terms]
     found: list[Line] = []
@@ -127,7 +136,7 @@ def _anti(case: Case, terms: Sequence[AffinityTerm], lines: list[Line]) -> Probl
 
 def _existing(case: Case, lines: list[Line]) -> Problem | None:
     """Symmetry: the required anti-affinity of pods that are there already."""
-    labels = namespace_labels(case.pod, case.moment.pre_filter)
+    labels = namespace_labels(case.pod, case.seen.pre_filter)
     holders: dict[tuple[str, str], list[str]] = {}
     for info, node in existing_pods(case):
         for term in info.required_anti_affinity_terms:

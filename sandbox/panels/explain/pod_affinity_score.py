@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from sandbox.panels.explain.model import Case, Explanation, Line, names, place, scored, signed
+from sandbox.panels.explain.pod_affinity import NO_LABELS, existing_pods, means, namespace_labels, with_namespaces
 from scheduler_engine.framework.node_info import AffinityTerm, PodInfo, WeightedAffinityTerm
-
-from .model import Case, Explanation, Line, names, place, scored, signed
-from .pod_affinity import NO_LABELS, existing_pods, means, namespace_labels, with_namespaces
 
 Wish = tuple[str, AffinityTerm, int]
 """(title, term, weight with its sign)"""
 
 
 def _own_wishes(case: Case) -> list[Wish]:
-    own, objects = PodInfo(case.pod), case.moment.pre_score
+    own, objects = PodInfo(case.pod), case.seen.pre_score
 
     def ready(item: WeightedAffinityTerm) -> WeightedAffinityTerm:
         return replace(item, term=with_namespaces(item.term, objects))
@@ -44,7 +43,7 @@ def pod_affinity_score(case: Case) -> Explanation:
     wishes = _own_wishes(case)
     ignore = bool(case.args.get("ignorePreferredTermsOfExistingPods", False)) and not wishes
     hard_weight = int(case.args.get("hardPodAffinityWeight", 1))
-    labels = namespace_labels(case.pod, case.moment.pre_score)
+    labels = namespace_labels(case.pod, case.seen.pre_score)
     lines: list[Line] = []
     raw = 0
     for title, term, weight in wishes:

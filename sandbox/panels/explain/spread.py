@@ -8,18 +8,35 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sandbox.panels.explain.model import (
+    HOSTNAME,
+    UNRESOLVABLE,
+    Case,
+    Explanation,
+    Line,
+    domain,
+    names,
+    passes,
+    refuses,
+    scored,
+)
+from sandbox.panels.explain.spread_rules import (
+    Constraint,
+    constraints_of,
+    counted,
+    lacks_a_key,
+    left_out,
+    system_defaulted,
+)
+from sandbox.panels.words.phrases import plural
 from scheduler_engine.framework.node_info import PodInfo
-
-from ..words import plural
-from .model import HOSTNAME, UNRESOLVABLE, Case, Explanation, Line, domain, names, passes, refuses, scored
-from .spread_rules import Constraint, constraints_of, counted, lacks_a_key, left_out, system_defaulted
 
 NOT_MATCHED = "node(s) didn't match pod topology spread constraints"
 NO_DOMAIN = 2**31 - 1
 
 
 def spread_filter(case: Case) -> Explanation:
-    constraints, origin = constraints_of(case, "DoNotSchedule", case.moment.pre_filter)
+    constraints, origin = constraints_of(case, "DoNotSchedule", case.seen.pre_filter)
     if not constraints:
         return passes(f"{case.name} has no spread constraint that must be kept.")
     lines, problem, missing = list[Line](), "", ""
@@ -48,11 +65,11 @@ def spread_filter(case: Case) -> Explanation:
 def domains_of(case: Case, constraint: Constraint, constraints: Sequence[Constraint]) -> dict[str, int]:
     """Matching pods per domain, over the nodes that have all topology keys and are not excluded."""
     counts: dict[str, int] = {}
-    for node in case.moment.nodes.values():
+    for node in case.seen.nodes.values():
         if lacks_a_key(node, constraints) or constraint.excludes(case.pod, node):
             continue
         value = node.labels[constraint.key]
-        number = constraint.number(case.moment.pods_on.get(node.name, ()), case.pod.namespace)
+        number = constraint.number(case.seen.pods_on.get(node.name, ()), case.pod.namespace)
         counts[value] = counts.get(value, 0) + number
     if case.nominated and not lacks_a_key(case.node, constraints) and not constraint.excludes(case.pod, case.node):
         value = case.node.labels[constraint.key]
@@ -92,7 +109,7 @@ def _skew(case: Case, constraint: Constraint, constraints: Sequence[Constraint],
 
 def _excluded(case: Case, constraints: Sequence[Constraint]) -> list[Line]:
     reasons: dict[str, str] = {}
-    for node in case.moment.nodes.values():
+    for node in case.seen.nodes.values():
         missing = lacks_a_key(node, constraints)
         why = (
             f"no label {missing}"
@@ -106,9 +123,9 @@ def _excluded(case: Case, constraints: Sequence[Constraint]) -> list[Line]:
 
 def spread_score(case: Case) -> Explanation:
     """High raw scores mean crowded; normalization turns them round."""
-    constraints, origin = constraints_of(case, "ScheduleAnyway", case.moment.pre_score)
+    constraints, origin = constraints_of(case, "ScheduleAnyway", case.seen.pre_score)
     strict = bool(case.pod.topology_spread_constraints) or not system_defaulted(case)
-    ignored = [name for name in case.feasible if strict and lacks_a_key(case.moment.nodes[name], constraints)]
+    ignored = [name for name in case.feasible if strict and lacks_a_key(case.seen.nodes[name], constraints)]
     if case.node.name in ignored:
         key = lacks_a_key(case.node, constraints)
         text = f"{case.node.name} has no label {key}, so it gets nothing for spreading."
@@ -143,8 +160,8 @@ def _crowd(
     value: str,
 ) -> tuple[int, int, str]:
     """Matching pods in the node's domain, how many domains hold a feasible node, and a remark."""
-    moment, key, namespace = case.moment, constraint.key, case.pod.namespace
-    kept = [moment.nodes[name] for name in case.feasible if name not in ignored]
+    seen, key, namespace = case.seen, constraint.key, case.pod.namespace
+    kept = [seen.nodes[name] for name in case.feasible if name not in ignored]
     if key == HOSTNAME:
         return (
             constraint.number(case.here, namespace),
@@ -152,11 +169,11 @@ def _crowd(
             f"ln of the number of feasible nodes + 2; on this node: {_who(case, constraint)}",
         )
     domains = dict.fromkeys((node.labels.get(key, "") for node in kept), 0)
-    for node in moment.nodes.values():
+    for node in seen.nodes.values():
         where = node.labels.get(key, "")
         out = (strict and lacks_a_key(node, constraints)) or where not in domains or constraint.excludes(case.pod, node)
         if not out:
-            domains[where] += constraint.number(moment.pods_on.get(node.name, ()), namespace)
+            domains[where] += constraint.number(seen.pods_on.get(node.name, ()), namespace)
     return domains[value], len(domains), f"ln of the number of domains + 2; pods per domain: {counted(domains)}"
 
 

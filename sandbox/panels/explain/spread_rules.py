@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sandbox.panels.explain.model import HOSTNAME, Case, Line, names
+from sandbox.panels.model.seen import Objects
+from sandbox.panels.words.phrases import taint_text
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.framework.node_info import PodInfo
-
-from ..words import taint_text
-from .model import HOSTNAME, Case, Line, names
-from .moment import Objects
 
 SYSTEM_DEFAULTS: tuple[Mapping[str, Any], ...] = (
     {"maxSkew": 3, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway"},

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses, scaled
+from sandbox.panels.words.phrases import plural, taint_text
 from scheduler_engine.api.taints import Taint, Toleration
-
-from ..words import plural, taint_text
-from .model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses, scaled
 
 CORDONED = "node(s) were unschedulable"
 CORDON_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.panels.explain.claims import claim_of, claims_of, class_name_of
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses
+from sandbox.panels.model.seen import Objects
 from scheduler_engine.api.objects import KubeObject, Pod
-
-from .claims import claim_of, claims_of, class_name_of
-from .model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses
-from .moment import Objects
 
 TOO_MANY = "node(s) exceed max volume count"
 IN_TREE: dict[str, tuple[str, str, str]] = {
@@ -36,7 +35,7 @@ Volume = tuple[str, str]
 
 
 def limits_filter(case: Case) -> Explanation:
-    objects = case.moment.filter
+    objects = case.seen.filter
     csi_node = objects.get("CSINode", case.node.name)
     missing = next((name for name, claim in claims_of(case.pod, objects) if claim is None), "")
     if missing:
@@ -117,7 +116,7 @@ def _migrated(plugin: str, csi_node: KubeObject | None) -> bool:
 
 def _attached(case: Case) -> list[Volume]:
     """Volumes that VolumeAttachments show on the node."""
-    objects, found = case.moment.pre_filter, []
+    objects, found = case.seen.pre_filter, []
     for attachment in objects.list("VolumeAttachment"):
         source = attachment.spec.get("source") or {}
         volume = objects.get("PersistentVolume", source.get("persistentVolumeName") or "")

@@ -9,13 +9,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.explain.claims import class_name_of
+from sandbox.panels.model.seen import Objects
 from scheduler_engine.api.labels import Requirement, Selector, selector_from
 from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.quantity import parse_quantity
-
-from .claims import class_name_of
-from .moment import Objects
 
 
 def _asked(claim: KubeObject) -> Any:

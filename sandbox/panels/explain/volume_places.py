@@ -5,14 +5,13 @@ Source: seed 002 §6; upstream ``plugins/{volumezone,volumebinding}``.
 
 from __future__ import annotations
 
+from sandbox.panels.explain.claims import claims_of, fully_bound
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses
+from sandbox.panels.explain.node_affinity import wanted
+from sandbox.panels.explain.volume_matching import Provisioning, find_volume, provisioning, size_of
 from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.topology import VOLUME_LABELS
-
-from .claims import claims_of, fully_bound
-from .model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses
-from .node_affinity import wanted
-from .volume_matching import Provisioning, find_volume, provisioning, size_of
 
 NO_ZONE = "node(s) had no available volume zone"
 ELSEWHERE = "node(s) didn't match PersistentVolume's node affinity"
@@ -27,7 +26,7 @@ def zone_filter(case: Case) -> Explanation:
     if not any(label in labels for label in VOLUME_LABELS):
         line = Line("zone labels", "none on the node", "a cluster in one zone may leave its nodes unlabelled")
         return passes(f"{case.node.name} has no zone label, so zones of volumes are not checked.", [line])
-    lines, problem, objects = list[Line](), "", case.moment.pre_filter
+    lines, problem, objects = list[Line](), "", case.seen.pre_filter
     for name in case.pod.claim_names:
         claim = objects.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
         volume = objects.get("PersistentVolume", (claim.spec.get("volumeName") or "") if claim else "")
@@ -58,13 +57,13 @@ def binding_filter(case: Case) -> Explanation:
     lines: list[Line] = []
     waiting: list[KubeObject] = []
     elsewhere = gone = ""
-    for name, claim in claims_of(case.pod, case.moment.pre_filter):
+    for name, claim in claims_of(case.pod, case.seen.pre_filter):
         if claim is None:
             continue
         if not fully_bound(claim):
             waiting.append(claim)
             continue
-        volume = case.moment.pre_filter.get("PersistentVolume", claim.spec["volumeName"])
+        volume = case.seen.pre_filter.get("PersistentVolume", claim.spec["volumeName"])
         if volume is None:
             lines.append(Line(f"claim {name}", f"bound to {claim.spec['volumeName']}", "which does not exist"))
             gone = gone or name
@@ -101,7 +100,7 @@ def _out_of_reach(volume: KubeObject, case: Case) -> str:
 
 def _waiting(case: Case, waiting: list[KubeObject], lines: list[Line]) -> tuple[str, str]:
     """(reason, sentence) of the first claim that finds nothing, "" each when all do."""
-    objects = case.moment.pre_filter
+    objects = case.seen.pre_filter
     for claim in waiting:
         chosen = claim.annotations.get(SELECTED_NODE, "")
         if chosen not in ("", case.node.name):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .model import Case, Explanation, Line, names, passes, refuses
+from sandbox.panels.explain.model import Case, Explanation, Line, names, passes, refuses
 
 DISK_IN_USE = "node(s) had no available disk"
 CLAIM_IN_USE = (
@@ -64,13 +64,13 @@ def _claim_users(case: Case, lines: list[Line]) -> list[str]:
     """Anywhere in the cluster; nominated pods count by the claim's name alone."""
     users: dict[str, None] = {}
     for name in case.pod.claim_names:
-        claim = case.moment.pre_filter.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
+        claim = case.seen.pre_filter.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
         if claim is None or "ReadWriteOncePod" not in (claim.spec.get("accessModes") or ()):
             continue
         using = [
             info.pod.key
-            for node in case.moment.nodes
-            for info in case.moment.pods_on.get(node, ())
+            for node in case.seen.nodes
+            for info in case.seen.pods_on.get(node, ())
             if info.pod.namespace == case.pod.namespace and name in info.pod.claim_names
         ]
         using += [info.pod.key for info in case.nominated if name in info.pod.claim_names]

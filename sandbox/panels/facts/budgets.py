@@ -1,0 +1,117 @@
+"""PodDisruptionBudgets: whom they select, what they allow, and what stands in the way of an eviction.
+
+Source: seed 002 §9 and §11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from sandbox.panels.model.state import PodState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import listed, plural
+from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.controllers.pod_state import is_ready
+
+KIND = "PodDisruptionBudget"
+
+
+class Budget:
+    """``needed``, ``healthy`` and ``expected`` are numbers of pods; ``allowed``: how many may go now."""
+
+    def __init__(self, world: World, held: KubeObject) -> None:
+        self.world, self.held = world, held
+        self.key, self.name, self.spec, status = held.key, held.name, held.spec, held.status
+        self.needed = int(status.get("desiredHealthy") or 0)
+        self.healthy = int(status.get("currentHealthy") or 0)
+        self.allowed = int(status.get("disruptionsAllowed") or 0)
+        self.expected = int(status.get("expectedPods") or 0)
+
+    @property
+    def rule(self) -> str:
+        """``maxUnavailable 1``; without a rule, one pod must stay."""
+        rules = (f"{name} {self.spec[name]}" for name in ("minAvailable", "maxUnavailable") if name in self.spec)
+        return next(rules, "minAvailable 1")
+
+    @property
+    def text(self) -> str:
+        """``2 healthy, 2 needed, none may go``"""
+        return f"{self.healthy} healthy, {self.needed} needed, {self.allowed or 'none'} may go"
+
+    @cached_property
+    def selector(self) -> Selector:
+        return selector_from(self.spec.get("selector"))
+
+    def covers(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        return self.held.namespace == namespace and self.selector.matches(labels)
+
+    def selects(self, pod: PodState) -> bool:
+        return self.covers(pod.pod.namespace, pod.pod.labels)
+
+    @cached_property
+    def pods(self) -> list[PodState]:
+        return [pod for pod in self.world.pods.values() if not pod.pod.finished and self.selects(pod)]
+
+    @cached_property
+    def leaving(self) -> list[PodState]:
+        """Pods on their way out that their controllers replace: then more may go."""
+        return [pod for pod in self.pods if pod.state == "terminating" and pod.pod.controller_ref is not None]
+
+    @cached_property
+    def staying(self) -> list[PodState]:
+        return [pod for pod in self.pods if pod.state != "terminating"]
+
+    @cached_property
+    def unready(self) -> list[str]:
+        """Names of pods that stay and do not count as healthy."""
+        return [short_name(pod.key) for pod in self.staying if not is_ready(pod.pod)]
+
+
+class Budgets:
+    """The budgets of one moment; what is found out about one is kept, as a drain asks for hundreds of pods."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.seen: dict[str, Budget] = {}
+
+    def named(self, keys: Iterable[str]) -> list[Budget]:
+        """Those of ``keys`` that are still there."""
+        held = self.world.objects.get(KIND, {})
+        return [self._of(key, held[key]) for key in keys if key in held]
+
+    def of(self, pod: PodState) -> list[Budget]:
+        """Those that select a pod."""
+        return [item for item in self.named(self.world.objects.get(KIND, {})) if item.selects(pod)]
+
+    def _of(self, key: str, manifest: dict[str, Any]) -> Budget:
+        if key not in self.seen:
+            self.seen[key] = Budget(self.world, KubeObject(manifest))
+        return self.seen[key]
+
+
+def ways_out(pod: PodState, budget: Budget) -> list[str]:
+    """What would let a refused pod go, for its one budget: sentences, the likeliest first."""
+    leaving = [short_name(other.key) for other in budget.leaving]
+    ways = []
+    if budget.allowed > 0:
+        ways.append(f"Ask again: by now {budget.name} lets {plural(budget.allowed, 'pod')} go.")
+    if budget.unready:
+        waits = f"{listed(budget.unready)} {'is' if len(budget.unready) == 1 else 'are'} not ready"
+        ways.append(f"Look after the application: {waits}, and {budget.name} counts {budget.healthy} healthy.")
+    if leaving:
+        ways.append(f"Wait: {listed(leaving)} {'is' if len(leaving) == 1 else 'are'} still on the way out.")
+    if budget.staying and max(budget.expected, len(budget.staying)) <= budget.needed:
+        ways.append(
+            f"Fix the budget: {budget.name} needs {budget.needed} healthy of {plural(budget.expected, 'pod')}, which "
+            "never lets one go. Lower minAvailable, raise maxUnavailable, or add a replica."
+        )
+    if not is_ready(pod.pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
+        ways.append(
+            f"{short_name(pod.key)} itself is not ready: unhealthyPodEvictionPolicy AlwaysAllow in {budget.name} "
+            "would let it go."
+        )
+    return ways

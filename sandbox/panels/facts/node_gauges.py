@@ -1,0 +1,189 @@
+"""Eviction signals of one node as gauges: what is left, where the thresholds are, and what the kubelet makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sandbox.panels.drawing.markup import Markup
+from sandbox.panels.model.node_health import NodeHealth
+from sandbox.panels.model.state import NodeState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import duration, memory, seconds, short_clock
+from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
+from scheduler_engine.errors import Rejected
+from scheduler_engine.kubelet.configuration import (
+    EvictionConfiguration,
+    Threshold,
+    default_configuration,
+    load_kubelet_configuration,
+)
+from scheduler_engine.kubelet.eviction import HOUSEKEEPING_US
+from scheduler_engine.kubelet.stats import Observation, Stats, says_usage
+from scheduler_engine.trace import events as ev
+
+MILLION = 1_000_000
+TITLES = {
+    "memory.available": "memory",
+    "nodefs.available": "disk",
+    "nodefs.inodesFree": "inodes of the disk",
+    "imagefs.available": "disk for images",
+    "imagefs.inodesFree": "inodes of the disk for images",
+    "pid.available": "process numbers",
+}
+URGENCY = ("met", "waits", "reclaiming", "below", "quiet")
+"""States of a threshold, the one that matters most first; ``below``: it is, but the kubelet has not looked yet."""
+
+
+def written_configuration(node: NodeState) -> dict[str, Any] | None:
+    """The KubeletConfiguration that the node carries, None = none, or something that is none."""
+    written = node.node.annotations.get(KUBELET_CONFIGURATION)
+    try:
+        data = json.loads(written) if written is not None else None
+        load_kubelet_configuration(data if isinstance(data, dict) else None)
+    except (ValueError, Rejected):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def configuration_of(node: NodeState) -> EvictionConfiguration:
+    """What the node's kubelet goes by: the default one where nothing right is written."""
+    written = written_configuration(node)
+    return default_configuration() if written is None else load_kubelet_configuration(written)
+
+
+def stats_of(world: World, node: NodeState, health: NodeHealth) -> Stats:
+    """What the kubelet would measure now."""
+    there = [state.pod for state in world.pods.values() if state.pod.node_name == node.name]
+    dead = (pod for pod in there if pod.finished and health.collected.get(pod.key) != pod.uid)
+    return Stats(node.node, tuple(pod for pod in there if pod.phase == "Running"), tuple(dead))
+
+
+def amount(signal: str, number: int) -> str:
+    """``1.5Gi`` of memory and disks, ``32,768`` or ``6.55M`` of process numbers and inodes."""
+    if signal.endswith("available") and signal != "pid.available":
+        return memory(number)
+    return f"{number:,}" if number < MILLION else f"{number / MILLION:.2f}M"
+
+
+def threshold_text(threshold: Threshold) -> str:
+    """``memory.available<1.5Gi for 1m30s``."""
+    patience = "" if threshold.hard else f" for {duration(threshold.grace_us)}"
+    return f"{threshold}{patience}"
+
+
+def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, health: NodeHealth) -> dict[str, Any]:
+    """The gauges. ``focus``: the signal that matters most; ``news``: the kubelet will find something else than before
+    when it ``looks`` again.
+    """
+    seen = {name: available for name, available, _ in health.seen.signals} if health.seen else {}
+    rows = []
+    for signal, observation in measured.observations().items():
+        if signal.startswith("imagefs") and not measured.dedicated_imagefs:
+            continue
+        twin = signal.replace("nodefs", "imagefs") if not measured.dedicated_imagefs else signal
+        thresholds = [item for item in configuration.thresholds if item.signal in (signal, twin)]
+        rows.append(_gauge(world, signal, observation, thresholds, health, seen.get(signal)))
+    items = (measured.node, *measured.running)
+    urgent = min(rows, key=lambda row: URGENCY.index(row["state"]))
+    if urgent["state"] == "quiet":
+        urgent = next((row for row in rows if row["limits"]), rows[0])
+    awake = KUBELET_CONFIGURATION in measured.node.annotations or any(says_usage(item.annotations) for item in items)
+    news = any(row["news"] for row in rows) or (health.seen is None and awake)
+    return {"rows": rows, "focus": urgent["signal"], "news": news, "looks": _next_look(world, health)}
+
+
+def _next_look(world: World, health: NodeHealth) -> str:
+    last = health.deeds[-1] if health.deeds else None
+    if last is not None and isinstance(last.event, ev.PodEvicted) and last.at_us >= health.seen_us:
+        return "it looks again when its victim is gone"
+    at_us = (world.clock_us // HOUSEKEEPING_US + 1) * HOUSEKEEPING_US
+    return f"it looks every 10 s, next at {short_clock(at_us)}"
+
+
+def _gauge(
+    world: World,
+    signal: str,
+    now: Observation,
+    thresholds: list[Threshold],
+    health: NodeHealth,
+    seen: int | None,
+) -> dict[str, Any]:
+    limits = [_limit(world, item, now, health) for item in thresholds]
+    state = min((limit["state"] for limit in limits), key=URGENCY.index, default="quiet")
+    return {
+        "signal": signal,
+        "title": TITLES[signal],
+        "left": amount(signal, now.available),
+        "capacity": amount(signal, now.capacity),
+        "state": state,
+        "limits": limits,
+        "news": seen is not None and seen != now.available,
+        "seen": amount(signal, seen) if seen is not None else "",
+        "svg": gauge_svg(now, thresholds, seen, state),
+    }
+
+
+def _limit(world: World, item: Threshold, now: Observation, health: NodeHealth) -> dict[str, Any]:
+    limit, extra = item.amount.of(now.capacity), item.min_reclaim.of(now.capacity)
+    told = health.seen.thresholds if health.seen is not None else ()
+    state = next((row[4] for row in told if row[:2] == (str(item), item.signal)), "quiet")
+    if state == "quiet" and now.available < limit:
+        state = "below"
+    words = {
+        "quiet": "quiet",
+        "below": "below it: the kubelet will see at its next look",
+        "met": "met: evicts",
+        "waits": _patience(world, item, health),
+        "reclaiming": f"reclaiming until {amount(item.signal, limit + extra)}",
+    }
+    return {
+        "text": threshold_text(item),
+        "kind": "hard" if item.hard else "soft",
+        "state": state,
+        "words": words[state],
+        "reclaim": f"then {amount(item.signal, extra)} more" if extra else "",
+    }
+
+
+def _patience(world: World, item: Threshold, health: NodeHealth) -> str:
+    ends = dict(health.seen.until).get(str(item), world.clock_us) if health.seen else world.clock_us
+    left = ends - world.clock_us
+    return f"in its grace period: {seconds(left)} left" if left > 0 else "its grace period is over: evicts next"
+
+
+def gauge_svg(now: Observation, thresholds: Iterable[Threshold], seen: int | None, state: str) -> Markup:
+    """From nothing left (0) to all of it: zones below the thresholds, the level, a tick where the last look saw it."""
+    capacity = max(now.capacity, 1)
+    drawn = [_bar("ga-room", 0, 100, 0, 100)]
+    by_size = sorted(thresholds, key=lambda item: -item.amount.of(capacity))
+    for item in by_size:
+        width = _percent(item.amount.of(capacity), capacity)
+        drawn.append(_bar(f"ga-zone {_kind(item)}", 0, width, 6, 88))
+    drawn.append(_bar(f"ga-level is-{state}", 0, _percent(now.available, capacity), 28, 44))
+    for item in by_size:
+        limit, extra = item.amount.of(capacity), item.min_reclaim.of(capacity)
+        if extra:
+            drawn.append(_bar("ga-goal", _percent(limit, capacity), _percent(extra, capacity), 88, 24))
+        drawn.append(_tick(f"ga-mark {_kind(item)}", limit, capacity, -14, 128))
+    if seen is not None and seen != now.available:
+        drawn.append(_tick("ga-seen", seen, capacity, 14, 72))
+    return Markup(f'<svg class="ga-svg" aria-hidden="true">{"".join(drawn)}</svg>')
+
+
+def _kind(item: Threshold) -> str:
+    return "is-hard" if item.hard else "is-soft"
+
+
+def _bar(classes: str, x: float, width: float, y: int, height: int) -> str:
+    """All in percent, as gauges have two sizes."""
+    return f'<rect class="{classes}" x="{x:.2f}%" width="{width:.2f}%" y="{y}%" height="{height}%"/>'
+
+
+def _tick(classes: str, part: int, whole: int, y: int, height: int) -> str:
+    return f'<rect class="{classes}" x="{_percent(part, whole):.2f}%" width="2" y="{y}%" height="{height}%"/>'
+
+
+def _percent(part: int, whole: int) -> float:
+    return min(100 * part / whole, 100.0)

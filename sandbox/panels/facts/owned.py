@@ -1,0 +1,106 @@
+"""Who made which pods: workloads, their replica sets, and the state of a pod in kubectl's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.model.state import PodState
+from sandbox.panels.model.world import World
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.controllers.pod_state import is_ready
+
+Manifest = dict[str, Any]
+REVISION = "deployment.kubernetes.io/revision"
+Labels = tuple[tuple[str, str], ...]
+Alike = dict[tuple[str, Labels], list[PodState]]
+"""Namespace and labels → the pods that have not finished. What selects one of them selects all."""
+KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
+
+
+class Owned:
+    """``pods``: uid of a controller → its pods; ``sets``: uid of a Deployment → its replica sets, newest first;
+    ``workloads``: those that no other workload controls, by kind and age.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.pods: dict[str, list[PodState]] = {}
+        self.sets: dict[str, list[Manifest]] = {}
+        self.workloads: list[Manifest] = []
+        for pod in world.pods.values():
+            reference = pod.pod.controller_ref
+            if reference is not None:
+                self.pods.setdefault(str(reference.get("uid")), []).append(pod)
+        for kind in KINDS:
+            for manifest in world.objects.get(kind, {}).values():
+                reference = controller_of(manifest)
+                if kind == "ReplicaSet" and reference.get("kind") == "Deployment":
+                    self.sets.setdefault(str(reference.get("uid")), []).append(manifest)
+                else:
+                    self.workloads.append(manifest)
+        for sets in self.sets.values():
+            sets.sort(key=revision, reverse=True)
+
+    def pods_of(self, owner: Manifest) -> list[PodState]:
+        return self.pods.get(uid(owner), [])
+
+    def sets_of(self, owner: Manifest) -> list[Manifest]:
+        return self.sets.get(uid(owner), [])
+
+
+def alike(world: World) -> Alike:
+    groups: Alike = {}
+    for pod in world.pods.values():
+        if not pod.pod.finished:
+            groups.setdefault((pod.pod.namespace, tuple(sorted(pod.pod.labels.items()))), []).append(pod)
+    return groups
+
+
+def controller_of(manifest: Manifest) -> Manifest:
+    """The owner reference of its controller, {} without one."""
+    references: list[Manifest] = (manifest.get("metadata") or {}).get("ownerReferences") or []
+    return next((item for item in references if item.get("controller")), {})
+
+
+def uid(manifest: Manifest) -> str:
+    return str((manifest.get("metadata") or {}).get("uid") or "")
+
+
+def key_of(manifest: Manifest) -> str:
+    """``namespace/name``."""
+    metadata = manifest["metadata"]
+    return f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
+
+
+def revision(manifest: Manifest) -> int:
+    """Of a replica set or of a Deployment's present template; 0 = it has none."""
+    text = ((manifest.get("metadata") or {}).get("annotations") or {}).get(REVISION, "0")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def condition(pod: PodState) -> str:
+    """What kubectl would list in its column STATUS, "" for a pod that is ready."""
+    seen = pod.pod
+    if seen.finished:
+        return str(seen.status.get("reason") or ("Completed" if seen.phase == "Succeeded" else "Error"))
+    if pod.state == "terminating":
+        return "Terminating"
+    if not pod.node:
+        return "SchedulingGated" if seen.scheduling_gates else "Pending"
+    if seen.phase in ("", "Pending"):
+        return "ContainerCreating" if seen.node_name else "Pending"
+    return "" if is_ready(seen) else "NotReady"
+
+
+def is_waiting(pod: PodState) -> bool:
+    """Neither ready nor on its way out."""
+    return not pod.pod.finished and pod.state != "terminating" and bool(condition(pod))
+
+
+def controlled_by(pod: Pod, world: World) -> str:
+    """``ReplicaSet shop-1 of Deployment shop``, "" for a pod that stands alone."""
+    parts, reference = list[str](), pod.controller_ref or {}
+    while reference and len(parts) < 3:
+        parts.append(f"{reference.get('kind')} {reference.get('name')}")
+        held = world.objects.get(str(reference.get("kind")), {}).get(f"{pod.namespace}/{reference.get('name')}")
+        reference = controller_of(held) if held else {}
+    return " of ".join(parts)

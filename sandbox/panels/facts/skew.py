@@ -1,0 +1,86 @@
+"""Pods per zone for the spread constraint of the pod in question, as shown in the zone headers.
+
+While the pod is being placed they say what one more would do; when that is history, how the pods stand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.model.state import Cycle, PodState
+from sandbox.panels.model.world import World, app_name
+from scheduler_engine.api.labels import selector_from
+from scheduler_engine.trace import events as ev
+
+ZONE_KEYS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+
+def zone_constraint(pod: PodState) -> dict[str, Any] | None:
+    """The pod's first constraint over zones."""
+    constraints = pod.pod.topology_spread_constraints
+    return next((item for item in constraints if item.get("topologyKey") in ZONE_KEYS), None)
+
+
+def is_history(world: World, cycle: Cycle) -> bool:
+    """The pod has its node, and since then time has passed or something beside the scheduler has happened."""
+    pod = world.pods.get(cycle.pod)
+    if cycle is not world.cycle or not cycle.outcome or not cycle.stages or pod is None or not pod.node:
+        return False
+    happened = world.evictions.happened
+    beside = happened is not None and happened.n > world.latest.get(ev.StageFinished, 0)
+    return beside or world.clock_us > cycle.stages[-1].at_us
+
+
+def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
+    """Zone → pips and verdict. Counts are of pods as they stand; whether a zone is refused is read from the trace."""
+    pod = world.pods.get(cycle.pod) if cycle else None
+    constraint = zone_constraint(pod) if pod else None
+    if cycle is None or pod is None or constraint is None:
+        return {}
+    selector = selector_from(constraint.get("labelSelector"))
+    standing = is_history(world, cycle)
+    counts: dict[str, int] = {}
+    refused: set[str] = set()
+    for node in world.nodes.values():
+        if node.ghost or not node.zone:
+            continue
+        counts.setdefault(node.zone, 0)
+        if world.pods_on.get(node.name):
+            counts[node.zone] += sum(
+                other.pod.namespace == pod.pod.namespace
+                and other.state != "terminating"
+                and (standing or other.key != pod.key)
+                and selector.matches(other.pod.labels)
+                for other in world.pods_of(node.name)
+            )
+    for name, plugin, _, _, _ in cycle.filter.rows if cycle.filter else ():
+        if plugin == "PodTopologySpread" and name in world.nodes:
+            refused.add(world.nodes[name].zone)
+    lowest = min(counts.values(), default=0)
+    self_match = 1 if selector.matches(pod.pod.labels) and not standing else 0
+    hard = constraint.get("whenUnsatisfiable") == "DoNotSchedule"
+    most = int(constraint.get("maxSkew") or 1)
+    if standing:
+        refused = {zone for zone, count in counts.items() if hard and count - lowest > most}
+    return {
+        zone: _zone(count, count + self_match - lowest, most, hard, zone in refused, app_name(pod.pod), pod.app)
+        | {"standing": standing}
+        for zone, count in counts.items()
+    }
+
+
+def _zone(count: int, skew: int, most: int, hard: bool, refused: bool, label: str, app: int) -> dict[str, Any]:
+    said = "no" if refused else ("yes" if hard and skew <= most else "")
+    if refused:
+        text = f"skew {skew} > {most}" if skew > most else "skew too large"
+    else:
+        text = f"skew {skew} ≤ {most}" if said else ""
+    return {
+        "label": label,
+        "app": app,
+        "count": count,
+        "pips": range(min(count, 5)),
+        "many": count > 5,
+        "said": said,
+        "text": text,
+    }

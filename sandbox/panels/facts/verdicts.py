@@ -1,0 +1,73 @@
+"""What the attempt in view says about each node: one word for its card, one class for its tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.sampling import NOT_NEEDED, search_of, why_unvisited
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.words.phrases import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """``kind``: ok, no (eviction may help), hard (it cannot), out (not visited), best, plain or "" (nothing to say).
+
+    ``plugin``: the filter that refused.
+    """
+
+    kind: str
+    text: str
+    why: str = ""
+    plugin: str = ""
+
+
+NOTHING = Word("", "")
+
+
+def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
+    """Node → its word, for the furthest stage the attempt reached."""
+    if cycle is None or cycle.filter is None:
+        return {}
+    said: dict[str, Word] = {}
+    briefs = Briefs(world, cycle)
+    for row in cycle.filter.rows:
+        node, plugin, code, reasons, _ = row
+        if plugin:
+            kind = "no" if code == "Unschedulable" else "hard"
+            said[node] = Word(kind, briefs.of(row), "; ".join(reasons), plugin)
+        else:
+            said[node] = Word("ok", "fits", "every filter passed")
+    for node in cycle.filter.feasible:
+        said.setdefault(node, Word("ok", "fits", "every filter passed"))
+    search = search_of(cycle)
+    if search is not None and search.visited:
+        if search.extra:
+            said[search.visited[-1]] = Word("out", "not needed", NOT_NEEDED)
+        why = why_unvisited(search).removeprefix("not visited: ")
+        said |= {node: Word("out", "not visited", why) for node in search.unvisited}
+    _scores(cycle, said)
+    _preemption(cycle, said)
+    if cycle.selected is not None:
+        total = "" if cycle.selected.total is None else f"{cycle.selected.total} "
+        said[cycle.selected.node] = Word("best", f"{total}selected", "the node that was chosen")
+    return said
+
+
+def _scores(cycle: Cycle, said: dict[str, Word]) -> None:
+    for node, total in cycle.normalized.totals if cycle.normalized else ():
+        said[node] = Word("plain", str(total), f"total score {total}")
+
+
+def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
+    for tried in cycle.tried:
+        if tried.rejected:
+            said[tried.node] = Word(
+                "hard", f"{said.get(tried.node, NOTHING).text}, cannot help".lstrip(", "), tried.rejected
+            )
+        else:
+            said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), "a candidate for preemption")
+    if cycle.post_filter is not None and cycle.post_filter.nominated_node:
+        said[cycle.post_filter.nominated_node] = Word("best", "nominated", "preemption makes room here")

@@ -1,0 +1,98 @@
+"""The filter table for many nodes: one row per reason, with its nodes, their places in the visiting order and zones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import Markup
+from sandbox.panels.facts.arithmetic import verdict
+from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.phrases import helps, zone_title
+
+MOST_TOKENS = 2
+
+
+@dataclass(slots=True)
+class Group:
+    """Nodes of which the same is to be said. ``kind``: ok, no, also (not reported), spare (fits, but is not needed) or
+    out (not visited).
+    """
+
+    kind: str
+    plugin: str
+    reasons: str
+    code: str = ""
+    nodes: list[str] = field(default_factory=list)
+
+
+def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[str, Any]]:
+    """The nodes that fit lead, then the reasons, the most frequent first; what is not reported comes last."""
+    found: dict[tuple[str, str, str, str], Group] = {}
+    for node, plugin, code, reasons, _ in search.table.rows[: -1 if search.extra else None]:
+        said = ("no", plugin, "; ".join(reasons), code) if plugin else ("ok", "", "every filter passed", "")
+        found.setdefault(said, Group(*said)).nodes.append(node)
+    if view.reasons:
+        for node, verdicts in search.table.also:
+            for plugin, code, reasons in verdicts:
+                said = ("also", plugin, "; ".join(reasons), code)
+                found.setdefault(said, Group(*said)).nodes.append(node)
+    ordered = sorted(found.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
+    if search.extra:
+        ordered.append(Group("spare", "", NOT_NEEDED, nodes=[search.visited[-1]]))
+    if search.unvisited:
+        ordered.append(Group("out", "", why_unvisited(search), nodes=list(search.unvisited)))
+    places = {name: place for place, name in enumerate((*search.visited, *search.unvisited), 1)}
+    zone_of = {name: zone_title(key) for key, names in world.zones for name in names}
+    titles = [zone_title(key) for key, _ in world.zones]
+    return [_row(world, cycle, group, places, zone_of, titles, view) for group in ordered]
+
+
+def _row(
+    world: World,
+    cycle: Cycle,
+    group: Group,
+    places: dict[str, int],
+    zone_of: dict[str, str],
+    titles: list[str],
+    view: View,
+) -> dict[str, Any]:
+    zones = dict.fromkeys(titles, 0)
+    for node in group.nodes:
+        zone = zone_of.get(node, "no zone")
+        zones[zone] = zones.get(zone, 0) + 1
+    opened = group.kind in ("no", "also") and view.plugin == group.plugin and view.node in group.nodes
+    first = [view.node] if opened else []
+    shown = [*first, *(node for node in group.nodes if node not in first)][:MOST_TOKENS]
+    ends = {"ok": "goes on to Score", "also": "not reported", "spare": "not scored", "out": "not visited"}
+    strip = {"ok": "m-ok", "no": "m", "also": "m-also", "spare": "m-ok", "out": "m-out"}[group.kind]
+    return {
+        "kind": group.kind,
+        "count": len(group.nodes),
+        "reason": group.reasons,
+        "plugin": group.plugin,
+        "strip": markup.strip([places[node] for node in group.nodes if node in places], len(places), strip),
+        "zones": list(zones.items())[:4],
+        "tokens": Markup(" ".join(_token(node, group.plugin, opened and node == view.node) for node in shown)),
+        "more": len(group.nodes) - len(shown),
+        "nodes": " ".join(group.nodes),
+        "code": group.code,
+        "helps": ends.get(group.kind) or helps(group.code),
+        "soft": group.code == "Unschedulable",
+        "why": Markup(verdict(world, cycle, view.node, group.plugin)) if opened else "",
+    }
+
+
+def _token(node: str, plugin: str, opened: bool) -> str:
+    """A node's name; where there is a refusal to explain, it opens the explanation."""
+    if not plugin:
+        return markup.token(node)
+    name = markup.esc(node)
+    return (
+        f'<button type="button" class="tok" id="ft:{name}:{markup.esc(plugin)}" data-node="{name}" '
+        f'data-why="{markup.esc(plugin)}" aria-expanded="{"true" if opened else "false"}">{name}</button>'
+    )

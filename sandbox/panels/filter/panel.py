@@ -1,0 +1,215 @@
+"""The filter matrix: rows in visiting order, columns in plugin order; for many nodes grouped by reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import esc
+from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.arithmetic import sums, verdict
+from sandbox.panels.facts.brief import Briefs, Row
+from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
+from sandbox.panels.filter.groups import groups
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock, short_name
+from sandbox.panels.words.phrases import helps, phrases
+
+PAGE = 100
+GROUPED_ABOVE = 40
+FEW = 12
+"""Up to so many nodes there is nothing to group, and the node order can be read off the cards."""
+
+SHORTER = {
+    "NodeUnschedulable": "NodeUnsched.",
+    "VolumeRestrictions": "VolumeRestrict.",
+    "NodeVolumeLimits": "VolumeLimits",
+    "DynamicResources": "DynamicRes.",
+}
+ANSWERS = {"Success": "will check every node", "Skip": "skips Filter"}
+SAYS = {
+    "z": ("", "not run: an earlier plugin said no"),
+    "s": ("", "skipped: its PreFilter had nothing to check"),
+    "y": (f'{markup.YES}<span class="vh">pass</span>', ""),
+}
+"""Class of a cell without a refusal → (what it shows, its title)."""
+CELLS = {
+    kind: f'<td class="{kind}" tabindex="-1"{f" title={chr(34)}{title}{chr(34)}" if title else ""}>{shown}</td>'
+    for kind, (shown, title) in SAYS.items()
+}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False}
+    if cycle is None:
+        return base | {"empty": "No pod has been scheduled yet. Press Stage until Filter runs."}
+    pre = _pre_filter(cycle)
+    search = search_of(cycle)
+    if search is None:
+        refused = [row for row in pre if row["code"] not in ("Success", "Skip")]
+        if refused:
+            return base | {"empty": "", "pre": pre, "refused": refused, "message": _message(cycle)}
+        return base | {"empty": f"{base['pod']} has not come to Filter yet.", "pre": pre, "narrowed": _narrowed(cycle)}
+    table = search.table
+    grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
+    columns = [
+        {"name": name, "label": markup.camel(SHORTER.get(name, name)), "skipped": name in table.skipped}
+        for name in table.plugins
+    ]
+    shown = {"groups": groups(world, cycle, search, view)} if grouped else _rows(world, cycle, search, view)
+    return (
+        base
+        | shown
+        | {
+            "has": True,
+            "pre": pre,
+            "grouped": grouped,
+            "can_group": len(table.rows) > FEW,
+            "columns": columns,
+            "span": len(columns),
+            "message": _message(cycle),
+            "how_many": summary(search),
+            "sums": sums(arithmetic(cycle, search)),
+            "order_line": order_line(search) if len(search.order) > FEW else "",
+            "nodes": len(search.order),
+            "also": sum(len(verdicts) for _, verdicts in table.also),
+            "all_reasons": bool(view.reasons),
+        }
+    )
+
+
+def _pre_filter(cycle: Cycle) -> list[dict[str, Any]]:
+    verdicts = cycle.pre_filter.verdicts if cycle.pre_filter else ()
+    return [
+        {"plugin": plugin, "code": code, "says": ANSWERS.get(code, "says no"), "reasons": "; ".join(reasons)}
+        for plugin, code, reasons in verdicts
+    ]
+
+
+def _narrowed(cycle: Cycle) -> str:
+    names = cycle.pre_filter.node_names if cycle.pre_filter else None
+    return "" if names is None else f"Only these nodes will be looked at: {', '.join(names) or 'none'}."
+
+
+def _message(cycle: Cycle) -> dict[str, Any] | None:
+    """Kubernetes' message, each phrase with the nodes it stands for."""
+    text = cycle.message if cycle.outcome in ("unschedulable", "nominated", "error") else ""
+    text = text or (cycle.fit_error.message if cycle.fit_error else "")
+    if not text:
+        return None
+    head, parts, after = phrases(text)
+    by_reason: dict[str, list[str]] = {}
+    for node, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
+        for reason in reasons if plugin else ():
+            by_reason.setdefault(reason, []).append(node)
+    return {
+        "head": head,
+        "phrases": [
+            {"count": count, "reason": reason, "nodes": " ".join(by_reason.get(reason, ()))} for count, reason in parts
+        ],
+        "after": after,
+        "sums": sum(int(count) for count, _ in parts) > len(cycle.filter.rows) if cycle.filter else False,
+    }
+
+
+def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
+    table = search.table
+    pages = pager(len(table.rows), PAGE, view.page)
+    page = pages["page"]
+    places = {name: place for place, name in enumerate(cycle.order or world.order, 1)}
+    maker = _Rows(world, cycle, search, view)
+    rows = [
+        maker.row(row, places.get(row[0], 0), index == 0 and page == 1)
+        for index, row in enumerate(on_page(table.rows, PAGE, page))
+    ]
+    left = search.unvisited
+    ghosts = [node for node in world.nodes.values() if node.ghost]
+    last = not pages["following"]
+    return {
+        "rows": markup.join(rows),
+        **pages,
+        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
+        "unvisited_more": max(0, len(left) - FEW) if last else 0,
+        "unvisited_why": why_unvisited(search),
+        "ghosts": [
+            {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
+        ]
+        if last
+        else [],
+    }
+
+
+class _Rows:
+    """Makes the rows of one attempt."""
+
+    def __init__(self, world: World, cycle: Cycle, search: Search, view: View) -> None:
+        self.world, self.cycle, self.search, self.view = world, cycle, search, view
+        self.plugins = search.table.plugins
+        self.skipped = frozenset(search.table.skipped)
+        self.briefs = Briefs(world, cycle)
+        self.also = dict(search.table.also) if view.reasons else {}
+
+    def row(self, row: Row, place: int, first: bool) -> str:
+        node = row[0]
+        name = esc(node)
+        cells = self._cells(row, name)
+        mark = f'<span class="ord{" is-start" if first else ""}">{place or "–"}</span>'
+        html = (
+            f'<tr data-node="{name}"><th scope="row">'
+            f'<button type="button" class="in" id="m:{name}" data-node="{name}">{mark}'
+            f"<b>{name}</b></button></th>{''.join(cells)}<td>{self._code(row)}</td></tr>"
+        )
+        if node == self.view.node and self.view.plugin in self.plugins:
+            said = {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain")
+            why = verdict(self.world, self.cycle, node, self.view.plugin)
+            html += f'<tr class="why{said}"><td colspan="{len(self.plugins) + 2}">{why}</td></tr>'
+        return html
+
+    def _kind(self, row: Row) -> str:
+        """Class of the open cell."""
+        if self.view.plugin == row[1]:
+            return "n"
+        return "n also" if self.view.plugin in {plugin for plugin, _, _ in self.also.get(row[0], ())} else ""
+
+    def _cells(self, row: Row, name: str) -> list[str]:
+        node, failed, _, _, nominated = row
+        others = {plugin: (code, reasons) for plugin, code, reasons in self.also.get(node, ())}
+        opened = self.view.plugin if node == self.view.node else ""
+        cells, reached = [], True
+        for plugin in self.plugins:
+            if plugin == failed:
+                cells.append(self._refusal(row, name, "n", plugin == opened))
+                reached = False
+            elif plugin in others and not reached:
+                code, reasons = others[plugin]
+                other = (node, plugin, code, reasons, nominated)
+                cells.append(self._refusal(other, name, "n also", plugin == opened))
+            else:
+                kind = "s" if plugin in self.skipped else "y" if reached else "z"
+                cell = CELLS[kind]
+                cells.append(cell.replace(f'"{kind}"', f'"{kind} is-open"', 1) if plugin == opened else cell)
+        return cells
+
+    def _refusal(self, row: Row, name: str, kind: str, opened: bool) -> str:
+        plugin, title = esc(row[1]), "; ".join(row[3])
+        if kind != "n":
+            title = f"not reported by Kubernetes: {title}"
+        return (
+            f'<td class="{kind}{" is-open" if opened else ""}" data-plugin="{plugin}"><button type="button" '
+            f'id="f:{name}:{plugin}" data-node="{name}" data-why="{plugin}" '
+            f'aria-expanded="{"true" if opened else "false"}" '
+            f'title="{esc(title)}">{markup.NO}{esc(self.briefs.of(row))}</button></td>'
+        )
+
+    def _code(self, row: Row) -> str:
+        """The row's last cell: fits, or whether eviction may help."""
+        node, failed, code, _, _ = row
+        if not failed:
+            spare = self.search.extra and node == self.search.visited[-1]
+            title, word = (NOT_NEEDED, "fits, not needed") if spare else ("every filter passed", "fits")
+            return f'<span class="code verd-yes" title="{title}">{markup.YES}{word}</span>'
+        sign = markup.UP if code == "Unschedulable" else markup.LOCK
+        return f'<span class="code" title="{esc(code)}">{sign}{helps(code)}</span>'

@@ -1,0 +1,205 @@
+"""The inspector: everything about one pod or node, with why here and why not there, in words from the trace."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.explain import explain_filter
+from sandbox.panels.facts.origin import origin
+from sandbox.panels.facts.verdicts import words_for
+from sandbox.panels.inspector.departures import of_node, of_pod
+from sandbox.panels.inspector.pod_facts import facts
+from sandbox.panels.inspector.why import why_here, why_not
+from sandbox.panels.model.state import Cycle, NodeState, PodState, Queued
+from sandbox.panels.model.steps import untouched
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
+from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text
+from scheduler_engine.api.objects import Pod
+
+MOST = 12
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    if view.node and view.node in world.nodes:
+        return _node(world, world.nodes[view.node], world.cycle_in_view(view.cycle))
+    cycle = world.cycle_in_view(view.cycle)
+    key = view.pod or (cycle.pod if cycle and not untouched(world) else "")
+    if key in world.pods:
+        return _pod(world, world.pods[key], view)
+    if view.pod and view.pod in world.attempts:
+        return {"kind": "gone", "name": short_name(view.pod), "attempts": _attempts(world, view.pod, view.cycle)}
+    return {
+        "kind": "none",
+        "nodes": plural(len(world.nodes), "node"),
+        "pods": plural(len(world.pods), "pod"),
+        "bound": sum(1 for pod in world.pods.values() if pod.pod.node_name and not pod.pod.finished),
+        "empty": not world.nodes and not world.pods,
+    }
+
+
+def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
+    attempts = world.attempts.get(pod.key, [])
+    asked_for = world.by_number.get(view.cycle)
+    cycle = asked_for if asked_for in attempts else _telling(pod, attempts)
+    return {
+        "kind": "pod",
+        "key": pod.key,
+        "name": short_name(pod.key),
+        "namespace": pod.pod.namespace,
+        "app": pod.app,
+        "priority": pod.pod.priority,
+        "state": _state(world, pod),
+        "facts": facts(pod, world),
+        **of_pod(world, pod),
+        "here": why_here(world, pod, cycle),
+        "not_there": why_not(world, cycle),
+        "cycle": cycle.number if cycle else 0,
+        "attempts": _attempts(world, pod.key, view.cycle),
+        "message": _message(pod, cycle),
+        "events": [
+            {
+                "at": clock(recorded.at_us),
+                "reason": recorded.event.reason,
+                "message": recorded.event.message,
+                "warning": recorded.event.type == "Warning",
+                "times": recorded.count,
+            }
+            for recorded in reversed(world.kube_events)
+            if recorded.event.regarding == pod.key and recorded.event.regarding_kind == "Pod"
+        ][:MOST],
+        "hints": [
+            {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
+            for hint in reversed(world.hints.get(pod.key, [])[-MOST:])
+        ],
+        "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
+    }
+
+
+def _telling(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
+    """The attempt that put the pod where it is, though another scheduler may have tried later; else the last one."""
+    bound = (cycle for cycle in reversed(attempts) if cycle.outcome == "bound" and cycle.node == pod.node)
+    return next(bound, attempts[-1] if attempts else None)
+
+
+def _move(world: World, queued: Queued) -> dict[str, Any]:
+    """From where to where, by which event and whose hint, and what set it off."""
+    came, answer = queued.came, queued.answer
+    return {
+        "at": clock(queued.at_us),
+        "source": came.source or "outside",
+        "target": came.target or "out",
+        "cause": f"{came.cause} {short_name(queued.about)}".strip(),
+        "hint": f"{answer.plugin} answered {answer.verdict} to {answer.cluster_event}" if answer else "",
+        "why": answer.why if answer else "",
+        "origin": origin(world, queued),
+    }
+
+
+def _state(world: World, pod: PodState) -> str:
+    queued = world.queue.get(pod.key)
+    lanes = {
+        "inFlight": "being scheduled",
+        "unschedulablePods": "unschedulable",
+        "errorBackoffQ": "backoffQ",
+        "gated": "gated",
+    }
+    nominated = world.nominations.get(pod.key)
+    note = f", nominated to {nominated}" if nominated and not pod.node else ""
+    if pod.state == "terminating":
+        left = seconds(pod.left_us(world.clock_us))
+        return f"terminating on {pod.node}, {left} left" if pod.node else "terminating"
+    if pod.pod.finished:
+        return _ended(pod.pod)
+    if pod.state == "assumed":
+        return f"assumed on {pod.node}, not yet bound"
+    if pod.state == "bound":
+        return f"bound to {pod.node}"
+    if queued is not None:
+        return f"{lanes.get(queued.lane, 'in ' + queued.lane)}{note}"
+    return f"waiting{note}"
+
+
+def _ended(pod: Pod) -> str:
+    """``evicted from n1``, ``succeeded on n1``, ``failed on n1 (DeadlineExceeded)``: it holds nothing there now."""
+    reason = pod.status.get("reason") or ""
+    if reason == "Evicted" and pod.node_name:
+        return f"evicted from {pod.node_name}"
+    where = f" on {pod.node_name}" if pod.node_name else ""
+    return f"{pod.phase.lower()}{where}{f' ({reason})' if reason else ''}"
+
+
+def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": cycle.attempt,
+            "cycle": cycle.number,
+            "at": clock(cycle.at_us),
+            "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
+            "replica": cycle.replica,
+            "what": (f"bound to {cycle.node}" if cycle.outcome == "bound" else OUTCOMES.get(cycle.outcome, "now")),
+            "chosen": cycle.number == chosen,
+        }
+        for cycle in world.attempts.get(key, [])[-MOST:]
+    ]
+
+
+def _message(pod: PodState, cycle: Cycle | None) -> str:
+    """The PodScheduled condition's message while the pod is pending."""
+    if pod.pod.node_name:
+        return ""
+    said = (pod.pod.condition("PodScheduled") or {}).get("message")
+    return str(said) if said else cycle.message if cycle and cycle.outcome != "bound" else ""
+
+
+def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
+    used = world.used(node.name)
+    word = words_for(world, cycle).get(node.name)
+    refused_by = word.plugin if word else ""
+    shown_resources = [
+        name for name in node.allocatable if name in ("cpu", "memory", "pods", "ephemeral-storage") or "/" in name
+    ]
+    return {
+        "kind": "node",
+        "key": node.name,
+        "name": node.name,
+        "zone": node.zone or "no zone",
+        "generation": world.scheduler.generations.get(node.name, 0),
+        "ghost": node.ghost,
+        "cordoned": node.node.unschedulable,
+        **of_node(world, node),
+        "resources": [
+            {
+                "name": name.rpartition("/")[2],
+                "text": _exact(name, used.get(name, 0), node.allocatable[name]),
+                "percent": f"{100 * used.get(name, 0) / (node.allocatable[name] or 1):.0f} %",
+                "used": used.get(name, 0),
+                "total": node.allocatable[name],
+            }
+            for name in shown_resources
+        ],
+        "taints": [{"text": taint_text(taint), "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
+        "labels": [f"{key}={value}" for key, value in sorted(node.node.labels.items())],
+        "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][
+            :MOST
+        ],
+        "pods": markup.join(
+            markup.pod_block(pod) for pod in sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)
+        ),
+        "pod_count": len(world.pods_of(node.name)),
+        "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],
+        "question": short_name(cycle.pod) if cycle and word else "",
+        "word": word,
+        "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
+        "place": (world.order.index(node.name) + 1) if node.name in world.order else 0,
+        "last_change": world.scheduler.changes.get(node.name, ""),
+    }
+
+
+def _exact(resource: str, used: int, total: int) -> str:
+    """``2.25/4`` or ``320Mi/32Gi``: as much as there is room for here, unlike on the node's card."""
+    text = cores if resource == "cpu" else partial(shown, resource)
+    return f"{text(used)}/{text(total)}"

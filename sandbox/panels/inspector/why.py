@@ -1,0 +1,79 @@
+"""Why a pod is where it is, and why it is not elsewhere, in the sentences that explain each verdict and score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.explain import explain_filter, explain_score
+from sandbox.panels.explain.model import signed
+from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.model.state import Cycle, PodState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.phrases import helps, listed
+
+MOST = 12
+
+
+def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
+    """What the chosen node led by. ``plugin``: the score that decided most, ``says`` how it came about there."""
+    if cycle is None or cycle.selected is None:
+        if pod.pod.node_name and cycle is None:
+            return {"node": pod.pod.node_name, "text": "It was given with this node: the scheduler did not choose it."}
+        return None
+    chosen = cycle.selected
+    if chosen.how == "only":
+        nominated = cycle.filter is not None and cycle.filter.nominated_first == chosen.node
+        text = "It was nominated here and fits, so no other node was looked at." if nominated else "No other node fits."
+        return {"node": chosen.node, "text": text}
+    if chosen.how == "draw":
+        others = listed([node for node in chosen.ties if node != chosen.node])
+        text = f"It shares the highest total, {chosen.total}, with {others}; the seeded draw picked it."
+        return {"node": chosen.node, "text": text}
+    text = f"It has the highest total, {chosen.total}."
+    return {"node": chosen.node, "text": text} | _edge(world, cycle, chosen.node)
+
+
+def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
+    """What the winner gains and loses most against the runner-up."""
+    if cycle.normalized is None:
+        return {}
+    others = sorted((item for item in cycle.normalized.totals if item[0] != winner), key=lambda item: -item[1])
+    weighted = {plugin: dict(rows) for plugin, rows in cycle.normalized.weighted}
+    if not others or not weighted:
+        return {}
+    second = others[0][0]
+    changes = sorted((rows.get(winner, 0) - rows.get(second, 0), plugin) for plugin, rows in weighted.items())
+    gain, by = changes[-1]
+    if gain <= 0:
+        return {}
+    edge = f"Against {second} it gains most by {by} (+{gain})"
+    if changes[0][0] < 0:
+        edge += f" and loses most by {changes[0][1]} ({signed(changes[0][0])})"
+    return {"edge": f"{edge}.", "plugin": by, "says": explain_score(world, cycle, winner, by).sentence}
+
+
+def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
+    """Nodes grouped by what they said; ``says`` explains the first one's refusal."""
+    if cycle is None or cycle.filter is None:
+        return []
+    briefs = Briefs(world, cycle)
+    groups: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    words: dict[tuple[str, tuple[str, ...], str], str] = {}
+    for row in cycle.filter.rows:
+        node, plugin, code, reasons, _ = row
+        if plugin:
+            groups.setdefault((plugin, reasons, code), []).append(node)
+            words.setdefault((plugin, reasons, code), briefs.of(row))
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return [
+        {
+            "short": words[plugin, reasons, code],
+            "why": "; ".join(reasons),
+            "says": explain_filter(world, cycle, nodes[0], plugin).sentence,
+            "plugin": plugin,
+            "nodes": listed(nodes, 3),
+            "first": nodes[0],
+            "helps": helps(code),
+        }
+        for (plugin, reasons, code), nodes in ordered[:MOST]
+    ]

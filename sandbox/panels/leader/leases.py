@@ -1,0 +1,208 @@
+"""The time line of leases: one lane per replica over the last two minutes, as SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span
+from sandbox.panels.words.amounts import SECOND, clock, short_clock
+
+PAST_US, LEAST_US, AHEAD = 120 * SECOND, 40 * SECOND, 4
+"""How far back it goes, the shortest stretch that is drawn, and the part of it that the future may take."""
+SLOTS = 200
+"""Places for ticks; those of one place become one."""
+STEPS = (1, 2, 5, 10, 15, 30, 60)
+MOST_MARKS = 8
+LEAST_WIDTH = 0.3
+HEIGHT = 30
+WORST = ("failed", "released", "created", "acquired", "renewed", "held")
+"""Of several tries in one place, the first of these is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    start_us: int
+    end_us: int
+
+    def x(self, us: int) -> float:
+        """Percent of the width."""
+        inside = min(max(us, self.start_us), self.end_us)
+        return 100 * (inside - self.start_us) / (self.end_us - self.start_us)
+
+    def holds(self, us: int) -> bool:
+        return self.start_us <= us <= self.end_us
+
+
+def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
+    """Lanes and the scale below them; ``says`` tells the same in words."""
+    scale = _scale(log, clock_us)
+    doubled = overlaps(log, clock_us)
+    lanes = [
+        {
+            "name": name,
+            "svg": _lane(log, name, replica, scale, clock_us, doubled),
+            "says": _says(replica, scale, clock_us),
+        }
+        for name, replica in log.replicas.items()
+    ]
+    return {"lanes": lanes, "axis": _axis(scale, clock_us), "doubled": bool(doubled)}
+
+
+def _scale(log: ElectionLog, clock_us: int) -> Scale:
+    start = max(0, clock_us - PAST_US)
+    if log.replicas:
+        first = min(replica.spans[0].start_us for replica in log.replicas.values() if replica.spans)
+        start = max(start, min(first, clock_us))
+    width = max(clock_us - start, LEAST_US)
+    ends = [replica.leases[-1].end_us for replica in log.replicas.values() if replica.leases]
+    ahead = min(max([clock_us, *ends]) - clock_us, width // AHEAD)
+    return Scale(start, max(clock_us + ahead, start + LEAST_US))
+
+
+def overlaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
+    """Stretches of time in which more than one replica took itself for the leader; none without an election."""
+    if not log.elects:
+        return []
+    edges: list[tuple[int, int]] = []
+    for replica in log.replicas.values():
+        for span in replica.spans:
+            if span.schedules:
+                edges += [(span.start_us, 1), (clock_us if span.end_us is None else span.end_us, -1)]
+    found: list[tuple[int, int]] = []
+    count = since = 0
+    for at_us, change in sorted(edges, key=lambda edge: (edge[0], -edge[1])):
+        if count < 2 <= count + change:
+            since = at_us
+        elif count >= 2 > count + change and at_us > since:
+            found.append((since, at_us))
+        count += change
+    return found
+
+
+# --- a lane ----------------------------------------------------------------------------------------------------------
+
+
+def _lane(
+    log: ElectionLog,
+    name: str,
+    replica: Replica,
+    scale: Scale,
+    clock_us: int,
+    doubled: list[tuple[int, int]],
+) -> Markup:
+    parts = [_span(span, scale, clock_us) for span in replica.spans]
+    parts += [_lease(lease, scale, clock_us) for lease in replica.leases]
+    parts += _ticks(replica, scale)
+    parts += [_band("both", start, end, scale, 1, HEIGHT - 2) for start, end in doubled if _leads(replica, start)]
+    parts += [_flag(at_us, count, scale) for at_us, holder, count in log.takeovers if holder == name]
+    parts.append(f'<rect class="ls-now" x="{scale.x(clock_us):.2f}%" y="0" width="1.5" height="{HEIGHT}"/>')
+    return Markup("".join(parts))
+
+
+def _leads(replica: Replica, at_us: int) -> bool:
+    return any(
+        span.schedules and span.start_us <= at_us and (span.end_us is None or at_us < span.end_us)
+        for span in replica.spans
+    )
+
+
+def _band(classes: str, start_us: int, end_us: int, scale: Scale, y: int, height: int, fill: str = "") -> str:
+    """What has only begun is drawn, too, by the least width that can be seen."""
+    if end_us < max(start_us, scale.start_us) or start_us > scale.end_us:
+        return ""
+    x = scale.x(start_us)
+    return markup.rect(f"ls-{classes}", x, max(scale.x(end_us) - x, LEAST_WIDTH), y, height, fill)
+
+
+def _span(span: Span, scale: Scale, clock_us: int) -> str:
+    if span.state == "stopped":
+        return ""
+    end_us = clock_us if span.end_us is None else span.end_us
+    drawn = _band("lead" if span.schedules else "wait", span.start_us, end_us, scale, 8, 12)
+    if span.paused:
+        drawn += _band("still", span.start_us, end_us, scale, 8, 12, "p-hatch")
+    if not span.reachable:
+        drawn += _band("cut", span.start_us, end_us, scale, 8, 12)
+    return drawn
+
+
+def _lease(lease: Lease, scale: Scale, clock_us: int) -> str:
+    """What has passed of it, and what is still to come."""
+    past = _band("lease", lease.start_us, min(lease.end_us, clock_us), scale, 22, 3)
+    return past + (_band("ahead", clock_us, lease.end_us, scale, 22, 3) if lease.end_us > clock_us else "")
+
+
+def _ticks(replica: Replica, scale: Scale) -> list[str]:
+    placed: dict[int, tuple[int, str, int]] = {}
+    for at_us, outcome in replica.tries:
+        if not scale.holds(at_us):
+            continue
+        slot = int(scale.x(at_us) * SLOTS / 100)
+        _, other, count = placed.get(slot, (at_us, outcome, 0))
+        worse = outcome if _rank(outcome) < _rank(other) else other
+        placed[slot] = (at_us, worse, count + 1)
+    return [_tick(at_us, outcome, count, scale) for at_us, outcome, count in placed.values()]
+
+
+def _rank(outcome: str) -> int:
+    return WORST.index(outcome) if outcome in WORST else 0
+
+
+def _tick(at_us: int, outcome: str, count: int, scale: Scale) -> str:
+    more = f" and {count - 1} more" if count > 1 else ""
+    y, height = (2, 6) if outcome == "held" else (2, 18) if outcome == "failed" else (8, 12)
+    return (
+        f'<rect class="ls-t is-{esc(outcome)}" x="{scale.x(at_us):.2f}%" y="{y}" width="2" height="{height}">'
+        f"<title>{clock(at_us)}: {esc(outcome)}{more}</title></rect>"
+    )
+
+
+def _flag(at_us: int, count: int, scale: Scale) -> str:
+    """A takeover, with the number of transitions after it."""
+    if not scale.holds(at_us):
+        return ""
+    x = scale.x(at_us)
+    text = "+1" if count else "first"
+    return (
+        f'<rect class="ls-over" x="{x:.2f}%" y="0" width="2" height="{HEIGHT}"/>'
+        f'<text class="ls-f" x="{min(x, 92):.2f}%" dx="5" y="7">{text}<title>{clock(at_us)}: took the lock, '
+        f"leaderTransitions {count}</title></text>"
+    )
+
+
+# --- the scale and the words -----------------------------------------------------------------------------------------
+
+
+def _step_us(scale: Scale) -> int:
+    width = scale.end_us - scale.start_us
+    return next((step * SECOND for step in STEPS if width <= MOST_MARKS * step * SECOND), STEPS[-1] * SECOND)
+
+
+def _axis(scale: Scale, clock_us: int) -> Markup:
+    step = _step_us(scale)
+    first = -(-scale.start_us // step) * step
+    drawn = []
+    for us in range(first, scale.end_us + 1, step):
+        x = scale.x(us)
+        anchor = "start" if x < 4 else "end" if x > 96 else "middle"
+        drawn.append(f'<rect class="ls-m" x="{x:.2f}%" y="0" width="1" height="4"/>')
+        drawn.append(f'<text class="ls-n" x="{x:.2f}%" y="15" text-anchor="{anchor}">{short_clock(us)}</text>')
+    drawn.append(f'<rect class="ls-now" x="{scale.x(clock_us):.2f}%" y="0" width="1.5" height="6"/>')
+    return Markup("".join(drawn))
+
+
+def _says(replica: Replica, scale: Scale, clock_us: int) -> str:
+    """The lane in words."""
+    said = []
+    for span in replica.spans:
+        end_us = clock_us if span.end_us is None else span.end_us
+        if end_us < scale.start_us:
+            continue
+        doing = "stopped" if span.state == "stopped" else "leads" if span.schedules else "waits for the lock"
+        extra = "".join((", standing still" * span.paused, ", partitioned" * (not span.reachable)))
+        until = "now" if span.end_us is None else clock(end_us)
+        said.append(f"{clock(span.start_us)} to {until} {doing}{extra}")
+    return "; ".join(said[-12:])

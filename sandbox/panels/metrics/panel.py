@@ -1,0 +1,177 @@
+"""The scheduler's metrics as small charts over simulated time, each with a table of the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sandbox.panels.metrics.series import MOST_LINES, Line, Series, series_of
+from sandbox.panels.metrics.usage import Usage, Value
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import SECOND, cores, memory, short_clock
+from scheduler_engine.trace.counters import QUEUES, Histogram
+
+MOST = 8
+"""Lines per chart: as many as can be told apart. The other ones are a number."""
+
+LOOKS = tuple(f"l{number}" for number in range(1, MOST + 1))
+MEANING = {"scheduled": "ok", "unschedulable": "no", "error": "err"}
+NOTES = {
+    "active": "in activeQ",
+    "backoff": "in backoffQ",
+    "unschedulable": "",
+    "gated": "by PreEnqueue",
+}
+LANES = {"active": "activeQ", "backoff": "backoffQ", "unschedulable": "unschedulable pods"}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    series = series_of(world)
+    if not series.lines:
+        return {"has": False, "charts": [], "data": None}
+    charts = [
+        _pending(series),
+        *(_incoming(series, queue) for queue in LANES),
+        _attempts(series),
+        _per_pod(series.counters.attempts_per_pod),
+        _preemption(series),
+        *(_usage(series, resource, scope) for scope in ("zone", "node") for resource in ("cpu", "memory")),
+    ]
+    end = {"end": world.clock_us / SECOND}
+    data = {chart["id"]: chart.pop("drawn") | end for chart in charts}
+    return {
+        "has": True,
+        "clock": short_clock(world.clock_us),
+        "replicas": len(world.election.replicas) if world.election.several else 0,
+        "charts": charts,
+        "data": data,
+    }
+
+
+# --- the charts -------------------------------------------------------------------------------------------------------
+
+
+def _pending(series: Series) -> dict[str, Any]:
+    lines = series.of("pending")
+    found = [(queue, NOTES[queue], lines[queue]) for queue in QUEUES if queue in lines]
+    return _chart("pending", "Pending pods", "scheduler_pending_pods", "by queue", found)
+
+
+def _incoming(series: Series, queue: str) -> dict[str, Any]:
+    lines = {event: line for (into, event), line in series.of("incoming").items() if into == queue}
+    found = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
+    title = f"Came into {LANES[queue]}"
+    return _counted(f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", "by event", found)
+
+
+def _attempts(series: Series) -> dict[str, Any]:
+    lines = series.of("attempts")
+    several = len({profile for _, profile in lines}) > 1
+    found = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
+    looks = [MEANING[label] for label, _, _ in found] if not several else LOOKS
+    return _counted("attempts", "Attempts", "scheduler_schedule_attempts_total", "by result", found, looks)
+
+
+def _preemption(series: Series) -> dict[str, Any]:
+    found = [(label, "", line) for label, line in series.of("preemption").items()]
+    metric = "scheduler_preemption_attempts_total, …_victims"
+    return _counted("preemption", "Preemption", metric, "victims: pods chosen to go", found)
+
+
+def _usage(series: Series, resource: str, scope: str) -> dict[str, Any]:
+    present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
+    present.sort(key=lambda item: -(item[1].last or 0))
+    found = [(name or "no zone", _room(series.usage, resource, scope, name), line) for name, line in present]
+    zones = [zone for zone, of in series.usage.zones if of == resource]
+    known = len(series.usage.nodes if scope == "node" else zones)
+    among = f", fullest of the first {MOST_LINES}" if known > MOST_LINES else ", fullest first" if known > MOST else ""
+    chart = _chart(f"{resource}-{scope}", f"{resource} by {scope}", "", f"requested{among}", found, unit="%")
+    return chart | {"more": max(0, known - len(chart["rows"]))}
+
+
+def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
+    """``2.5 of 4``: cores, or memory in binary units."""
+    if scope == "zone":
+        asked, total = usage.zones[name, resource]
+    else:
+        asked = usage.asked.get(name, {}).get(resource, 0)
+        total = usage.nodes[name].allocatable[resource]
+    show = cores if resource == "cpu" else memory
+    return f"{show(asked)} of {show(total)}"
+
+
+def _per_pod(histogram: Histogram) -> dict[str, Any]:
+    """Bars: how many pods were bound at which attempt."""
+    lows = (1, *(bound + 1 for bound in histogram.bounds[:-1]))
+    labels = [str(low) if low == high else f"{low}–{high}" for low, high in zip(lows, histogram.bounds, strict=True)]
+    labels.append(f"over {histogram.bounds[-1]}")
+    rows = [
+        {"look": "", "name": label, "note": "", "now": str(count), "highest": ""}
+        for label, count in zip(labels, histogram.counts, strict=True)
+    ]
+    chart = _frame("per-pod", "Attempts until bound", "scheduler_pod_scheduling_attempts", "pods by attempts")
+    chart |= {"rows": rows if histogram.count else [], "heads": ("attempts", "pods")}
+    return chart | {"drawn": {"bars": labels, "counts": histogram.counts, "top": max(histogram.counts), "unit": ""}}
+
+
+# --- their parts ------------------------------------------------------------------------------------------------------
+
+
+def _frame(name: str, title: str, metric: str, note: str) -> dict[str, Any]:
+    return {"id": name, "title": title, "metric": metric, "note": note, "more": 0, "heads": ("", "now", "highest")}
+
+
+def _chart(
+    name: str,
+    title: str,
+    metric: str,
+    note: str,
+    found: list[tuple[str, str, Line]],
+    unit: str = "",
+    looks: Iterable[str] = LOOKS,
+) -> dict[str, Any]:
+    """``found``: (label, a few words, line); only the first ones are drawn, and the rest is counted."""
+    rows, drawn = [], []
+    top: int | float = 100 if unit else 0
+    for (label, words, line), look in zip(found, looks, strict=False):
+        top = max(top, line.highest or 0)
+        rows.append(
+            {
+                "look": look,
+                "name": label,
+                "note": words,
+                "now": _shown(line.last, unit),
+                "highest": _shown(line.highest, unit),
+            }
+        )
+        drawn.append({"name": label, "look": look, **_points(line)})
+    chart = _frame(name, title, metric, note)
+    return chart | {
+        "rows": rows,
+        "more": max(0, len(found) - len(rows)),
+        "drawn": {"lines": drawn, "top": top, "unit": unit},
+    }
+
+
+def _counted(
+    name: str, title: str, metric: str, note: str, found: list[tuple[str, str, Line]], looks: Iterable[str] = LOOKS
+) -> dict[str, Any]:
+    """A chart of counters: their highest value is the present one."""
+    chart = _chart(name, title, metric, note, found, looks=looks)
+    return chart | {"heads": ("", "total"), "rows": [row | {"highest": ""} for row in chart["rows"]]}
+
+
+def _shown(value: Value, unit: str) -> str:
+    return "–" if value is None else f"{value:,}".removesuffix(".0") + unit
+
+
+def _points(line: Line) -> dict[str, list[Any]]:
+    """``x`` in simulated seconds; a peak stands as a point of its own before the value that it went back to."""
+    x: list[float] = []
+    y: list[Value] = []
+    for point in line.points:
+        values = [point.last] if point.highest == point.last else [point.highest, point.last]
+        x += [point.at_us / SECOND] * len(values)
+        y += values
+    return {"x": x, "y": y}

@@ -1,0 +1,151 @@
+"""How the entries about scheduling cycles and the snapshot change a World."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sandbox.panels.model.schedulers import SchedulerState
+from sandbox.panels.model.state import Cycle, StageMark
+from scheduler_engine.framework.extension_points import STAGES
+from scheduler_engine.trace import events as ev
+
+if TYPE_CHECKING:
+    from sandbox.panels.model.world import World
+
+BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
+
+
+def started(world: World, entry: ev.Entry, event: ev.CycleStarted) -> None:
+    mine = world.of(entry)
+    pod = world.pods.get(event.pod)
+    cycle = Cycle(
+        event.cycle,
+        event.pod,
+        event.attempt,
+        event.nominated_node,
+        event.profile,
+        entry.at_us,
+        entry.command,
+        pod.pod.priority if pod else 0,
+        replica=mine.replica,
+        before=mine.started,
+        configured=world.configured,
+    )
+    mine.started = event.cycle
+    world.cycles.append(cycle)
+    world.by_number[event.cycle] = mine.cycle = cycle
+    world.attempts.setdefault(event.pod, []).append(cycle)
+    _acted(world, mine, cycle)
+
+
+def _acted(world: World, mine: SchedulerState, cycle: Cycle) -> None:
+    world.moved_last, world.acting = cycle, mine.replica
+
+
+def stage_finished(world: World, entry: ev.Entry, event: ev.StageFinished) -> None:
+    cycle = world.by_number.get(event.cycle)
+    if cycle is None:
+        return
+    mine = world.of(entry)
+    cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command))
+    mine.cycle = cycle
+    _acted(world, mine, cycle)
+    if event.stage == "WaitOnPermit":
+        cycle.waits = ()
+    if event.next_stage in BINDING:
+        mine.binding[cycle.number] = cycle
+    else:
+        mine.binding.pop(cycle.number, None)
+
+
+def finished(world: World, entry: ev.Entry, event: ev.CycleFinished) -> None:
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.outcome, cycle.node, cycle.message = event.outcome, event.node, event.message
+        cycle.ended_us = entry.at_us
+
+
+def snapshot_taken(world: World, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
+    mine = world.of(entry)
+    mine.snapshot = event
+    if event.node_order is not None:
+        mine.snapshot_order = event.node_order
+    mine.generations.update(event.recency)
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.snapshot, cycle.order = event, mine.snapshot_order
+        _snapshot_lists(world, mine, cycle)
+
+
+def _snapshot_lists(world: World, mine: SchedulerState, cycle: Cycle) -> None:
+    """The snapshot's lists, which the trace does not spell out, from the pods in the cache at that moment."""
+    with_affinity, with_anti_affinity, claims = set(), set(), dict[str, None]()
+    for key, pod in world.pods.items():
+        node = pod.pod.node_name or mine.assumed.get(key)
+        if not node:
+            continue
+        if pod.pod.has_pod_affinity:
+            with_affinity.add(node)
+        if pod.pod.has_required_anti_affinity:
+            with_anti_affinity.add(node)
+        claims.update(dict.fromkeys(f"{pod.pod.namespace}/{claim}" for claim in pod.pod.claim_names))
+    cycle.with_affinity = tuple(node for node in cycle.order if node in with_affinity)
+    cycle.with_anti_affinity = tuple(node for node in cycle.order if node in with_anti_affinity)
+    cycle.claims = tuple(claims)
+
+
+def tree(world: World, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
+    mine = world.of(entry)
+    mine.zones, mine.order = event.zones, event.order
+
+
+def filtered(world: World, entry: ev.Entry, event: ev.FilterRan) -> None:
+    world.of(entry).next_start = event.next_start_index
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.filter = event
+
+
+def plugins(world: World, entry: ev.Entry, event: ev.PluginsRan) -> None:
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.plugins[event.extension_point] = event
+
+
+def _table(name: str) -> Callable[[World, ev.Entry, Any], None]:
+    def put(world: World, entry: ev.Entry, event: Any) -> None:
+        cycle = world.by_number.get(event.cycle)
+        if cycle is not None:
+            setattr(cycle, name, event)
+
+    return put
+
+
+def _append(name: str) -> Callable[[World, ev.Entry, Any], None]:
+    def put(world: World, entry: ev.Entry, event: Any) -> None:
+        cycle = world.by_number.get(event.cycle)
+        if cycle is not None:
+            getattr(cycle, name).append(event)
+
+    return put
+
+
+APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {
+    ev.NodeTreeChanged: tree,
+    ev.SnapshotTaken: snapshot_taken,
+    ev.CycleStarted: started,
+    ev.StageFinished: stage_finished,
+    ev.PreFilterRan: _table("pre_filter"),
+    ev.FilterRan: filtered,
+    ev.PodUnschedulable: _table("fit_error"),
+    ev.PreemptionNodeTried: _append("tried"),
+    ev.PreemptionCriterionApplied: _append("ladder"),
+    ev.PostFilterRan: _table("post_filter"),
+    ev.PreScoreRan: _table("pre_score"),
+    ev.ScoreRan: _table("score"),
+    ev.NormalizeRan: _table("normalized"),
+    ev.HostSelected: _table("selected"),
+    ev.PluginsRan: plugins,
+    ev.CycleFinished: finished,
+}

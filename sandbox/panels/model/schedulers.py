@@ -1,0 +1,71 @@
+"""What belongs to one scheduler alone: its queue, its cache and its cycles under way, as the trace tells them.
+
+Replicas share the API server and nothing else, so a World holds one of these for each that schedules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+from sandbox.panels.model.state import Cycle, Fault, Queued
+from scheduler_engine.trace import events as ev
+
+if TYPE_CHECKING:
+    from sandbox.panels.model.world import World
+
+T = TypeVar("T")
+
+
+@dataclass
+class SchedulerState:
+    """``replica`` is its name, "" for the one scheduler of a sandbox without replicas.
+
+    ``cycle``: the one that moved last, ``started`` the number of the one that it began last; ``binding``: binding
+    cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is. ``assumed``: pod →
+    node, for pods that only the cache counts there. ``generations`` and ``changes`` are of the cache's NodeInfos.
+    """
+
+    replica: str = ""
+    queue: dict[str, Queued] = field(default_factory=dict)
+    hints: dict[str, list[ev.HintAnswered]] = field(default_factory=dict)
+    stayed: dict[str, ev.HintAnswered] = field(default_factory=dict)
+    moves: dict[str, list[Queued]] = field(default_factory=dict)
+    noted: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    nominations: dict[str, str] = field(default_factory=dict)
+    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    order: tuple[str, ...] = ()
+    snapshot: ev.SnapshotTaken | None = None
+    snapshot_order: tuple[str, ...] = ()
+    next_start: int = 0
+    assumed: dict[str, str] = field(default_factory=dict)
+    generations: dict[str, int] = field(default_factory=dict)
+    changes: dict[str, str] = field(default_factory=dict)
+    cycle: Cycle | None = None
+    started: int = 0
+    binding: dict[int, Cycle] = field(default_factory=dict)
+    faults: dict[int, Fault] = field(default_factory=dict)
+
+    def abandon(self, why: str, at_us: int) -> None:
+        """It is gone, and with it what it was about to do."""
+        under_way = [*self.binding.values(), *([self.cycle] if self.cycle is not None else [])]
+        for cycle in under_way:
+            if not cycle.outcome:
+                cycle.outcome, cycle.message, cycle.ended_us = "abandoned", why, at_us
+
+
+class InFocus(Generic[T]):
+    """A field of the scheduler that a World shows."""
+
+    def __set_name__(self, owner: type[World], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, world: None, owner: type[World]) -> InFocus[T]: ...
+    @overload
+    def __get__(self, world: World, owner: type[World]) -> T: ...
+    def __get__(self, world: World | None, owner: type[World]) -> InFocus[T] | T:
+        if world is None:
+            return self
+        value: T = getattr(world.scheduler, self.name)
+        return value

@@ -1,0 +1,227 @@
+"""The parts of a World: plain records that the trace is folded into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sandbox.panels.words.amounts import SECOND, amounts
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.pod_resources import pod_resource
+from scheduler_engine.trace import events as ev
+
+if TYPE_CHECKING:
+    from sandbox.panels.model.seen import Seen
+
+
+STEPS = ("stage", "pod", "settle", "run", "advance")
+"""Commands that only let happen what is due."""
+
+
+@dataclass(slots=True)
+class Queued:
+    """A pod's place in the scheduling queue: the move that brought it there (``came``), and what set that off.
+
+    ``move``: its last one, which may have changed it in place. ``cycle``: the one in which a step set it off, 0 = a
+    person's own ``command`` or the clock did. ``about``: key of the object whose change moved it.
+    """
+
+    lane: str
+    move: ev.PodMoved
+    at_us: int
+    came: ev.PodMoved
+    command: int = 0
+    cycle: int = 0
+    answer: ev.HintAnswered | None = None
+    about: str = ""
+
+
+@dataclass(slots=True)
+class Fault:
+    """Something that will go wrong; ``pod`` is held up by it until ``until_us``, "" = nobody met it yet."""
+
+    wish: ev.FaultSet
+    pod: str = ""
+    since_us: int = 0
+    until_us: int = 0
+
+
+@dataclass
+class PodState:
+    """A pod as the API server and the scheduler's cache know it. ``node`` is where it is bound or assumed."""
+
+    pod: Pod
+    app: int
+    added_us: int
+    assumed_on: str = ""
+    terminating_since_us: int | None = None
+
+    @property
+    def key(self) -> str:
+        return self.pod.key
+
+    @property
+    def node(self) -> str:
+        return self.pod.node_name or self.assumed_on
+
+    @property
+    def state(self) -> str:
+        """``terminating``, ``bound``, ``assumed`` or ``pending``."""
+        if self.terminating_since_us is not None:
+            return "terminating"
+        if self.pod.node_name:
+            return "bound"
+        return "assumed" if self.assumed_on else "pending"
+
+    @property
+    def gone_at_us(self) -> int | None:
+        """When its grace period ends."""
+        if self.terminating_since_us is None:
+            return None
+        grace = self.pod.metadata.get("deletionGracePeriodSeconds")
+        if grace is None:
+            grace = self.pod.spec.get("terminationGracePeriodSeconds", 30)
+        return self.terminating_since_us + int(grace) * SECOND
+
+    def left_us(self, clock_us: int) -> int:
+        """Until its grace period ends."""
+        return max(0, (self.gone_at_us or clock_us) - clock_us)
+
+    @cached_property
+    def requests(self) -> dict[str, int]:
+        """Resource → millicores, bytes or count."""
+        return pod_requests(self.pod)
+
+
+def pod_requests(pod: Pod) -> dict[str, int]:
+    """The pod's effective request; cpu and memory lead, and what it does not ask for is left out."""
+    asked = pod_resource(pod).request
+    named = {
+        "cpu": asked.milli_cpu,
+        "memory": asked.memory,
+        "ephemeral-storage": asked.ephemeral_storage,
+        **asked.scalar,
+    }
+    return {name: number for name, number in named.items() if number}
+
+
+@dataclass
+class NodeState:
+    """A node; ``ghost`` = the API server forgot it, but the cache still holds its pods."""
+
+    node: Node
+    ghost: bool = False
+    left_us: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @cached_property
+    def allocatable(self) -> dict[str, int]:
+        given = self.node.allocatable or self.node.status.get("capacity") or {}
+        return amounts(given)
+
+    @cached_property
+    def zone(self) -> str:
+        labels = self.node.labels
+        return labels.get("topology.kubernetes.io/zone") or labels.get("failure-domain.beta.kubernetes.io/zone") or ""
+
+
+@dataclass(slots=True)
+class StageMark:
+    stage: str
+    note: str
+    next_stage: str
+    at_us: int
+    command: int
+
+
+@dataclass
+class Cycle:
+    """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
+
+    ``replica``: whose it is, ``before``: the number of the cycle that its scheduler began before it, 0 = none.
+
+    ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
+    that the cache took it off, ``requeued`` its way back.
+
+    ``configured`` is the configuration that it began with and keeps.
+
+    ``seen`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
+    """
+
+    number: int
+    pod: str
+    attempt: int
+    nominated: str
+    profile: str
+    at_us: int
+    command: int
+    priority: int = 0
+    replica: str = ""
+    before: int = 0
+    stages: list[StageMark] = field(default_factory=list)
+    snapshot: ev.SnapshotTaken | None = None
+    order: tuple[str, ...] = ()
+    with_affinity: tuple[str, ...] = ()
+    with_anti_affinity: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    pre_filter: ev.PreFilterRan | None = None
+    filter: ev.FilterRan | None = None
+    fit_error: ev.PodUnschedulable | None = None
+    tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
+    ladder: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
+    post_filter: ev.PostFilterRan | None = None
+    pre_score: ev.PreScoreRan | None = None
+    score: ev.ScoreRan | None = None
+    normalized: ev.NormalizeRan | None = None
+    selected: ev.HostSelected | None = None
+    plugins: dict[str, ev.PluginsRan] = field(default_factory=dict)
+    waits: tuple[tuple[str, int], ...] = ()
+    waits_since_us: int = 0
+    forgotten: str = ""
+    requeued: ev.PodMoved | None = None
+    configured: ev.Configured | None = None
+    outcome: str = ""
+    node: str = ""
+    message: str = ""
+    ended_us: int = 0
+    seen: Seen | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def last_stage(self) -> str:
+        return self.stages[-1].stage if self.stages else ""
+
+    @property
+    def next_stage(self) -> str:
+        return self.stages[-1].next_stage if self.stages else "Pop"
+
+    @property
+    def last_command(self) -> int:
+        return max([self.command, *(mark.command for mark in self.stages)])
+
+    def mark(self, stage: str) -> StageMark | None:
+        return next((mark for mark in reversed(self.stages) if mark.stage == stage), None)
+
+
+@dataclass(slots=True)
+class Command:
+    number: int
+    kind: str
+    summary: str
+    at_us: int
+    after_cycle: int
+
+
+@dataclass(slots=True)
+class KubeEvent:
+    at_us: int
+    event: ev.EventRecorded
+    count: int = 1
+
+
+def by_priority(queued: Queued) -> tuple[int, ...]:
+    """The order of activeQ."""
+    return -queued.move.priority, queued.move.timestamp_us

@@ -1,0 +1,112 @@
+"""Nodes in trouble: a list of all, and one in detail with its conditions, gauges, pods and evictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.node_conditions import conditions, other_taints, rank, troubles
+from sandbox.panels.facts.node_gauges import configuration_of, gauges, stats_of, threshold_text, written_configuration
+from sandbox.panels.model.state import NodeState
+from sandbox.panels.model.world import World
+from sandbox.panels.nodes.ranking import history, ranking
+from sandbox.panels.nodes.usage import users
+from sandbox.panels.view import View
+from sandbox.panels.words.phrases import plural
+from scheduler_engine.kubelet.configuration import API_VERSION, DEFAULT_HARD, KIND
+
+PAGE = 50
+DEFAULT: dict[str, Any] = {"evictionHard": dict(DEFAULT_HARD)}
+SOFT: dict[str, Any] = {
+    "evictionHard": {"memory.available": "500Mi"},
+    "evictionSoft": {"memory.available": "1.5Gi"},
+    "evictionSoftGracePeriod": {"memory.available": "1m30s"},
+    "evictionMaxPodGracePeriod": 20,
+    "evictionPressureTransitionPeriod": "5m",
+}
+
+
+def configuration_text(data: dict[str, Any]) -> str:
+    """A KubeletConfiguration as YAML, with its kind on top."""
+    return yaml.safe_dump({"apiVersion": API_VERSION, "kind": KIND, **data}, sort_keys=False, allow_unicode=True)
+
+
+PRESETS = tuple(
+    (name, title, configuration_text(data))
+    for name, title, data in (
+        ("default", "Default", DEFAULT),
+        ("hard", "500Mi hard", {"evictionHard": {"memory.available": "500Mi"}}),
+        ("soft", "1.5Gi soft for 1m30s", SOFT),
+        (
+            "reclaim",
+            "reclaim 500Mi more",
+            {"evictionHard": {"memory.available": "500Mi"}, "evictionMinimumReclaim": {"memory.available": "500Mi"}},
+        ),
+    )
+)
+"""(id, title, text) of configurations to start from."""
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
+    if not there:
+        return {"empty": True}
+    pages = pager(len(there), PAGE, view.page)
+    shown = _chosen(world, view, there)
+    return {
+        "empty": False,
+        "count": len(there),
+        "troubled": sum(1 for node in there if troubles(node.node)),
+        "rows": [_row(node, node is shown) for node in on_page(there, PAGE, pages["page"])],
+        **pages,
+        "node": _detail(world, shown, view.pod),
+    }
+
+
+def _chosen(world: World, view: View, there: list[NodeState]) -> NodeState:
+    """The node that somebody chose, or the one of the pod that they chose; else the one in the worst trouble."""
+    name = view.node or (world.pods[view.pod].node if view.pod in world.pods else "")
+    wanted = world.nodes.get(name)
+    return wanted if wanted is not None and not wanted.ghost else there[0]
+
+
+def _row(node: NodeState, shown: bool) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "shown": shown,
+        "cordoned": node.node.unschedulable,
+        "troubles": troubles(node.node),
+    }
+
+
+def _detail(world: World, node: NodeState, chosen: str) -> dict[str, Any]:
+    health = world.health.of(node.name, node.node.uid)
+    configuration = configuration_of(node)
+    measured = stats_of(world, node, health)
+    shown = gauges(world, measured, configuration, health)
+    return {
+        "name": node.name,
+        "zone": node.zone,
+        "cordoned": node.node.unschedulable,
+        "running": plural(len(measured.running), "running pod"),
+        "silent": "Unreachable" in troubles(node.node),
+        "conditions": conditions(world, node, configuration, health),
+        "taints": other_taints(node),
+        "gauges": shown,
+        "users": users(world, measured, shown["focus"], chosen),
+        "ranking": ranking(world, health),
+        "history": history(world, health),
+        "kubelet": _kubelet(node, [threshold_text(item) for item in configuration.thresholds]),
+    }
+
+
+def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
+    given = written_configuration(node)
+    return {
+        "given": given is not None,
+        "thresholds": thresholds,
+        "yaml": PRESETS[0][2] if given is None else configuration_text(given),
+        "presets": PRESETS,
+    }

@@ -1,0 +1,130 @@
+"""The order in which a kubelet evicts, row by row with why it stands there; and what kubelets have done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.facts.node_gauges import amount
+from sandbox.panels.model.node_health import Deed, NodeHealth
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_clock, short_name
+from sandbox.panels.words.phrases import listed, plural
+from scheduler_engine.kubelet.ranking import CRITICAL_PRIORITY
+from scheduler_engine.trace import events as ev
+
+MOST = 50
+Row = tuple[str, bool, int, int, int, int, str, str]
+WITHOUT_REQUESTS = ("inodes", "pids")
+GROUPS = {"inodes": ("uses inodes", "uses no inodes"), "pids": ("", "")}
+"""Resource → the group that goes first, and the one that goes last."""
+BY_REQUEST = ("exceeds its request", "stays within its request")
+NOTES = {
+    "inodes": (
+        "Inodes cannot be requested, so whoever uses any exceeds its request and goes first, whatever the priority. "
+        "The documentation of Kubernetes speaks of priority alone; this is what the kubelet does."
+    )
+}
+
+
+def ranking(world: World, health: NodeHealth) -> dict[str, Any] | None:
+    """The last order that the kubelet made, None as long as it made none."""
+    if health.ranking is None:
+        return None
+    return _table(world, health.ranking, health.ranked_us, health.victim)
+
+
+def history(world: World, health: NodeHealth) -> dict[str, Any]:
+    """What the kubelet did, newest first; ``more`` older deeds are left out."""
+    return {
+        "deeds": [_deed(world, deed) for deed in health.deeds[: -MOST - 1 : -1]],
+        "more": max(0, len(health.deeds) - MOST),
+    }
+
+
+def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> dict[str, Any]:
+    rows = []
+    for place, row in enumerate(told.rows[:MOST], 1):
+        key, exceeds, priority, used, request, over, qos, _ = row
+        state = world.pods.get(key)
+        rows.append(
+            {
+                "place": place,
+                "pod": key,
+                "name": short_name(key),
+                "app": state.app if state else 0,
+                "exceeds": exceeds,
+                "priority": priority,
+                "usage": amount(told.signal, used),
+                "request": amount(told.signal, request) if request else "none",
+                "over": _signed(told.signal, over),
+                "qos": qos,
+                "victim": key == victim,
+                "why": why(told, place - 1),
+            }
+        )
+    return {
+        "at": short_clock(at_us),
+        "threshold": told.threshold,
+        "resource": told.resource,
+        "requests": told.resource not in WITHOUT_REQUESTS,
+        "rows": rows,
+        "note": NOTES.get(told.resource, ""),
+        "more": max(0, len(told.rows) - MOST),
+        "spared": bool(rows) and not victim,
+    }
+
+
+def why(told: ev.EvictionRanked, index: int) -> str:
+    """What parts a row from the one above it, the first one from the one below: the first criterion that differs."""
+    row = told.rows[index]
+    if row[2] >= CRITICAL_PRIORITY:
+        return "critical: never evicted by a kubelet"
+    start = GROUPS.get(told.resource, BY_REQUEST)[not row[1]]
+    beside = told.rows[index - 1 if index else 1] if len(told.rows) > 1 else None
+    reason = _difference(told, row, beside) if beside else "nobody else is there"
+    return f"{start}; {reason}" if start and reason else start or reason
+
+
+def _difference(told: ev.EvictionRanked, row: Row, beside: Row) -> str:
+    """ "" when the group says it all: one exceeds its request, and the other does not."""
+    name = short_name(beside[0])
+    if row[1] != beside[1]:
+        return ""
+    if row[2] != beside[2]:
+        return f"priority {row[2]}, {'lower' if row[2] < beside[2] else 'higher'} than that of {name}"
+    if row[5] != beside[5]:
+        what = "over its request" if told.resource not in WITHOUT_REQUESTS else _in_use(row, beside)
+        return f"{_signed(told.signal, row[5])} {what}, {'more' if row[5] > beside[5] else 'less'} than {name}"
+    return f"equal to {name}: by name"
+
+
+def _in_use(row: Row, beside: Row) -> str:
+    """Kubernetes takes requested bytes off a number of inodes; nobody needs to know while nobody requests any."""
+    plain = row[3] == row[5] and beside[3] == beside[5]
+    return "in use" if plain else "in use, less the bytes of ephemeral storage that it requests"
+
+
+def _signed(signal: str, number: int) -> str:
+    return f"−{amount(signal, -number)}" if number < 0 else amount(signal, number)
+
+
+def _deed(world: World, deed: Deed) -> dict[str, Any]:
+    event = deed.event
+    if isinstance(event, ev.NodeResourcesReclaimed):
+        names = listed([short_name(name) for name in event.names])
+        return {
+            "at": short_clock(deed.at_us),
+            "kind": "reclaimed",
+            "title": f"{plural(len(event.names), event.what.removesuffix('s'))} removed",
+            "text": f"{names}: {amount('nodefs.available', event.freed)} freed, before any pod is evicted",
+            "pod": "",
+        }
+    grace = f"{event.grace_seconds} s to end" if event.grace_seconds else "ended at once"
+    return {
+        "at": short_clock(deed.at_us),
+        "kind": "evicted",
+        "title": short_name(event.pod),
+        "note": f"{event.signal}, {grace}{', to reclaim the minimum' if deed.above else ''}",
+        "text": event.message,
+        "pod": event.pod,
+    }

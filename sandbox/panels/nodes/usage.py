@@ -1,0 +1,163 @@
+"""What the pods of one node use, against what they asked for; who would be evicted first; OOM scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.panels.drawing.markup import Markup, esc, join, rect
+from sandbox.panels.explain.model import signed
+from sandbox.panels.facts.node_gauges import amount
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.qos import oom_scores
+from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.api.simulated import USAGE, amount_of
+from scheduler_engine.kubelet.ranking import Ranked, measured
+from scheduler_engine.kubelet.ranking import rank as eviction_order
+from scheduler_engine.kubelet.stats import Stats, usage
+
+MOST = 40
+MEBIBYTE = 1 << 20
+NOTCHES = 128
+"""About so many places of the slider."""
+TITLES = {
+    "memory": ("memory", "500Mi"),
+    "ephemeral_storage": ("volumes and logs", "2Gi"),
+    "writable_layer": ("writable layer", "500Mi"),
+    "inodes": ("inodes", "10k"),
+    "pids": ("processes", "200"),
+    "cpu": ("cpu", "250m"),
+}
+"""What can be used → (title, an example)."""
+PLACES = {"memory": "memory", "ephemeral_storage": "disk", "writable_layer": "disk", "inodes": "inodes", "pids": "PIDs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The signal that the rows go by. ``main``: what can be turned up in each row; ``kinds``: all that counts."""
+
+    signal: str
+    main: str
+    kinds: tuple[str, ...]
+    capacity: int
+
+    @property
+    def unit(self) -> int:
+        """Size of a step of the slider."""
+        return 1 if self.main in ("inodes", "pids") else MEBIBYTE
+
+    def text(self, number: int) -> str:
+        return amount(self.signal, number)
+
+
+def users(world: World, stats: Stats, signal: str, chosen: str) -> dict[str, Any]:
+    """Rows of the running pods, in the order in which they are evicted for ``signal``, and of the system daemons.
+
+    Of many pods those that go first are there, and the ``chosen`` one.
+    """
+    observation = stats.observations().get(signal)
+    kinds = measured(signal, stats.dedicated_imagefs)
+    focus = Focus(signal, kinds[0], kinds, observation.capacity if observation else 0)
+    order = list(enumerate(eviction_order(stats.running, signal, stats.dedicated_imagefs), 1))
+    rows = order[:MOST] + [item for item in order[MOST:] if item[1].pod.key == chosen]
+    memory_capacity = _memory_capacity(stats.node)
+    largest = focus.capacity // focus.unit
+    title, hint = TITLES[focus.main]
+    return {
+        "pods": [_pod(world, row, place, focus, memory_capacity) for place, row in rows],
+        "more": len(order) - len(rows),
+        "system": {
+            "key": stats.node.name,
+            "id": f"node:{stats.node.name}",
+            "says": f"{title} that the system daemons use",
+            **_use(
+                stats.node,
+                f"node:{stats.node.name}",
+                focus,
+                lambda used: usage_svg(used, None, focus.capacity, "seg-plain"),
+            ),
+        },
+        "main": focus.main,
+        "title": title,
+        "hint": hint,
+        "place": PLACES[focus.main],
+        "requests": any(row.has_request for _, row in order),
+        "unit": "" if focus.unit == 1 else "Mi",
+        "largest": largest,
+        "step": 1 << max(0, (largest // NOTCHES).bit_length() - 1),
+    }
+
+
+def _memory_capacity(node: Node) -> int:
+    written = (node.status.get("capacity") or {}).get("memory")
+    return parse_quantity(written).value() if written is not None else 0
+
+
+def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: int) -> dict[str, Any]:
+    pod = row.pod
+    state = world.pods[pod.key]
+    scores = oom_scores(pod, memory_capacity)
+    worst = max(scores, key=lambda score: score[4], default=("", row.qos, 0, 0, 0))
+    name, request = short_name(pod.key), row.request if row.has_request else None
+    return {
+        "key": pod.key,
+        "id": f"pod:{pod.key}",
+        "name": name,
+        "says": f"{TITLES[focus.main][0]} that {name} uses",
+        "app": state.app,
+        "place": "never" if row.critical else place,
+        "priority": pod.priority,
+        "qos": row.qos,
+        "terminating": state.state == "terminating",
+        "exceeds": row.exceeds and row.has_request,
+        "request": focus.text(row.request) if row.request else "none",
+        "oom": signed(worst[4]),
+        "oom_sum": f"{worst[2]} {'+' if worst[3] >= 0 else '−'} {abs(worst[3])}",
+        "oom_says": "; ".join(
+            f"{name}: {score} for its share of the memory, {signed(adjust)} for {qos}"
+            for name, qos, score, adjust, _ in scores
+        ),
+        **_use(pod, f"pod:{pod.key}", focus, lambda used: usage_svg(used, request, focus.capacity, f"app-{state.app}")),
+    }
+
+
+def _use(item: Pod | Node, name: str, focus: Focus, svg: Callable[[int], Markup]) -> dict[str, Any]:
+    used = sum(usage(item, kind) for kind in focus.kinds)
+    return {
+        "used": focus.text(used),
+        "slide": usage(item, focus.main) // focus.unit,
+        "value": item.annotations.get(USAGE[focus.main], ""),
+        "fields": join(_field(kind, name, item) for kind in TITLES if kind != focus.main),
+        "facts": join(_fact(kind, item) for kind in TITLES if kind != focus.main),
+        "uses_more": any(amount_of(item.annotations, USAGE[kind]) for kind in TITLES if kind != focus.main),
+        "svg": svg(used),
+    }
+
+
+def _field(kind: str, name: str, item: Pod | Node) -> str:
+    """There are five for each pod: a template would take long."""
+    title, hint = TITLES[kind]
+    return (
+        f'<label>{title}<input class="inp" id="use:{kind}:{esc(name)}" name="{kind}" placeholder="{hint}" '
+        f'value="{esc(item.annotations.get(USAGE[kind], ""))}" autocomplete="off" spellcheck="false" '
+        f'hx-post="usage/" hx-trigger="change"></label>'
+    )
+
+
+def _fact(kind: str, item: Pod | Node) -> str:
+    return f"<span>{TITLES[kind][0]} <b>{esc(item.annotations.get(USAGE[kind], '0'))}</b></span>"
+
+
+def usage_svg(used: int, request: int | None, capacity: int, classes: str) -> Markup:
+    """Use of what the node has; what goes beyond the request is hatched, unless there is no such thing (None)."""
+    scale = 100 / capacity if capacity else 0.0
+    within = used if request is None else min(used, request)
+    drawn = [rect("cap", 0, 100, 4.5, 9), rect(f"seg {classes}", 0, min(within * scale, 100), 5, 8)]
+    if used > within:
+        drawn.append(rect("over", within * scale, min(used * scale, 100) - within * scale, 5, 8))
+    if request:
+        drawn.append(f'<rect class="limr" x="{min(request * scale, 100):.2f}%" y="1" width="1.5" height="16"/>')
+    return Markup(f'<svg class="u-svg" aria-hidden="true">{"".join(drawn)}</svg>')

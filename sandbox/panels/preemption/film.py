@@ -1,0 +1,216 @@
+"""The film of one node's dry run: as it is, the lower-priority pods out, one reprieve after the other, the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.explain import seen_in
+from sandbox.panels.explain.model import written
+from sandbox.panels.model.seen import Seen
+from sandbox.panels.model.state import Cycle, NodeState, pod_requests
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import plural
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.trace.events import PreemptionNodeTried
+
+MOST_REMOVALS = 12
+"""Pods that are taken out one by one; what more there are go together."""
+
+
+def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, Any]:
+    """``frames`` in order, each with a bar and its sum; ``protected``: pods whose eviction would violate a budget."""
+    return {
+        "node": tried.node,
+        "frames": _Film(world, cycle, tried).frames(),
+        "resource": _tight(cycle, tried.node),
+        "rejected": tried.rejected,
+        "protected": [short_name(key) for key in tried.violating],
+    }
+
+
+def pod_in_short(world: World, key: str) -> str:
+    pod = world.pods.get(key)
+    return markup.pod_block(pod, state="bound", tag="span") if pod else markup.gone_block(key)
+
+
+def _tight(cycle: Cycle, node: str) -> str:
+    """The resource whose bar tells the story: the first one that was short on this node, else cpu."""
+    for name, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
+        if name == node and plugin == "NodeResourcesFit":
+            for reason in reasons:
+                if reason.startswith("Insufficient "):
+                    return reason.removeprefix("Insufficient ")
+    return "cpu"
+
+
+def _nominated(cycle: Cycle, seen: Seen | None, node: str) -> list[Pod]:
+    """Pods that were counted on the node although they do not run there yet."""
+    keys = next((row[4] for row in cycle.filter.rows if row[0] == node), ()) if cycle.filter else ()
+    return [seen.nominated[key].pod for key in keys if key in seen.nominated] if seen else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """Who is on the node in one frame: the asker if ``with_asker``, then ``inside``; ``back`` is the one on trial."""
+
+    inside: tuple[str, ...]
+    with_asker: bool
+    back: str = ""
+    refused: bool = False
+
+
+class _Film:
+    """What the cycle saw on the node, and how much each pod asks for of the resource that tells the story."""
+
+    def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried) -> None:
+        self.world, self.tried = world, tried
+        self.name = short_name(cycle.pod)
+        self.resource = _tight(cycle, tried.node)
+        seen, node = seen_in(world, cycle), world.nodes.get(tried.node)
+        if seen is not None and tried.node in seen.nodes:
+            node = NodeState(seen.nodes[tried.node])
+            pods = [info.pod for info in seen.pods_on.get(tried.node, ())]
+        else:
+            pods = [pod.pod for pod in world.pods_of(tried.node)]
+        asker = seen.pod if seen is not None else world.pods[cycle.pod].pod if cycle.pod in world.pods else None
+        self.total = node.allocatable.get(self.resource, 0) if node else 0
+        pods = [*_nominated(cycle, seen, tried.node), *pods]
+        self.sizes = {pod.key: pod_requests(pod).get(self.resource, 0) for pod in pods}
+        self.asked = pod_requests(asker).get(self.resource, 0) if asker else 0
+
+    def frames(self) -> list[dict[str, Any]]:
+        removed = [key for action, key, _, _ in self.tried.steps if action == "remove"]
+        inside = tuple(key for key in self.sizes if key not in removed)
+        used = self._text(self._size(*inside, *removed))
+        asks = f"{self.name} asks for {self._text(self.asked)}"
+        frames = [
+            self._frame(0, "as it is", _Bar((*inside, *removed), False), f"{used} used")
+            | {"formula": f"{used} used of {self._text(self.total)}", "note": asks}
+        ]
+        frames += self._removals(len(frames), inside, removed)
+        for action, key, ok, reason in self.tried.steps:
+            if action == "fits":
+                frames.append(self._all_out(len(frames), inside, len(removed), ok, reason))
+            elif action == "reprieve":
+                frames.append(self._reprieve(len(frames), inside, key, ok, reason))
+                inside = (*inside, key) if ok else inside
+        if not self.tried.rejected:
+            bar = _Bar(inside, True)
+            used = self._text(self._size(*inside) + self.asked)
+            made = self._frame(len(frames), "result", bar, f"{used} used")
+            frames.append(made | {"formula": self._sum(bar), "note": self._result()})
+        return frames
+
+    def _removals(self, number: int, inside: tuple[str, ...], removed: list[str]) -> list[dict[str, Any]]:
+        """One frame for each call of RemovePod, from who stands on the node first."""
+        why = {key: reason for action, key, _, reason in self.tried.steps if action == "remove"}
+        shown = removed if len(removed) <= MOST_REMOVALS + 1 else removed[:MOST_REMOVALS]
+        frames = []
+        for place, key in enumerate(shown, 1):
+            bar = _Bar((*inside, *removed[place:]), False)
+            reason = f": {why[key]}" if why[key] else ""
+            note = f"RemovePod({short_name(key)}){reason}; PreFilter plugins that count it take it out, too"
+            frames.append(self._removal(number + place - 1, bar, note) | {"pod": Markup(pod_in_short(self.world, key))})
+        rest = len(removed) - len(shown)
+        if rest:
+            note = f"RemovePod for {rest} more pods of lower priority"
+            made = self._removal(number + len(shown), _Bar(inside, False), note)
+            frames.append(made | {"title": f"{rest} more out"})
+        return frames
+
+    def _removal(self, number: int, bar: _Bar, note: str) -> dict[str, Any]:
+        used = self._text(self._size(*bar.inside))
+        made = self._frame(number, "out", bar, f"{used} used")
+        return made | {"formula": f"{used} used of {self._text(self.total)}", "note": note}
+
+    def _all_out(self, number: int, inside: tuple[str, ...], removed: int, ok: bool, reason: str) -> dict[str, Any]:
+        title = f"all {removed} lower ones out" if removed != 1 else "the lower one out"
+        bar = _Bar(inside, True)
+        fits = "fits" if ok else "still does not fit"
+        note = f"without {plural(removed, 'pod')} of lower priority {self.name} {fits}"
+        made = self._frame(number, title, bar, "fits" if ok else "still no", "yes" if ok else "no", reason)
+        return made | {"formula": self._sum(bar), "note": note + (f": {reason}" if reason and not ok else "")}
+
+    def _reprieve(self, number: int, inside: tuple[str, ...], key: str, ok: bool, reason: str) -> dict[str, Any]:
+        bar = _Bar(inside, True, key, refused=not ok)
+        name = short_name(key)
+        too_much = self.asked + self._size(*inside, key) > self.total
+        if ok:
+            note = f"{name} fits beside {self.name}: it may stay"
+        elif too_much or not reason:
+            note = f"{name} does not fit beside {self.name}, so it is a victim"
+        else:
+            note = f"there is enough {self.resource}, but with {name} back: {reason}; so it is a victim"
+        made = self._frame(number, "back in?", bar, "kept" if ok else "victim", "yes" if ok else "no", reason)
+        return made | {
+            "pod": Markup(pod_in_short(self.world, key)),
+            "violates": key in self.tried.violating,
+            "formula": self._sum(bar),
+            "note": note,
+        }
+
+    def _result(self) -> str:
+        victims = [short_name(key) for key in self.tried.victims]
+        return f"{plural(len(victims), 'victim')}: {', '.join(victims)}" if victims else "nobody must go"
+
+    def _frame(
+        self, number: int, title: str, bar: _Bar, outcome: str, said: str = "", reason: str = ""
+    ) -> dict[str, Any]:
+        return {
+            "number": number,
+            "title": title,
+            "pod": "",
+            "svg": self._drawn(bar),
+            "outcome": outcome,
+            "said": said,
+            "reason": reason,
+            "violates": False,
+        }
+
+    def _size(self, *keys: str) -> int:
+        return sum(self.sizes.get(key, 0) for key in keys)
+
+    def _text(self, number: int) -> str:
+        return written(self.resource, number)[0]
+
+    def _sum(self, bar: _Bar) -> str:
+        """``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
+        parts = [(self.asked, "asked"), (self._size(*bar.inside), "staying")]
+        if bar.back:
+            parts.append((self._size(bar.back), "back"))
+        parts = [part for index, part in enumerate(parts) if part[0] or not index]
+        whole = sum(number for number, _ in parts)
+        *texts, shown, total = written(self.resource, *(number for number, _ in parts), whole, self.total)
+        terms = " + ".join(f"{text} {word}" for text, (_, word) in zip(texts, parts, strict=True))
+        result = f" = {shown}" if len(parts) > 1 else ""
+        return f"{terms}{result} {'>' if whole > self.total else '≤'} {total}"
+
+    def _drawn(self, bar: _Bar) -> Markup:
+        scale = markup.FULL / self.total if self.total else 0.0
+        x = 0.0
+        drawn = [markup.rect("cap", 0, markup.FULL, 0.5, 14)]
+        if bar.with_asker:
+            x = self.asked * scale
+            drawn.append(markup.rect("in", 0.2, min(x, 100) - 0.4, 1, 13))
+            drawn.append(_label(0, x, self.name, "int"))
+        for key in (*bar.inside, *([bar.back] if bar.back else [])):
+            width = min(self._size(key) * scale, max(100 - x, 0))
+            pod = self.world.pods.get(key)
+            if key == bar.back and bar.refused:
+                drawn.append(markup.rect("over", x, max(width, 0.8), 0.5, 14))
+            else:
+                drawn.append(markup.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13))
+                drawn.append(_label(x, width, short_name(key), ""))
+            x += width
+        drawn.append(f'<rect class="limr" x="{markup.FULL:.0f}%" y="-2" width="1.5" height="19"/>')
+        return Markup(f'<svg class="fb" aria-hidden="true">{"".join(drawn)}</svg>')
+
+
+def _label(x: float, width: float, text: str, classes: str) -> str:
+    if width < len(text) * 2.1:
+        return ""
+    return f'<text class="{classes}" x="{x:.2f}%" dx="4" y="11">{esc(text)}</text>'

@@ -1,0 +1,257 @@
+"""The scheduling queue, lane by lane, in the order in which pods would leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.panels.drawing.markup import join
+from sandbox.panels.facts.origin import origin
+from sandbox.panels.model.state import Queued, by_priority
+from sandbox.panels.model.world import World
+from sandbox.panels.queues.card import card_html
+from sandbox.panels.queues.wakes import wakes
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import SECOND, seconds, share, short_clock, short_name
+from sandbox.panels.words.phrases import listed, short_reason
+
+MOST = 60
+"""Cards shown per lane; the rest is a number."""
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+CAUSES = {
+    "BackoffComplete": "from backoffQ, backoff over",
+    "PopFromBackoffQ": "popped from backoffQ, as activeQ was empty",
+    "UnschedulableTimeout": "waited too long, so it may try again",
+    "ForceActivate": "activated",
+    "UnschedulablePodUpdate": "the pod was changed",
+}
+QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop")
+"""They say no more than the lane does."""
+
+RULES = {
+    "v1.34": "Hints decide whom an event wakes. Backoff {initial} s × 2^(failures − 1), at most {most} s, "
+    "cut short when idle.",
+    "design-doc": "No hints: a change of nodes, services or volumes, or a pod's end, wakes every pod; one that gets a "
+    "node wakes those whose affinity needs it. Backoff {initial} s × 2^attempts, at most {most} s, never cut short.",
+}
+"""What tells the two rule sets apart, in one breath."""
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    lanes = [_lane(world, lane) for lane in LANES]
+    return {
+        "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
+        "pending": sum(lane["count"] for lane in lanes),
+        "nobody": "" if world.schedulers else world.election.nobody(),
+        "replicas": _replicas(world),
+        "stem": world.scheduler.replica.rpartition("-")[0],
+        **_rules(world),
+    }
+
+
+def _replicas(world: World) -> list[dict[str, Any]]:
+    """Whose queue may be shown, when there is more than one."""
+    if len(world.schedulers) < 2:
+        return []
+    return [
+        {"name": name, "short": name.rpartition("-")[2], "on": name == world.scheduler.replica}
+        for name in sorted(world.schedulers)
+    ]
+
+
+def _rules(world: World) -> dict[str, str]:
+    configured, name = world.configured, _rules_of(world)
+    given = configured.configuration if configured else {}
+    initial, most = given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
+    return {"rules": name, "rules_say": RULES[name].format(initial=initial, most=most)}
+
+
+def _rules_of(world: World) -> str:
+    return world.configured.queue_rules if world.configured else "v1.34"
+
+
+# --- the lanes --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """``order`` is the order in which pods leave; ``card`` what a card says in this lane only."""
+
+    name: str
+    title: str
+    note: str
+    source: str
+    order: Callable[[Queued], tuple[int, ...]]
+    card: Callable[[World, Queued], dict[str, Any]]
+
+
+def _lane(world: World, lane: Lane) -> dict[str, Any]:
+    found = sorted(world.lane(lane.source), key=lane.order)
+    cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
+    return {
+        "id": lane.name,
+        "title": lane.title,
+        "note": NOTES.get((_rules_of(world), lane.name), lane.note),
+        "count": len(found),
+        "cards": cards,
+        "html": join(card_html(card) for card in cards),
+        "more": len(found) - len(cards),
+    }
+
+
+def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:
+    key = queued.move.pod
+    pod = world.pods.get(key)
+    by = origin(world, queued)
+    return {
+        "lane": lane.name,
+        "pod": key,
+        "name": short_name(key),
+        "app": pod.app if pod else 1,
+        "priority": queued.move.priority,
+        "place": place,
+        "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
+        "command": by.get("command", 0),
+        "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
+        **lane.card(world, queued),
+    }
+
+
+def _by_expiry(queued: Queued) -> tuple[int, ...]:
+    end = queued.move.backoff_until_us or 0
+    return end // SECOND, -queued.move.priority, queued.move.timestamp_us
+
+
+def _by_time(queued: Queued) -> tuple[int, ...]:
+    return (queued.at_us,)
+
+
+# --- what a card says -------------------------------------------------------------------------------------------------
+
+
+def _title(queued: Queued) -> str:
+    came = queued.came
+    source = f"from {came.source} " if came.source else ""
+    by = f", {came.plugin} answered {came.hint}" if came.plugin else ""
+    return f"{source}by {came.cause}{by} at {short_clock(queued.at_us)}"
+
+
+def _verdict(queued: Queued) -> dict[str, Any]:
+    """Which plugin's hint brought the pod here, to which event, and why."""
+    answer = queued.answer
+    if answer is None:
+        return {}
+    return {"hint": (answer.plugin, answer.verdict, _event(answer.cluster_event, queued.about), answer.why)}
+
+
+def _event(name: str, about: str) -> str:
+    return f"{name} {short_name(about)}" if about else name
+
+
+def _moved(queued: Queued) -> str:
+    came = queued.came
+    if came.cause in QUIET_CAUSES or queued.answer is not None:
+        return ""
+    return CAUSES.get(came.cause) or f"after {_event(came.cause, queued.about)}"
+
+
+NOTED = {
+    "v1.34": ("noted {events}", "no event since its Pop"),
+    "design-doc": ("{events}: if it fails now, it goes to backoffQ", "no move request since its Pop"),
+}
+"""Rules → what a pod in flight says of events since its Pop, and of none. The design document has nothing noted: it
+compares the cycle of the last move request with the pod's own."""
+
+
+def _flying(world: World, queued: Queued) -> dict[str, Any]:
+    key = queued.move.pod
+    noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
+    attempt = world.attempt_of(key, world.scheduler)
+    binding = attempt is not None and attempt.number in world.binding
+    some, none = NOTED[_rules_of(world)]
+    detail = some.format(events=listed(noted)) if noted else none
+    early = queued.came.cause == "PopFromBackoffQ"
+    return {
+        "age": "binding" if binding else f"attempt {max(queued.move.attempts, 1)}",
+        "lead": "now",
+        "moved": CAUSES["PopFromBackoffQ"] if early else "",
+        "detail": detail,
+    }
+
+
+def _nominated(world: World, queued: Queued) -> str:
+    node = world.nominations.get(queued.move.pod)
+    return f"nominated to {node}" if node else ""
+
+
+def _active(world: World, queued: Queued) -> dict[str, Any]:
+    attempts = queued.move.attempts + 1
+    return {
+        "age": "new" if attempts <= 1 else f"attempt {attempts}",
+        "moved": _moved(queued),
+        "detail": _nominated(world, queued),
+        **_verdict(queued),
+    }
+
+
+def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
+    move = queued.move
+    end = move.backoff_until_us if move.backoff_until_us is not None else world.clock_us
+    left = max(0, end - world.clock_us)
+    whole = max(end - move.timestamp_us, 1)
+    return {
+        "age": f"{seconds(left)} of {seconds(round(whole / SECOND) * SECOND)}",
+        "ring": share(left, whole),
+        "lead": "ring",
+        "moved": _moved(queued),
+        "detail": _nominated(world, queued),
+        "error": queued.lane == "errorBackoffQ",
+        **_verdict(queued),
+    }
+
+
+def _stuck(world: World, queued: Queued) -> dict[str, Any]:
+    move = queued.move
+    by = list(move.unschedulable_plugins or move.pending_plugins)
+    pod = world.pods.get(move.pod)
+    has_affinity = pod is not None and bool((pod.pod.affinity.get("podAffinity") or {}).get(REQUIRED))
+    woken = wakes(move.unschedulable_plugins + move.pending_plugins, _rules_of(world), has_affinity)
+    stayed = world.stayed.get(move.pod)
+    return {
+        "age": f"since {short_clock(move.timestamp_us)}",
+        "lead": f"{move.attempts}×",
+        "by": by[:2],
+        "by_more": max(0, len(by) - 2),
+        "why": _why(world, move.pod) if len(by) < 3 else "",
+        "wakes": woken[:2] + ([f"{len(woken) - 2} more"] if len(woken) > 2 else []),
+        **_verdict(queued),
+        **({"hint": (stayed.plugin, stayed.verdict, stayed.cluster_event, stayed.why)} if stayed else {}),
+    }
+
+
+def _why(world: World, pod: str) -> str:
+    attempt = world.attempt_of(pod, world.scheduler)
+    table = attempt.filter if attempt else None
+    told = dict.fromkeys(row[3] for row in table.rows if row[1]) if table else ()
+    return listed(list(dict.fromkeys(short_reason(reasons) for reasons in told)), 2)
+
+
+def _gated(world: World, queued: Queued) -> dict[str, Any]:
+    pod = world.pods.get(queued.move.pod)
+    gates = list(pod.pod.scheduling_gates) if pod else []
+    detail = f"gate {listed(gates, 2)}" if gates else f"by {queued.move.gating_plugin}"
+    return {"age": "gated", "lead": "lock", "detail": detail}
+
+
+LANES = (
+    Lane("inFlight", "In flight", "being scheduled", "inFlight", _by_time, _flying),
+    Lane("activeQ", "activeQ", "priority, then time", "activeQ", by_priority, _active),
+    Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", _by_expiry, _backing_off),
+    Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", _by_expiry, _backing_off),
+    Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),
+    Lane("gated", "gated", "PreEnqueue says no", "gated", _by_time, _gated),
+)
+NOTES = {("design-doc", "unschedulable"): "until the next event"}
+"""(rules, lane) → what the lane says instead."""

@@ -1,0 +1,134 @@
+"""One pod, one stage, one sentence: what just happened, and what comes next.
+
+Where something beside the scheduler is newer than the last stage (an answer to an eviction, a drain), that is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.facts.sentences import sentence
+from sandbox.panels.facts.stages import tab_for
+from sandbox.panels.model.state import Cycle, by_priority
+from sandbox.panels.model.steps import offered
+from sandbox.panels.model.stuck import Stuck
+from sandbox.panels.model.world import World
+from sandbox.panels.sentence.happenings import happening, told
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import clock, short_name
+from sandbox.panels.words.phrases import LEAVES, plural
+from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
+
+OVER = "this attempt is over"
+NEXT = {
+    "PostFilter": "PostFilter asks whether evicting pods would help",
+    "Assume": "Assume counts it in the cache",
+    "SelectHost": "Select takes the highest total",
+}
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    """``steps``: what the scenario offers to do next."""
+    if world.stuck is not None:
+        return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None}
+    said = _said(world, view)
+    return {**said, "steps": None if said["past"] else offered(world)}
+
+
+def _stuck(stuck: Stuck) -> dict[str, Any]:
+    """``back``: the number of the last command that can be repeated."""
+    return {
+        "text": f"Command {stuck.command} cannot be repeated by this version of the engine, so you see the state before"
+        " it. Go back to there to go on; what came later stays in the log until you do something else.",
+        "next": "",
+        "precise": stuck.reason,
+        "back": stuck.command - 1,
+    }
+
+
+def _idle_at(world: World, view: View) -> dict[str, Any]:
+    """What the panel needs where no pod is being scheduled."""
+    cycle = world.cycle_in_view(view.cycle)
+    return {
+        "pod": "",
+        "stage": "",
+        "text": _idle(world),
+        "next": _first(world),
+        "precise": "",
+        "tab": tab_for(cycle),
+        "cycle": cycle.number if cycle else 0,
+        "past": False,
+        "replica": "",
+    }
+
+
+def _said(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    past = bool(view.cycle and cycle is not None and cycle is not world.cycle)
+    last = None if past else happening(world)
+    if last is not None:
+        number = cycle.number if cycle else 0
+        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, "past": False, **told(world, last)}
+    if cycle is None:
+        return _idle_at(world, view)
+    stage = STAGE_INDEX.get(cycle.last_stage)
+    return {
+        "replica": cycle.replica if world.election.several else "",
+        "pod": cycle.pod,
+        "name": short_name(cycle.pod),
+        "stage": STAGES[stage].title if stage is not None else "Pop",
+        "says": STAGES[stage].says if stage is not None else "",
+        "text": sentence(cycle) + _faster(world, cycle),
+        "next": _next(world, cycle),
+        "precise": _precise(cycle),
+        "tab": tab_for(cycle),
+        "cycle": cycle.number,
+        "past": past,
+        "when": clock(cycle.at_us),
+    }
+
+
+def _idle(world: World) -> str:
+    if not world.nodes and not world.pods:
+        return "Nothing is here yet. Add nodes and pods, then press Stage to take the first pod out of the queue."
+    if not world.schedulers:
+        return world.election.nobody()
+    waiting = len(world.lane("activeQ"))
+    if waiting:
+        wait = f"{plural(waiting, 'pod')} {'waits' if waiting == 1 else 'wait'}"
+        return f"{wait} in activeQ. Press Stage to take the first one out."
+    if not world.pods:
+        return f"{plural(len(world.nodes), 'node')} and no pod yet. Add a pod to have something to schedule."
+    return "No pod is waiting in activeQ."
+
+
+def _first(world: World) -> str:
+    first = min(world.lane("activeQ"), key=by_priority, default=None)
+    return f"Pop takes {short_name(first.move.pod)}" if first else ""
+
+
+def _faster(world: World, cycle: Cycle) -> str:
+    """Another replica has bound the pod, which is why this one could not."""
+    if cycle.outcome != "error":
+        return ""
+    others = (other for other in reversed(world.attempts[cycle.pod]) if other.replica != cycle.replica)
+    faster = next((other for other in others if (mark := other.mark("Bind")) and mark.next_stage == "PostBind"), None)
+    return f" {faster.replica} was faster." if faster else ""
+
+
+def _next(world: World, cycle: Cycle) -> str:
+    following = cycle.next_stage
+    if cycle.outcome or not following:
+        waiting = len(world.lane("activeQ"))
+        after = "it runs, by the other one's binding" if _faster(world, cycle) else LEAVES.get(cycle.outcome, OVER)
+        return f"{after}; Stage pops the next pod" if waiting else f"{after}; nothing waits in activeQ"
+    return NEXT.get(following, STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following)
+
+
+def _precise(cycle: Cycle) -> str:
+    """The same in Kubernetes' words, where it has any."""
+    if cycle.message:
+        return cycle.message
+    if cycle.fit_error is not None and cycle.last_stage in ("Filter", "PostFilter"):
+        return cycle.fit_error.message
+    return ""

@@ -1,0 +1,40 @@
+"""PodDisruptionBudgets as rows: how many pods may go at this moment, why, and which pods each one counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.facts.budgets import KIND, Budget, Budgets
+from sandbox.panels.facts.owned import Alike
+from sandbox.panels.model.state import PodState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+
+
+def budgets(world: World, groups: Alike, most: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], int]:
+    """The first ``most`` budgets, each with the pods that it selects; and how many there are."""
+    keys = list(world.objects.get(KIND, {}))
+    return [(_row(budget), _selected(groups, budget)) for budget in Budgets(world).named(keys[:most])], len(keys)
+
+
+def _selected(groups: Alike, budget: Budget) -> list[PodState]:
+    chosen = (pods for (namespace, labels), pods in groups.items() if budget.covers(namespace, dict(labels)))
+    return [pod for pods in chosen for pod in pods]
+
+
+def _row(budget: Budget) -> dict[str, Any]:
+    told = budget.held.condition("DisruptionAllowed") or {}
+    return {
+        "key": budget.key,
+        "name": short_name(budget.key),
+        "rule": budget.rule,
+        "selector": str(budget.selector) or "every pod",
+        "allowed": budget.allowed,
+        "said": "yes" if budget.allowed else "no",
+        "healthy": budget.healthy,
+        "needed": budget.needed,
+        "expected": budget.expected,
+        "reason": str(told.get("reason") or ""),
+        "message": str(told.get("message") or ""),
+        "disrupted": len(budget.held.status.get("disruptedPods") or {}),
+    }

@@ -1,0 +1,132 @@
+"""Workloads: what each one wants and has, where its pods stand, how far its rollout is, and the budgets over pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.drawing.markup import Markup, esc, join
+from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.owned import Manifest, Owned, alike, condition, is_waiting, key_of, revision
+from sandbox.panels.model.state import PodState
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import listed
+from sandbox.panels.workloads.guards import budgets
+from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
+from sandbox.panels.workloads.spreading import Crowds, where
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.trace import events as ev
+
+PAGE = 20
+"""Workloads on one page, and budgets."""
+MOST_PODS = 24
+"""Pods of one set or budget that are drawn."""
+LONGEST_BASE = 58
+"""Characters of its owner's name that a pod's name begins with, at most."""
+OLD_SETS = 2
+"""Old revisions without pods that have a row of their own."""
+SEEN = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted, ev.CachePodChanged, ev.CacheNodeChanged)
+"""Events that may change something in this panel."""
+
+
+def same_while(world: World, view: View) -> object:
+    return max((world.latest.get(kind, 0) for kind in SEEN), default=0)
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    owned, groups = Owned(world), alike(world)
+    crowds = Crowds(world, groups)
+    pages = pager(len(owned.workloads), PAGE, view.page)
+    rows = [_workload(owned, crowds, item) for item in on_page(owned.workloads, PAGE, pages["page"])]
+    guards, guard_count = budgets(world, groups, PAGE)
+    return {
+        "empty": not owned.workloads and not guards,
+        "workloads": rows,
+        **pages,
+        "budgets": [budget | _pods(pods, f"b:{budget['key']}:") for budget, pods in guards],
+        "more_budgets": guard_count - len(guards),
+    }
+
+
+def _workload(owned: Owned, crowds: Crowds, manifest: Manifest) -> dict[str, Any]:
+    kind, sets = manifest["kind"], owned.sets_of(manifest)
+    own = owned.pods_of(manifest)
+    pods = [*own, *(pod for item in sets for pod in owned.pods_of(item))]
+    makers = [item for item in sets if desired(item) or owned.pods_of(item)] if sets else [manifest]
+    samples = [_sample(item, owned.pods_of(item)) for item in makers]
+    newest = [pod for item in sets[:1] for pod in owned.pods_of(item)]
+    app = next((pod.app for pod in pods), 0)
+    shown = [item for item in sets if desired(item) or owned.pods_of(item) or item is sets[0]]
+    idle = [item for item in sets if item not in shown]
+    return {
+        "kind": kind,
+        "key": key_of(manifest),
+        "name": short_name(key_of(manifest)),
+        "app": app,
+        "desired": desired(manifest),
+        "scalable": kind in SCALABLE,
+        "restartable": kind in RESTARTABLE,
+        "leaving": bool(manifest["metadata"].get("deletionTimestamp")),
+        "numbers": numbers(manifest),
+        "conditions": conditions(manifest),
+        "rollout": rollout(manifest, newest if sets else own),
+        "where": where(crowds, samples, pods, app),
+        "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
+        "sets": [_set(owned, item, manifest) for item in [*shown, *idle[:OLD_SETS]]],
+        "older": listed([f"revision {revision(item)}" for item in idle[OLD_SETS:]]),
+        **_pods(own, "w:", f"{manifest['metadata']['name']}-"),
+    }
+
+
+def _sample(maker: Manifest, pods: list[PodState]) -> Pod:
+    """A pod as this workload makes them."""
+    alive = next((pod.pod for pod in reversed(pods) if not pod.pod.finished and pod.state != "terminating"), None)
+    if alive is not None:
+        return alive
+    template = spec_of(maker).get("template") or {}
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    namespace = key_of(maker).partition("/")[0]
+    return Pod(
+        {"kind": "Pod", "metadata": {"namespace": namespace, "labels": labels}, "spec": template.get("spec") or {}}
+    )
+
+
+def _set(owned: Owned, manifest: Manifest, owner: Manifest) -> dict[str, Any]:
+    name, number = manifest["metadata"]["name"], revision(manifest)
+    template = (spec_of(manifest).get("template") or {}).get("spec") or {}
+    images = [str(item.get("image")) for item in template.get("containers") or () if item.get("image")]
+    return {
+        "name": name,
+        "revision": number,
+        "newest": number == revision(owner),
+        "images": ", ".join(images),
+        "image": ", ".join(image.rpartition("/")[2] for image in images),
+        "desired": desired(manifest),
+        "numbers": numbers(manifest),
+        "conditions": [item for item in conditions(manifest) if item["said"] == "no"],
+        **_pods(owned.pods_of(manifest), "w:", f"{name}-"),
+    }
+
+
+def _pods(pods: list[PodState], ident: str, prefix: str = "") -> dict[str, Any]:
+    """Those that wait come first, those that have finished last."""
+    ordered = sorted(pods, key=lambda pod: (not is_waiting(pod), bool(pod.node), pod.pod.finished))
+    return {
+        "pods": join(_block(pod, ident, prefix) for pod in ordered[:MOST_PODS]),
+        "more_pods": max(0, len(pods) - MOST_PODS),
+    }
+
+
+def _block(pod: PodState, ident: str, prefix: str) -> Markup:
+    """The end of the name that tells pods of one set apart, and what keeps the pod from being ready."""
+    word, name = condition(pod), short_name(pod.key)
+    label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]) if prefix else name
+    place = f" on {pod.node}" if pod.node else ""
+    state = "gone" if pod.pod.finished else pod.state
+    said = f'<span class="count">{esc(word)}</span>' if word else ""
+    return Markup(
+        f'<button type="button" id="{esc(ident + pod.key)}" class="pod app-{pod.app} is-{state}" '
+        f'data-pod="{esc(pod.key)}" title="{esc(name)}{esc(place)}: {esc(word or "ready")}">'
+        f'<span class="pn">{esc(label)}</span>{said}</button>'
+    )

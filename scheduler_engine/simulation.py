@@ -54,6 +54,10 @@ WORKLOAD_CONTROLLERS = (
 """Replica sets before their deployments, which read their status."""
 
 
+class Ended(Exception):
+    """A command has come as far as it was to come."""
+
+
 class Simulation:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default.
@@ -97,8 +101,9 @@ class Simulation:
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.api.create(set_defaults(namespace))
-        self.played_us, self.room_us = 0, 0
+        self.played_us, self.room_us, self.until = 0, 0, 0
         self.deliver()
+        self.recorder.rest()
 
     @property
     def now_us(self) -> int:
@@ -124,17 +129,22 @@ class Simulation:
             recorder.command += 1
             recorder.effort = Effort()
             recorder.add(CommandGiven(recorder.command, command.kind, commands.summary(command)))
+        self.until = getattr(command, "until", 0)
         try:
             HANDLERS[command.kind](self, command)
+        except Ended:
+            pass
         except OverBudget as over:
             own = (entry for entry in self.recorder.entries if entry.command == number + (merged is None))
             told = explain(command.kind, str(over), own)
             self._undo()
             raise OverBudget(told) from over
         except Rejected:
-            del recorder.entries[entries:]
+            recorder.forget_from(entries)
             recorder.command, recorder.effort = number, effort
             raise
+        recorder.rest()
+        self.until = 0
         self._note(command, merged, room_us)
 
     def merged(self, command: commands.Command) -> commands.Advance | None:
@@ -143,7 +153,7 @@ class Simulation:
         None: it stands for itself. Ticks merge as long as one command may let so much time pass and bring about so
         much; whether one after the other or merged, the trace is the same.
         """
-        if not isinstance(command, commands.Advance) or not command.play or not self.played_us:
+        if not isinstance(command, commands.Advance) or not command.play or command.until or not self.played_us:
             return None
         delay_us = commands.time_us(command)
         if delay_us > self.room_us or not self.recorder.effort.small():
@@ -168,7 +178,7 @@ class Simulation:
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
         """The command is done; ``room_us`` is what it might have let pass."""
         self.played_us, self.room_us = 0, 0
-        if isinstance(command, commands.Advance) and command.play:
+        if isinstance(command, commands.Advance) and command.play and not command.until:
             self.played_us = commands.time_us(merged or command)
             self.room_us = room_us - commands.time_us(command)
         if self.history is not None:
@@ -192,6 +202,12 @@ class Simulation:
         while any(worker.work() for worker in workers):
             self.recorder.effort.count_step()
 
+    def rest(self) -> None:
+        """The engine stands between two steps. Raises Ended where the present command is to end."""
+        self.recorder.rest()
+        if self.until and self.recorder.effort.entries >= self.until:
+            raise Ended
+
     def step(self, only_busy: bool = False) -> bool:
         """One stage, and what follows from it at once; False when there is nothing to do.
 
@@ -201,6 +217,8 @@ class Simulation:
         if worked:
             self.recorder.effort.count_step()
         self.deliver()
+        if worked:
+            self.rest()
         return worked
 
     def settle(self, cycles: int | None = None) -> bool:
@@ -211,11 +229,16 @@ class Simulation:
                 return False
         return True
 
+    def fire_next(self) -> None:
+        """The next timer, and what follows from it at once."""
+        self.timeline.fire_next()
+        self.deliver()
+        self.rest()
+
     def fire_timers(self, until_us: int) -> None:
         """Let time pass up to ``until_us``, settling whenever something is due."""
         while (due := self.timeline.next_us()) is not None and due <= until_us:
-            self.timeline.fire_next()
-            self.deliver()
+            self.fire_next()
             self.settle()
         self.timeline.move_to(until_us)
 

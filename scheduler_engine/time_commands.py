@@ -70,8 +70,7 @@ def run(simulation: Simulation, command: commands.Run) -> None:
             rounds -= 1
             if rounds < 0:
                 return
-        simulation.timeline.fire_next()
-        simulation.deliver()
+        simulation.fire_next()
         if simulation.scheduler.cycle_count >= limit:
             return
 

@@ -38,6 +38,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "seconds": (int, float),
     "play": (bool,),
     "cycles": (int,),
+    "until": (int,),
     "configuration": (dict, type(None)),
     "plugin": (str,),
     "point": (str,),
@@ -65,6 +66,8 @@ def to_json(command: Command) -> dict[str, Any]:
     fields = asdict(command)
     if isinstance(command, Apply):
         fields["manifests"] = list(command.manifests)
+    if not fields.get("until", 1):
+        del fields["until"]
     return {"kind": command.kind, **fields}
 
 
@@ -93,6 +96,8 @@ def from_json(data: Mapping[str, Any]) -> Command:
 
 def check_bounds(command: Command) -> None:
     """Raises Rejected when a number is out of bounds, or a word is none of those that may stand there."""
+    if getattr(command, "until", 0) < 0:
+        raise Rejected("until: must be at least 0")
     if isinstance(command, Replica):
         _check_replica(command)
     elif command.kind in BOUNDS:

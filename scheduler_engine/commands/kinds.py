@@ -82,9 +82,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class PodCycle:
-    """To the end of this pod's cycle, its binding included; without one, the next pod's."""
+    """To the end of this pod's cycle, its binding included; without one, the next pod's.
+
+    ``until``, here and below: it ends at the first rest at which it has written so many trace entries; 0: unbounded.
+    """
 
     kind: ClassVar[str] = "pod"
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class Settle:
     """Until nothing can happen at this instant."""
 
     kind: ClassVar[str] = "settle"
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ class Advance:
     kind: ClassVar[str] = "advance"
     seconds: float
     play: bool = False
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,7 @@ class Run:
 
     kind: ClassVar[str] = "run"
     cycles: int = 1000
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)

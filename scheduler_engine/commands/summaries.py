@@ -14,7 +14,8 @@ MOST_NAMES = 3
 
 def summary(command: Command) -> str:
     """One line that says what ``command`` does, and to what."""
-    return SUMMARIES[command.kind](command)
+    told = SUMMARIES[command.kind](command)
+    return f"{told}, ended early" if getattr(command, "until", 0) else told
 
 
 def _named(manifest: Any) -> str:

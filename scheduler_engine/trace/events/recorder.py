@@ -28,7 +28,8 @@ class Recorder:
     """Collects entries. Copying shares the entries, which are immutable.
 
     ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
-    and ``weighted`` empty). ``effort``: what the present command has brought about.
+    and ``weighted`` empty). ``effort``: what the present command has brought about. ``rests``: how many entries there
+    were whenever the engine stood between two steps: the moments at which a command can end.
     """
 
     full: bool = True
@@ -37,18 +38,31 @@ class Recorder:
     command: int = 0
     replica: str = ""
     effort: Effort = field(default_factory=Effort)
+    rests: list[int] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
         """Append ``event`` at the current simulated time. Raises OverBudget."""
         self.effort.count_entry()
         self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
 
+    def rest(self) -> None:
+        """The engine stands between two steps."""
+        if not self.rests or self.rests[-1] < len(self.entries):
+            self.rests.append(len(self.entries))
+
+    def forget_from(self, entries: int) -> None:
+        """Nothing has happened since there were so many entries."""
+        del self.entries[entries:]
+        while self.rests and self.rests[-1] > entries:
+            self.rests.pop()
+
     def doing(self, replica: str) -> Doing:
         """``with recorder.doing(name)``: what is recorded inside was done by ``replica``."""
         return Doing(self, replica)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
-        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica, self.effort.copy())
+        effort, rests = self.effort.copy(), list(self.rests)
+        copy = Recorder(self.full, list(self.entries), self.now_us, self.command, self.replica, effort, rests)
         memo[id(self)] = copy
         return copy
 

@@ -26,6 +26,8 @@ class Line:
         self.read = bytearray()
         self.unsent: deque[memoryview] = deque()
         """What there was no room for when it was posted."""
+        self.sending = False
+        """Whether a thread sends what is unsent: one at most, which alone takes anything out of it."""
         self.lock = Lock()
 
     def send(self, message: Any) -> None:
@@ -39,7 +41,7 @@ class Line:
         """
         rest = memoryview(_packed(message))
         with self.lock:
-            if self.unsent:
+            if self.sending:
                 self.unsent.append(rest)
                 return
             try:
@@ -47,20 +49,24 @@ class Line:
                     rest = rest[self.socket.send(rest, socket.MSG_DONTWAIT) :]
             except BlockingIOError:
                 self.unsent.append(rest)
+                self.sending = True
                 Thread(target=self._send_rest, name="engine-line", daemon=True).start()
 
     def _send_rest(self) -> None:
         while True:
             with self.lock:
                 if not self.unsent:
+                    self.sending = False
                     return
-                rest = self.unsent[0]
+                rest = self.unsent.popleft()
             try:
                 self.socket.sendall(rest)
             except OSError:
-                return  # Who reads this line sees that it has ended. Nothing more is sent, as something is left here.
-            with self.lock:
-                self.unsent.popleft()
+                # Who reads this line sees that it has ended, and so does who posts next.
+                with self.lock:
+                    self.unsent.clear()
+                    self.sending = False
+                return
 
     def recv(self) -> Any:
         """The next message. Raises ``EOFError`` when the other end is closed, ``OSError`` when this one is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multiprocessing import Pipe
-from threading import Thread
+from threading import Lock, Thread, current_thread
 
 import pytest
 
@@ -25,6 +25,37 @@ def test_who_posts_never_waits_and_everything_comes_in_its_order() -> None:
     near.close()
     with pytest.raises(EOFError):
         far.recv()
+    far.close()
+
+
+class Racing:
+    """A lock after whose release, at the worst moment, somebody else posts."""
+
+    def __init__(self, line: Line, message: str) -> None:
+        self.line, self.message, self.lock = line, message, Lock()
+        self.posted = False
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        at_work = not self.posted and current_thread().name == "engine-line" and not self.line.unsent
+        self.lock.release()
+        if at_work:
+            self.posted = True
+            self.line.post(self.message)
+
+
+def test_what_is_posted_while_the_last_of_the_unsent_goes_is_sent_once() -> None:
+    near, far = (Line(end) for end in Pipe())
+    near.lock = Racing(near, LARGE)  # type: ignore[assignment]
+    near.post(LARGE + "first")
+    assert far.recv() == LARGE + "first"
+    assert far.recv() == LARGE
+    near.post("last")
+    assert far.recv() == "last"
+    assert not far.poll(0.1)
+    near.close()
     far.close()
 
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict
 from html import escape
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -148,7 +147,7 @@ def _messages(changed: dict[str, Fragment], view: View) -> Iterator[str]:
         html = made.html
         length = len(html.encode())
         if length > LARGEST_MESSAGE:
-            query = escape(urlencode(asdict(view)))
+            query = escape(urlencode(view.as_json()))
             html = f'<section id="panel-{panel}" aria-busy="true" hx-get="panel/{panel}/?{query}" hx-trigger="load"'
             html += ' hx-swap="outerHTML"></section>'
             length = len(html)

@@ -39,6 +39,11 @@ def execute(simulation: Simulation, text: str) -> str | None:
     return None if both is None else _text(both)
 
 
+def ended_early(text: str, entries: int) -> str:
+    """The command as it is kept when it is to end after so many trace entries of its own. Raises ``Rejected``."""
+    return to_text({**json.loads(text), "until": entries})
+
+
 def _text(command: commands.Command) -> str:
     return json.dumps(commands.to_json(command), separators=(",", ":"))
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from sandbox import engine, memory
 from sandbox.guide import guide
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
 from sandbox.records import Log, Plan, Position, Record
@@ -85,7 +87,8 @@ class Live:
         self.drawn.clear()
         # Folded anew: a world shares the trace's entries, so that copying one would copy the whole trace.
         self.world, self.folded = World(), 0
-        self.world.seed = self.plan.seed
+        self.past = Past(self.world)
+        self.world.seed, self.world.rests = self.plan.seed, simulation.recorder.rests
         self.world.people = self.people
         self.world.guide = self.guide
         self._fold()
@@ -97,8 +100,20 @@ class Live:
     def _fold(self) -> None:
         for entry in engine.entries_from(self.simulation, self.folded):
             self.world.apply(entry)
+            self.past.note()
             self.folded += 1
         self.world.clock_us = self.simulation.now_us
+
+    def at(self, moment: Moment | None) -> World:
+        """The world of a moment, at most the present one; of the latter's log."""
+        return self.world if moment is None else self.past.at(moment)
+
+    def text_of(self, n: int) -> str:
+        """Command ``n`` as it is kept. Raises ``StateGone``."""
+        found = self.records.between(self.plan.sandbox_id, n - 1, n)
+        if not found:
+            raise StateGone(n)
+        return found[0].command
 
     def stands_at(self, position: Position) -> bool:
         return position == (self.wanted or Position(self.state, self.n, position.length))

@@ -36,14 +36,30 @@ class Sandbox(models.Model):
         return self.title
 
 
-class CommandRecord(models.Model):
-    """One command of a sandbox's log.
+class Branch(models.Model):
+    """What once came after a place of the log, before somebody went back there and did something else."""
 
-    Records are only added at the end or dropped from the end, and a primary key is never used twice (SQLite's
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="branches")
+    base = models.BigIntegerField(help_text="Primary key of the record that its first one follows, 0 = the start.")
+    first = models.PositiveIntegerField(help_text="Place of its first record.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "branches"
+
+    def __str__(self) -> str:
+        return f"from {self.first}"
+
+
+class CommandRecord(models.Model):
+    """One command of a sandbox's log, or of a branch that was left behind.
+
+    Records of the log are only added at its end or taken from its end, and a primary key is never used twice (SQLite's
     AUTOINCREMENT, PostgreSQL's sequences): the key of one record therefore stands for the whole log up to it.
     """
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="records")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, null=True, related_name="records")
     n = models.PositiveIntegerField(help_text="Place in the log, from 1.")
     # Text, not JSONField: PostgreSQL's jsonb reorders keys, and the order of keys reaches the trace.
     command = models.TextField(help_text="The command as JSON text.")
@@ -51,7 +67,12 @@ class CommandRecord(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["sandbox", "n"], name="one_command_per_place")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sandbox", "n"], condition=models.Q(branch=None), name="one_command_per_place"
+            ),
+            models.UniqueConstraint(fields=["branch", "n"], name="one_command_per_place_of_a_branch"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.n}: {self.command[:60]}"

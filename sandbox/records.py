@@ -76,8 +76,10 @@ class Database:
     """The log in the database."""
 
     def keys(self, sandbox_id: UUID, places: Iterable[int]) -> dict[int, int]:
-        return dict(CommandRecord.objects.filter(sandbox=sandbox_id, n__in=list(places)).values_list("n", "pk"))
+        return dict(
+            CommandRecord.objects.filter(sandbox=sandbox_id, branch=None, n__in=list(places)).values_list("n", "pk")
+        )
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        found = CommandRecord.objects.filter(sandbox=sandbox_id, n__gt=after, n__lte=upto).order_by("n")
+        found = CommandRecord.objects.filter(sandbox=sandbox_id, branch=None, n__gt=after, n__lte=upto).order_by("n")
         return [Record(*row) for row in found.values_list("n", "pk", "command", "who")[:AT_ONCE]]

@@ -17,6 +17,7 @@ from django.template.loader import render_to_string
 from sandbox.live import Live
 from sandbox.panels import PANELS
 from sandbox.panels.facts.stages import tab_for
+from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.records import Position
 
@@ -80,9 +81,9 @@ class FragmentCache:
 cache = FragmentCache()
 
 
-def render_panel(panel_id: str, live: Live, view: View, can_edit: bool) -> str:
-    """One panel of the world as it stands."""
-    stats = PANELS[panel_id].stats(live.world, view)
+def render_panel(panel_id: str, world: World, view: View, can_edit: bool) -> str:
+    """One panel of a world."""
+    stats = PANELS[panel_id].stats(world, view)
     return render_to_string(f"panels/{panel_id}.html", {**stats, "can_edit": can_edit})
 
 
@@ -98,12 +99,13 @@ def fragments(
     if known is not None:
         return known
     live.move_to(position)
-    live.world.look_at(view.replica)
+    world = live.at(view.at)
+    world.look_at(view.replica)
     if follow:
-        tab = Fragment(tab_for(live.world.cycle_in_view(view.cycle)), b"")
-        cache.put((live.plan.sandbox_id, position, view.cycle, view.replica), tab, settings.FRAGMENT_CACHE_CHARACTERS)
+        tab = Fragment(tab_for(world.cycle_in_view(view.cycle)), b"")
+        cache.put(_tab_key(live, position, view), tab, settings.FRAGMENT_CACHE_CHARACTERS)
         panels = _with(panels, tab.html)
-    return {panel: _fragment(live, position, panel, view, can_edit) for panel in panels}
+    return {panel: _fragment(live, world, position, panel, view, can_edit) for panel in panels}
 
 
 def _known(
@@ -111,7 +113,7 @@ def _known(
 ) -> dict[str, Fragment] | None:
     """What ``fragments`` gives, if all of it is in the cache."""
     if follow:
-        tab = cache.get((live.plan.sandbox_id, position, view.cycle, view.replica))
+        tab = cache.get(_tab_key(live, position, view))
         if tab is None:
             return None
         panels = _with(panels, tab.html)
@@ -120,16 +122,20 @@ def _known(
     return known if len(known) == len(panels) else None
 
 
+def _tab_key(live: Live, position: Position, view: View) -> tuple[Any, ...]:
+    return (live.plan.sandbox_id, position, view.at, view.cycle, view.replica)
+
+
 def _with(panels: list[str], tab: str) -> list[str]:
     return panels if tab in panels else [*panels, tab]
 
 
-def _fragment(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> Fragment:
+def _fragment(live: Live, world: World, position: Position, panel: str, view: View, can_edit: bool) -> Fragment:
     key = _key(live, position, panel, view, can_edit)
     fragment = cache.get(key)
     if fragment is None:
         try:
-            fragment = _drawn(panel, live, view, can_edit)
+            fragment = _drawn(panel, live, world, view, can_edit)
         except MemoryError:
             raise  # That is said of the sandbox, not of the panel.
         except Exception:
@@ -139,17 +145,17 @@ def _fragment(live: Live, position: Position, panel: str, view: View, can_edit: 
     return fragment
 
 
-def _drawn(panel: str, live: Live, view: View, can_edit: bool) -> Fragment:
+def _drawn(panel: str, live: Live, world: World, view: View, can_edit: bool) -> Fragment:
     """The panel as it was drawn last, if nothing that it shows has changed since; else drawn anew."""
     same_while = PANELS[panel].same_while
-    if same_while is None:
-        return Fragment.of(render_panel(panel, live, view, can_edit))
+    if same_while is None or world is not live.world:
+        return Fragment.of(render_panel(panel, world, view, can_edit))
     reads = (panel, _chosen(panel, view), can_edit)
-    now = same_while(live.world, view)
+    now = same_while(world, view)
     before = live.drawn.get(reads)
     if before is not None and before[0] == now:
         return before[1]
-    fragment = Fragment.of(render_panel(panel, live, view, can_edit))
+    fragment = Fragment.of(render_panel(panel, world, view, can_edit))
     if len(live.drawn) >= MOST_DRAWN:
         live.drawn.clear()
     live.drawn[reads] = (now, fragment)
@@ -157,7 +163,7 @@ def _drawn(panel: str, live: Live, view: View, can_edit: bool) -> Fragment:
 
 
 def _chosen(panel: str, view: View) -> tuple[Any, ...]:
-    return (view.replica, *(getattr(view, field) for field in PANELS[panel].depends_on_view))
+    return (view.at, view.replica, *(getattr(view, field) for field in PANELS[panel].depends_on_view))
 
 
 def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:

@@ -38,8 +38,8 @@ def log_bytes(sandbox_id: UUID) -> int:
 
 
 def drop_from(sandbox_id: UUID, n: int) -> int:
-    """Delete the records from place ``n`` on; how many characters they had."""
-    wanted = f"FROM {RECORD} WHERE sandbox_id = %s AND n >= %s"
+    """Delete the records of the log from place ``n`` on; how many characters they had."""
+    wanted = f"FROM {RECORD} WHERE sandbox_id = %s AND branch_id IS NULL AND n >= %s"
     dropped: int = _run(f"SELECT COALESCE(SUM(LENGTH(command)), 0) {wanted}", _key(sandbox_id), n).fetchone()[0]
     _run(f"DELETE {wanted}", _key(sandbox_id), n)
     return dropped

@@ -15,13 +15,15 @@ from uuid import UUID, uuid4
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
+from django.urls import reverse
 
-from sandbox import engine, pruning, quotas, statements, tokens
+from sandbox import branches, engine, pruning, quotas, statements, tokens
 from sandbox.engines import site
 from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
 from sandbox.live import StateGone
-from sandbox.models import CommandRecord, Sandbox
+from sandbox.models import Branch, CommandRecord, Sandbox
+from sandbox.panels.model.moment import Moment
 from sandbox.records import START, Place, Plan, Position, Record
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
@@ -71,7 +73,7 @@ def create(
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
-    """Execute ``command`` at the head and append it; what lay beyond the head is dropped.
+    """Execute ``command`` at the head and append it; what lay beyond the head becomes a branch.
 
     A tick of playing after another one takes its record's place, with the time of both, when the engine says so.
     Raises ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
@@ -80,14 +82,14 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
     with turn(sandbox.pk):
         for _ in range(site.TRIES):
             place = statements.place(sandbox.pk)
-            quotas.check_log(place.position.head, statements.log_bytes(sandbox.pk) + len(text))
+            quotas.check_log(place.position.head, _with_room_for(sandbox.pk, len(text)))
             try:
                 job = (plan, place.position, "execute", [command], [text])
                 merged = site.ask(*job, seconds=settings.COMMAND_SECONDS)[0]
             except StateGone:
                 continue
             n, kept = (place.position.head, merged) if merged else (place.position.head + 1, text)
-            appended = _append(sandbox.pk, place, n, kept, who)
+            appended = _append(sandbox.pk, place, n, kept, who, grown=merged is not None)
             if appended is not None:
                 now, record = appended
                 site.engines().tell(plan, place.position, "arrive", [record])
@@ -96,16 +98,114 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
     raise Occupied(site.CHANGING)
 
 
-def _append(sandbox_id: UUID, place: Place, n: int, text: str, who: str) -> tuple[Place, Record] | None:
-    """The place after command ``n``, and its record; None when another worker was quicker."""
+def _append(
+    sandbox_id: UUID, place: Place, n: int, text: str, who: str, grown: bool = False
+) -> tuple[Place, Record] | None:
+    """The place after command ``n``, and its record; None when another worker was quicker.
+
+    ``grown``: it is the last command and more, which therefore nobody misses.
+    """
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
-        dropped = statements.drop_from(sandbox_id, n) if n <= place.position.length else 0
+        dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
         record = statements.append(sandbox_id, n, text, who)
         now = Place(Position(record.key, n, n), place.revision + 1)
         statements.set_place(sandbox_id, now, len(text) - dropped)
     return now, record
+
+
+def _clear(sandbox_id: UUID, position: Position, n: int, grown: bool) -> int:
+    """Make place ``n`` free; how many characters are dropped. What has not only grown becomes a branch."""
+    if grown and n == position.length and not Branch.objects.filter(sandbox=sandbox_id, base=position.state).exists():
+        return statements.drop_from(sandbox_id, n)
+    branches.put_aside(sandbox_id, n)
+    return branches.make_room(sandbox_id)
+
+
+def _with_room_for(sandbox_id: UUID, more: int) -> int:
+    """Length of the log with ``more`` characters; old branches go when it would be too long."""
+    size = statements.log_bytes(sandbox_id) + more
+    over = size - quotas.quotas().log_bytes
+    if over <= 0:
+        return size
+    with transaction.atomic():
+        place = statements.place(sandbox_id, lock=True)
+        freed = branches.make_room(sandbox_id, over)
+        statements.set_place(sandbox_id, place, -freed)
+    return size - freed
+
+
+def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
+    """Make a moment the present. What came later becomes a branch, or stays ahead when no command has to end early.
+
+    Raises ``Rejected`` when the command cannot end there, or ``EngineError``.
+    """
+    plan = Plan.of(sandbox)
+    with turn(sandbox.pk):
+        for _ in range(site.TRIES):
+            place = statements.place(sandbox.pk)
+            try:
+                whole, ended = site.ask(plan, place.position, "log_until", moment)
+            except StateGone:
+                continue
+            if ended is None:
+                break
+            who = CommandRecord.objects.values_list("who", flat=True).get(sandbox=sandbox.pk, branch=None, n=whole + 1)
+            appended = _append(sandbox.pk, place, whole + 1, ended, who)
+            if appended is not None:
+                _announce(sandbox.pk, appended[0])
+                return appended[0].position
+        else:
+            raise Occupied(site.CHANGING)
+    return go_to(sandbox, lambda position: whole)
+
+
+def reopen(sandbox: Sandbox, key: int) -> Position | None:
+    """Go to the end of a branch; what it takes the place of becomes one itself. None: there is no such branch."""
+    with turn(sandbox.pk), transaction.atomic():
+        place = statements.place(sandbox.pk, lock=True)
+        position = branches.reopen(sandbox.pk, key)
+        if position is None:
+            return None
+        now = Place(position, place.revision + 1)
+        statements.set_place(sandbox.pk, now)
+        _announce(sandbox.pk, now)
+    return position
+
+
+def fork(sandbox: Sandbox, moment: Moment | None) -> str:
+    """A new sandbox that has come as far as a moment of this one, None = the present; gives the path of its workbench.
+
+    Raises as ``go_to_moment``.
+    """
+    pruning.prune_if_due()
+    quotas.check_site()
+    place, found = site.now(sandbox, "log_until", moment)
+    whole, ended = found if moment is not None else (place.position.head, None)
+    records = list(
+        CommandRecord.objects.filter(sandbox=sandbox.pk, branch=None, n__lte=whole + (ended is not None)).order_by("n")
+    )
+    texts = [(record.command, record.who) for record in records[:whole]]
+    if ended is not None:
+        texts.append((ended, records[whole].who))
+    quotas.check_log(0, sum(len(text) for text, _ in texts))
+    return _made_of(sandbox, texts)
+
+
+def _made_of(sandbox: Sandbox, texts: list[tuple[str, str]]) -> str:
+    """A sandbox like this one, with another log; its path."""
+    token, made = tokens.new_token(), Sandbox.objects.get(pk=sandbox.pk)
+    made.pk, made._state.adding = uuid4(), True
+    made.edit_token_hash, made.view_token_hash = tokens.digest(token), tokens.digest(tokens.view_token(token))
+    made.head = made.length = made.state = made.log_bytes = made.revision = 0
+    with transaction.atomic():
+        made.save()
+        records = [statements.append(made.pk, n, text, who) for n, (text, who) in enumerate(texts, 1)]
+        if records:
+            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
+            statements.set_place(made.pk, place, sum(len(text) for text, _ in texts))
+    return reverse("workbench", args=[made.pk, token])
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
@@ -117,7 +217,7 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             n = max(0, min(choose(here), here.length))
             if n == here.head:
                 return here
-            state = CommandRecord.objects.get(sandbox=sandbox.pk, n=n).pk if n else 0
+            state = CommandRecord.objects.get(sandbox=sandbox.pk, branch=None, n=n).pk if n else 0
             now = Place(Position(state, n, here.length), place.revision + 1)
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)

@@ -11,6 +11,7 @@ from sandbox.views import (
     faults,
     leader,
     metrics,
+    moments,
     nodes,
     pages,
     reading,
@@ -40,6 +41,7 @@ workbench_patterns = [
     *evictions.urlpatterns,
     *leader.urlpatterns,
     *steps.urlpatterns,
+    *moments.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [

@@ -12,11 +12,12 @@ from typing import Any
 import yaml
 from django.db import Error as DatabaseFailure
 
-from sandbox import quotas, rendering
+from sandbox import engine, quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
+from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.records import Position, Record
@@ -73,14 +74,31 @@ def fragments(
     return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
 
 
-def manifest(live: Live, position: Position, kind: str, key: str) -> dict[str, Any] | None:
-    """The object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
-    return _world(live, position).objects.get(kind, {}).get(key)
+def log_until(live: Live, position: Position, moment: Moment | None) -> tuple[int, str | None]:
+    """The log that ends at a moment: how many commands, and the text of one more that ends early; None: there is none.
+
+    Raises ``Rejected``.
+    """
+    live.move_to(position)
+    world = live.at(moment)
+    if world is live.world:
+        return position.head, None
+    here = world.moment_of(len(world.entries))
+    starts = live.world.starts
+    if [*starts, len(live.world.entries)][here.command + 1] == len(world.entries):
+        return here.command, None
+    return here.command - 1, engine.ended_early(live.text_of(here.command), here.entries)
 
 
-def manifest_text(live: Live, position: Position, kind: str, key: str) -> str | None:
+def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> dict[str, Any] | None:
+    """The object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace), at a moment."""
+    live.move_to(position)
+    return live.at(at).objects.get(kind, {}).get(key)
+
+
+def manifest_text(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> str | None:
     """The same as YAML."""
-    found = manifest(live, position, kind, key)
+    found = manifest(live, position, kind, key, at)
     return None if found is None else yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
 
 
@@ -131,6 +149,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         execute,
         arrive,
         fragments,
+        log_until,
         manifest,
         manifest_text,
         names,

@@ -9,6 +9,7 @@ from sandbox.panels.drawing.paging import pager
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
+from scheduler_engine.trace.events import CommandGiven
 from scheduler_engine.trace.text import line
 
 PAGE = 100
@@ -23,6 +24,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "at": clock(entry.at_us),
             "kind": type(entry.event).__name__,
             "text": line(entry.event),
+            "who": world.people.get(entry.command, "") if isinstance(entry.event, CommandGiven) else "",
             "command": entry.command,
             "pod": getattr(entry.event, "pod", ""),
             "node": getattr(entry.event, "node", ""),
@@ -56,9 +58,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _entry_html(entry: dict[str, Any]) -> str:
     pod = f' data-pod="{esc(entry["pod"])}"' if entry["pod"] else ""
+    by = f" by {esc(entry['who'])}" if entry["who"] else ""
     return (
         f'<li{pod}><span class="num">{entry["n"]}</span><span class="num">{entry["at"]}</span>'
-        f'<span class="kind">{entry["kind"]}</span><span>{esc(entry["text"])}</span></li>'
+        f'<span class="kind">{entry["kind"]}</span><span>{esc(entry["text"])}{by}</span></li>'
     )
 
 

@@ -11,13 +11,14 @@ from sandbox.panels.words.amounts import clock
 
 def stats(world: World, view: View) -> dict[str, Any]:
     last = world.commands[-1] if world.commands else None
+    of = world.length if world.present is None else world.present.head
     return {
         "clock": clock(world.clock_us),
         "head": world.head,
-        "length": world.length,
+        "length": of,
         "last": last.summary if last else "",
         "who": world.who,
         "last_at": clock(last.at_us) if last else "",
         "events": len(world.entries),
-        "looking_back": world.head < world.length,
+        "behind": world.head < of,
     }

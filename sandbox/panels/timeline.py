@@ -1,7 +1,12 @@
-"""The time line: a box per cycle with a mark per stage, people's commands, and the playhead."""
+"""The time line: a box per cycle with a mark per stage, moves of the queue, people's commands, timers, the playhead.
+
+Every mark leads to its moment. The line is that of the present, also while the past is looked at: what comes later than
+the moment in view is there to go to.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import Any
 
 from sandbox.panels.drawing.markup import esc, join
@@ -12,110 +17,171 @@ from sandbox.panels.words.amounts import clock, short_clock, short_name
 from sandbox.panels.words.phrases import OUTCOMES, plural
 
 MOST = 40
-"""Cycles drawn; older ones are a number."""
+"""Cycles drawn; what is earlier or later is a number."""
+MOST_TICKS = 12
+"""Moves, or timers, drawn between one cycle and the next."""
+LONGEST_NAME = 14
+"""Characters of a pod's name: of a longer one the end, which tells it from its siblings, stays."""
 
-GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "no", "error": "no", "abandoned": "no"}
+GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "nominated", "error": "error", "abandoned": "error"}
+TALL = ("Filter", "PostFilter", "SelectHost", "Bind")
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    cycles = world.cycles[-MOST:]
-    first = len(world.cycles) - len(cycles)
-    done = _commands(world, first)
-    boxes = []
-    for index, cycle in enumerate(cycles, first):
-        boxes.extend(_command(done.get(index)))
-        boxes.append(_box(world, cycle, view.cycle))
-    boxes.extend(_command(done.get(len(world.cycles))))
-    chosen = world.by_number.get(view.cycle)
-    goto = chosen.last_command if chosen is not None and chosen is not world.cycle else None
+    whole = world.present or world
+    at = len(world.entries)
+    begun = len(world.cycles)
+    first = max(0, min(begun - MOST // 2, len(whole.cycles) - MOST)) if world.present else len(whole.cycles) - MOST
+    first = max(0, first)
+    cycles = whole.cycles[first : first + MOST]
+    ends = [*(cycle.entry for cycle in whole.cycles[first + 1 : first + MOST + 1]), len(whole.entries) + 1]
+    done = _commands(whole, first, first + len(cycles))
+    items = []
+    for index, (cycle, end) in enumerate(zip(cycles, ends[: len(cycles)], strict=True), first):
+        items += _command(whole, done.get(index))
+        items.append(_box(whole, cycle, world.cycle, end))
+        items += _timers(whole, cycle.last_entry, end)
+    if first + len(cycles) == len(whole.cycles):
+        items += _command(whole, done.get(len(whole.cycles)))
+    if not cycles:
+        items += _timers(whole, 0, len(whole.entries) + 1)
     return {
-        "items": boxes,
-        "html": join(_cycle_html(item) if item["kind"] == "cycle" else _command_html(item) for item in boxes),
+        "items": items,
+        "html": join(DRAWN[item["kind"]](item, at) for item in items),
         "earlier": first,
-        "goto": goto,
-        "goto_cycle": chosen.number if chosen and goto is not None else 0,
-        "label": f"{plural(len(world.cycles), 'cycle')}, now {clock(world.clock_us)}",
+        "later": len(whole.cycles) - first - len(cycles),
+        "at": str(world.moment_of(at)) if world.present else "",
+        "entry": at,
+        "present": str(whole.moment_of(len(whole.entries))),
+        "start": str(whole.moment_of(1)),
+        "label": f"{plural(len(whole.cycles), 'cycle')}, now {clock(whole.clock_us)}",
     }
 
 
-def _box(world: World, cycle: Cycle, chosen: int) -> dict[str, Any]:
+def _mark(world: World, entry: int, title: str) -> dict[str, Any]:
+    rest = world.rest_at(entry)
+    return {"entry": rest, "at": str(world.moment_of(rest)), "title": title}
+
+
+def _box(world: World, cycle: Cycle, current: Cycle | None, end: int) -> dict[str, Any]:
     outcome, name = OUTCOMES.get(cycle.outcome, "running"), short_name(cycle.pod)
+    by = world.people.get(cycle.command, "")
     return {
         "kind": "cycle",
         "number": cycle.number,
         "pod": cycle.pod,
-        "name": name,
-        "at": short_clock(cycle.at_us),
+        "name": name if len(name) <= LONGEST_NAME else f"…{name[-LONGEST_NAME + 1 :]}",
+        "clock": short_clock(cycle.at_us),
         "marks": [
-            {
-                "stage": mark.stage,
-                "command": mark.command,
-                "tall": mark.stage in ("Filter", "PostFilter", "SelectHost", "Bind"),
-            }
+            {**_mark(world, mark.entry, mark.stage), "stage": mark.stage, "tall": mark.stage in TALL}
             for mark in cycle.stages
         ],
+        "moves": [_mark(world, entry, text) for entry, text in _between(world.moved, cycle.entry, end)],
         "end": GLYPHS.get(cycle.outcome, ""),
-        "now": cycle is world.cycle,
-        "chosen": cycle.number == chosen,
-        "command": cycle.last_command,
+        "now": current is not None and cycle.number == current.number,
+        "first_entry": cycle.entry,
+        "address": _mark(world, cycle.last_entry, ""),
         "replica": cycle.replica.rpartition("-")[2] if world.election.several else "",
         "title": f"cycle {cycle.number}, {name}, attempt {cycle.attempt}, {clock(cycle.at_us)}: {outcome}"
         + (f" to {cycle.node}" if cycle.outcome == "bound" and cycle.node else "")
-        + (f", by {cycle.replica}" if cycle.replica else ""),
+        + (f", by {cycle.replica}" if cycle.replica else "")
+        + (f", set off by {by}" if by else ""),
     }
 
 
-def _commands(world: World, first: int) -> dict[int, list[Command]]:
-    """Index of a cycle, from ``first`` on → what people did (other than stepping) before it."""
+def _between(marks: list[tuple[int, str]], after: int, end: int) -> list[tuple[int, str]]:
+    """Those from entry ``after`` to before ``end``, the last few."""
+    start, stop = bisect_right(marks, (after, "")), bisect_right(marks, (end, ""))
+    return marks[max(start, stop - MOST_TICKS) : stop]
+
+
+def _timers(world: World, after: int, end: int) -> list[dict[str, Any]]:
+    """The instants at which something happened after one cycle and before the next."""
+    first, last = (bisect_left(world.instants, (number, -1)) for number in (after + 1, end))
+    instants = world.instants[first:last]
+    stops = [*(number for number, _ in instants[1:]), end]
+    found = [
+        _mark(world, stop - 1, f"{clock(at_us)}: {plural(stop - number, 'event')}")
+        for (number, at_us), stop in zip(instants, stops, strict=False)
+    ]
+    return [{"kind": "timers", "marks": found[-MOST_TICKS:]}] if found else []
+
+
+def _commands(world: World, first: int, last: int) -> dict[int, list[Command]]:
+    """Index of a cycle, from ``first`` to ``last`` → what people did (other than stepping) before it."""
     done: dict[int, list[Command]] = {}
     for command in reversed(world.commands):
         if command.after_cycle < first:
             break
-        if command.kind not in STEPS:
+        if command.kind not in STEPS and command.after_cycle <= last:
             done.setdefault(command.after_cycle, []).insert(0, command)
     return done
 
 
-def _command(done: list[Command] | None) -> list[dict[str, Any]]:
+def _command(world: World, done: list[Command] | None) -> list[dict[str, Any]]:
     if not done:
         return []
     last = done[-1]
     text = last.summary if len(done) == 1 else f"{last.summary} and {len(done) - 1} more"
+    ends = [*world.starts[last.number + 1 : last.number + 2], len(world.entries)]
     return [
         {
             "kind": "command",
             "text": text,
             "command": last.number,
             "commands": " ".join(str(command.number) for command in done),
-            "at": short_clock(last.at_us),
-            "title": "; ".join(command.summary for command in done)[:400],
+            "clock": short_clock(last.at_us),
+            **_mark(world, ends[0], "; ".join(_told(world, command) for command in done)[:400]),
         }
     ]
+
+
+def _told(world: World, command: Command) -> str:
+    who = world.people.get(command.number, "")
+    return f"{command.summary} by {who}" if who else command.summary
 
 
 # --- HTML: f-strings, because the whole line is drawn anew at every step ----------------------------------------
 
 
-def _cycle_html(box: dict[str, Any]) -> str:
-    on = ((" is-now", box["now"]), (" is-over", box["end"]), (" is-chosen", box["chosen"]))
-    classes = "".join(name for name, holds in on if holds)
-    title, now = esc(box["title"]), ' aria-current="true"' if box["now"] else ""
-    marks = "".join(
-        f'<i class="tk{" is-tall" if mark["tall"] else ""}" title="{esc(mark["stage"])}"></i>' for mark in box["marks"]
+def _later(mark: dict[str, Any], at: int) -> str:
+    return " is-later" if mark["entry"] > at else ""
+
+
+def _tick(mark: dict[str, Any], kind: str, at: int) -> str:
+    return (
+        f'<i class="tk{kind}{_later(mark, at)}" data-at="{mark["at"]}" data-entry="{mark["entry"]}" '
+        f'title="{esc(mark["title"])}"></i>'
     )
-    end = f'<i class="end-{box["end"]}"></i>' if box["end"] else ""
+
+
+def _cycle_html(box: dict[str, Any], at: int) -> str:
+    over, later = f" is-over end-{box['end']}" if box["end"] else "", box["first_entry"] > at
+    classes = (" is-now" if box["now"] else "") + over + (" is-later" if later else "")
+    title, now = esc(box["title"]), ' aria-current="true"' if box["now"] else ""
+    marks = "".join(_tick(mark, " is-tall" if mark["tall"] else "", at) for mark in box["marks"])
+    moves = "".join(_tick(mark, " tk-mv", at) for mark in box["moves"])
     by = f'<span class="by-r">{esc(box["replica"])}</span>' if box["replica"] else ""
     return (
         f'<li class="cyc{classes}"><button type="button" id="cyc-{box["number"]}" data-cycle="{box["number"]}" '
-        f'data-pod="{esc(box["pod"])}" title="{title}" aria-label="{title}"{now}>'
-        f'<span class="cyc-t">{by}{esc(box["name"])}</span><span class="cyc-b">{marks}{end}</span>'
-        f'<span class="cyc-c num">{box["at"]}</span></button></li>'
+        f'data-at="{box["address"]["at"]}" data-entry="{box["address"]["entry"]}" data-pod="{esc(box["pod"])}" '
+        f'title="{title}" aria-label="{title}"{now}><span class="cyc-t">{by}{esc(box["name"])}</span>'
+        f'<span class="cyc-b">{marks}<i class="cyc-e" aria-hidden="true"></i></span>'
+        f'<span class="cyc-m">{moves}</span><span class="cyc-c num">{box["clock"]}</span></button></li>'
     )
 
 
-def _command_html(item: dict[str, Any]) -> str:
+def _timers_html(item: dict[str, Any], at: int) -> str:
+    return f'<li class="tms">{"".join(_tick(mark, " tk-tm", at) for mark in item["marks"])}</li>'
+
+
+def _command_html(item: dict[str, Any], at: int) -> str:
     return (
-        f'<li class="cmd" data-commands="{item["commands"]}" title="{esc(item["title"])}">'
+        f'<li class="cmd{_later(item, at)}" data-commands="{item["commands"]}"><button type="button" '
+        f'id="cmd-{item["command"]}" data-at="{item["at"]}" data-entry="{item["entry"]}" title="{esc(item["title"])}">'
         f'<span class="cmd-m" aria-hidden="true"></span><span class="cmd-t">{esc(item["text"])}</span>'
-        f'<span class="cyc-c num">{item["at"]}</span></li>'
+        f'<span class="cyc-c num">{item["clock"]}</span></button></li>'
     )
+
+
+DRAWN = {"cycle": _cycle_html, "command": _command_html, "timers": _timers_html}

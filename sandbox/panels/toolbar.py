@@ -10,12 +10,13 @@ from sandbox.panels.words.amounts import clock
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    cycle = world.cycle
+    cycle, now = world.cycle, world.present or world
     return {
         "clock": clock(world.clock_us),
         "clock_us": world.clock_us,
         "cycle": cycle.number if cycle else 0,
-        "head": world.head,
-        "length": world.length,
-        "can_go_forward": world.head < world.length,
+        "head": now.head,
+        "length": now.length,
+        "can_go_forward": now.head < now.length,
+        "past": world.present is not None,
     }

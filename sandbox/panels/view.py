@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+from sandbox.panels.model.moment import Moment
 
 LONGEST = 400
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -17,7 +19,8 @@ class View:
 
     ``group``: rows of the filter table by ``reason`` or ``node``; ``shape``: nodes as ``cards`` or ``tiles``.
     Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
-    ``replica``: whose queue and cache are shown, "" = those of the scheduler that acted last.
+    ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
+    the scheduler that acted last.
     """
 
     pod: str = ""
@@ -29,6 +32,11 @@ class View:
     shape: str = ""
     reasons: str = ""
     replica: str = ""
+    at: Moment | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What ``from_mapping`` reads."""
+        return {**asdict(self), "at": "" if self.at is None else str(self.at)}
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> View:
@@ -43,6 +51,7 @@ class View:
             shape=_one_of(("cards", "tiles"), given.get("shape")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
+            at=Moment.read(_text(given.get("at"))),
         )
 
 

@@ -44,6 +44,6 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 def _given(sandbox: Sandbox) -> Any:
-    records = sandbox.records.filter(n__lte=sandbox.head, command__startswith=CONFIGURES)
+    records = sandbox.records.filter(branch=None, n__lte=sandbox.head, command__startswith=CONFIGURES)
     last = records.order_by("-n").values_list("command", flat=True).first()
     return json.loads(last)["configuration"] if last else json.loads(sandbox.configuration)

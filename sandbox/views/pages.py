@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -89,7 +91,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
         "tab": tab,
-        "view": view,
+        "looked": json.dumps(view.as_json()),
         "scenario": scenario,
         "steps": guide(sandbox.scenario).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},

@@ -23,7 +23,8 @@ def panel(request: HttpRequest, access: Access, panel_id: str) -> HttpResponse:
 @reads
 def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     """The manifest of the object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
-    text = site.read(access.sandbox, "manifest_text", kind, request.GET.get("key", ""))
+    at = View.from_mapping(request.GET.dict()).at
+    text = site.read(access.sandbox, "manifest_text", kind, request.GET.get("key", ""), at)
     if text is None:
         raise Http404
     return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": []})

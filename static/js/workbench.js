@@ -10,7 +10,9 @@ import { find } from './find.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
+import { address, copies } from './share.js';
 import { cellOf, cells } from './matrix.js';
+import { scrub, seeKnob, settleKnob } from './scrub.js';
 
 const htmx = window.htmx;
 const app = document.getElementById('app');
@@ -19,7 +21,7 @@ const byId = (id) => document.getElementById(id);
 
 const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector timeline status';
 const tabs = new Map([...document.querySelectorAll('.tab')].map((button) => [button.dataset.tab, button]));
-const view = { pod: app.dataset.viewPod, node: app.dataset.viewNode, plugin: '', tab: app.dataset.viewTab, page: 1, cycle: 0, group: '', shape: '', reasons: '', replica: '' };
+const view = { ...JSON.parse(app.dataset.view), tab: app.dataset.viewTab };
 let pins = '';
 let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
 let last = ''; // the stage that was shown last
@@ -92,9 +94,14 @@ document.body.addEventListener('htmx:beforeSwap', (event) => {
   const target = form?.querySelector('[data-refusal]') ?? byId('notice');
   Object.assign(event.detail, { target, swapOverride: 'innerHTML', shouldSwap: true });
 });
-// Whoever steps wants to see the present.
+// Whoever does something wants to see what comes of it. What is read is read of the moment in view.
+document.body.addEventListener('htmx:configRequest', ({ detail }) => {
+  if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork')) detail.parameters.at = view.at;
+});
 document.body.addEventListener('htmx:afterRequest', (event) => {
-  if (view.cycle && event.target.closest?.('.steps, .step, #goto')) choose({ cycle: 0, page: 1 });
+  const { xhr, requestConfig: { verb } } = event.detail;
+  if (event.target.matches?.('#branch-list button') && xhr.status < 400) byId('dialog-branches').close();
+  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400) look('');
 });
 document.body.addEventListener('htmx:sendError', () => { byId('lost').hidden = false; });
 document.body.addEventListener('htmx:beforeRequest', (event) => {
@@ -135,13 +142,15 @@ function settle() {
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
+  settleKnob();
   drawChart();
   return news;
 }
 
 /** Scroll to what is now. */
 function lookAtNow() {
-  byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
+  if (!view.at) byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
+  seeKnob();
   centre();
   centreTab();
 }
@@ -192,6 +201,7 @@ function openTab(tab) {
     button.setAttribute('aria-selected', String(on));
     button.tabIndex = on ? 0 : -1;
   }
+  address(view, pinnedIn !== null || stays(tab));
   send();
   drawChart();
 }
@@ -204,9 +214,16 @@ function personOpens(tab) {
 
 function choose(changes) {
   Object.assign(view, changes);
+  address(view, pinnedIn !== null || stays(view.tab));
   bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
   send();
+}
+
+/** Show another moment, '' for the present. */
+function look(moment) {
+  const at = moment === byId('panel-timeline').dataset.present ? '' : moment;
+  if (at !== view.at || view.cycle) choose({ at, cycle: 0, page: 1 });
 }
 
 function showPane(name) {
@@ -230,7 +247,9 @@ const CLICKS = [
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
   ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
+  ['i[data-at]', (el) => look(el.dataset.at)],
   ['button[data-cycle]', chooseCycle],
+  ['button[data-at]', (el) => look(el.dataset.at)],
   ['button[data-why]', (el) => chooseCell(el, el.dataset.node, el.dataset.why)],
   ['.cand[data-node]', (el) => choose({ node: el.dataset.node, pod: '' })],
   ['button[data-pod], button[data-node]', (el) => chooseThing(el)],
@@ -245,10 +264,8 @@ function gotoTab(el) {
 }
 
 function chooseCycle(el) {
-  const number = Number(el.dataset.cycle);
-  const present = Number(byId('panel-toolbar').querySelector('i')?.textContent.replace(/\D/g, '') || 0);
-  const cycle = number === present || number === view.cycle ? 0 : number;
-  choose({ cycle, page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
+  const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
+  choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
 function chooseCell(el, node, plugin) {
@@ -266,7 +283,8 @@ function chooseThing(el) {
 const DO = {
   dismiss: (el) => el.closest('.toast').remove(),
   help: () => byId('dialog-help').showModal(),
-  follow: () => choose({ cycle: 0, page: 1 }),
+  follow: () => look(''),
+  branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset.preset),
 };
@@ -291,6 +309,7 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') return escape(target);
   if (target.closest('input, textarea, select, dialog[open], [contenteditable], .ace_editor')) return;
   if (target.matches('[role="tab"]') && arrows(event, target)) return;
+  if (!target.closest('[role="tab"], [role="separator"], table') && travels(event)) return;
   if (event.key === ' ' && target !== document.body && target.matches(':focus-visible')) return;
   const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!button) return;
@@ -302,6 +321,17 @@ document.addEventListener('keyup', (event) => {
   if (event.key === ' ' && swallow) event.preventDefault();
   swallow = false;
 });
+
+/** The keys of the time line. */
+function travels(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step) time.go(step, event.shiftKey);
+  else if (event.key === 'Home') time.first();
+  else if (event.key === 'End') look('');
+  else return false;
+  event.preventDefault();
+  return true;
+}
 
 function escape(target) {
   if (target.closest('dialog[open]')) return;
@@ -323,12 +353,17 @@ function arrows(event, tab) {
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
 byId('find').addEventListener('click', () => find(choose));
-byId('share').addEventListener('click', () => byId('dialog-share').showModal());
+byId('share').addEventListener('click', () => {
+  byId('share-moment').value = `${byId('share-view').value}?${address(view, true, byId('panel-timeline').dataset.present)}`;
+  byId('dialog-share').showModal();
+});
+copies(byId('dialog-share'));
 byId('help').addEventListener('click', DO.help);
 byId('dialog-share').addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
 
 // --- start ----------------------------------------------------------------------------------------------------------------------
 
+const time = scrub(look);
 const adding = byId('drawer') ? drawer(app, htmx) : null;
 byId('add')?.addEventListener('click', () => adding.open());
 dialog('dialog-break', 'break', 'fault-set');
@@ -336,7 +371,7 @@ dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
 cells(app);
 document.addEventListener('look-changed', settle);
-addEventListener('resize', drawChart);
+addEventListener('resize', () => { settleKnob(); drawChart(); });
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);

@@ -30,7 +30,7 @@ def test_one_event_wakes_one_pod_and_the_hint_says_why_the_other_stays(page: Pag
     page.locator(woken).hover()
     lit = page.locator("#panel-timeline .cmd.is-linked")
     eventually(lambda: lit.count() == 1)
-    assert "node-hdd" in (lit.get_attribute("title") or "")
+    assert "node-hdd" in (lit.locator("button").get_attribute("title") or "")
 
 
 def test_a_move_in_the_inspector_leads_to_the_cycle_that_set_it_off(page: Page, eventually: Eventually) -> None:
@@ -41,7 +41,7 @@ def test_a_move_in_the_inspector_leads_to_the_cycle_that_set_it_off(page: Page, 
     page.locator("#insp-moves").click()
     moved = page.locator("#panel-inspector .moves li", has_text="AssignedPodAdd cache-1")
     moved.get_by_role("button", name="in cycle 3 of cache-1").click()
-    eventually(lambda: page.locator(".cyc.is-chosen #cyc-3").count() == 1)
+    eventually(lambda: page.locator(".cyc.is-now #cyc-3").count() == 1)
     assert "cache-1" in text(page, "#panel-sentence")
 
 

@@ -48,14 +48,14 @@ def test_a_command_can_be_ended_at_each_of_its_rests_and_gone_on_with(command: A
     whole = copy.deepcopy(before)
     whole.execute(command)
     begin = len(before.recorder.entries)
-    rests = [rest for rest in whole.recorder.rests if rest > begin]
+    rests = [rest for rest, _ in whole.recorder.rests if rest > begin]
     assert len(rests) > 4
     for rest in rests:
         simulation = copy.deepcopy(before)
         simulation.execute(replace(command, until=rest - begin))
         assert len(simulation.recorder.entries) == rest
         assert told(simulation.recorder.entries) == told(whole.recorder.entries[:rest])
-        assert simulation.recorder.rests == [each for each in whole.recorder.rests if each <= rest]
+        assert simulation.recorder.rests == [each for each in whole.recorder.rests if each[0] <= rest]
         if simulation.now_us < whole.now_us:
             simulation.execute(commands.Advance((whole.now_us - simulation.now_us) / 10**6))
         simulation.execute(commands.Settle())
@@ -69,7 +69,7 @@ def test_between_two_rests_a_command_goes_on_to_the_next_one() -> None:
     begin = len(simulation.recorder.entries)
     whole = copy.deepcopy(simulation)
     whole.execute(commands.Settle())
-    first = next(rest for rest in whole.recorder.rests if rest > begin)
+    first = next(rest for rest, _ in whole.recorder.rests if rest > begin)
     simulation.execute(commands.Settle(until=2))
     assert len(simulation.recorder.entries) == first > begin + 2
 

@@ -61,7 +61,7 @@ class Visitor:
         return Sandbox.objects.get(pk=self.sandbox.pk)
 
     def log(self) -> list[str]:
-        return list(self.sandbox.records.order_by("n").values_list("command", flat=True))
+        return list(self.sandbox.records.filter(branch=None).order_by("n").values_list("command", flat=True))
 
 
 @pytest.fixture

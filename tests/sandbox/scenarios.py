@@ -7,6 +7,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, View, World
+from sandbox.panels.model.past import Past
 from scheduler_engine.scenario import FOLDER, load_scenario, play
 from scheduler_engine.simulation import Simulation
 
@@ -22,6 +23,11 @@ def world_of(simulation: Simulation) -> World:
     world = World.fold(simulation.recorder.entries)
     world.clock_us = simulation.now_us
     return world
+
+
+def looking_back(world: World, entries: int) -> World:
+    """As it was after so many entries."""
+    return Past(world).at(world.moment_of(entries))
 
 
 def panel_html(panel: str, world: World, can_edit: bool = True, **view: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.sentence.panel import stats
-from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, looking_back, panel_html, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
@@ -125,7 +125,8 @@ def test_a_stage_that_came_after_is_told_instead() -> None:
 
 def test_who_looks_back_at_a_cycle_reads_about_that_cycle() -> None:
     world = world_after("eviction-answers", evict("db-0"))
-    assert text(world, cycle=1).startswith("At 00:00.0: db-0 at PostBind")
+    then = looking_back(world, world.by_number[1].last_entry)
+    assert text(then).startswith("The past, 00:00.0: db-0 at PostBind")
 
 
 def test_the_cause_of_a_refusal_is_the_precise_form_and_a_new_answer_is_news() -> None:

@@ -13,7 +13,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import world_of
+from tests.sandbox.scenarios import looking_back, world_of
 
 SNAPSHOT = (
     "2 of 8 NodeInfos changed since the last cycle, so only node-b1 and node-a1 were cloned; "
@@ -88,7 +88,8 @@ def test_the_precise_words_are_kubernetes_own() -> None:
 
 
 def test_looking_at_a_past_cycle_is_told() -> None:
-    found = stats(World.fold(traces.web_at_filter().entries), View(cycle=1))
+    world = World.fold(traces.web_at_filter().entries)
+    found = stats(looking_back(world, world.by_number[1].last_entry), View())
     assert (found["past"], found["name"], found["when"]) == (True, "api-3", "00:00.5")
 
 

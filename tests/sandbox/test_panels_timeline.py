@@ -32,18 +32,6 @@ def test_what_people_did_stands_between_the_cycles_but_steps_do_not() -> None:
     assert texts == ["open scenario Three zones, one GPU pool", "cordon node-c2", "remove node-c3", "add payments-1"]
 
 
-def test_choosing_a_past_cycle_gives_the_command_to_go_back_to() -> None:
-    world = World.fold(traces.web_at_filter().entries)
-    assert stats(world, View())["goto"] is None
-    chosen = stats(world, View(cycle=3))
-    assert (chosen["goto"], chosen["goto_cycle"]) == (world.by_number[3].last_command, 3)
-
-
-def test_the_present_cycle_is_no_place_to_go_back_to() -> None:
-    world = World.fold(traces.web_at_filter().entries)
-    assert stats(world, View(cycle=6))["goto"] is None
-
-
 def test_old_cycles_become_a_number() -> None:
     story = traces.Story()
     story.add_node(traces.node("n"))

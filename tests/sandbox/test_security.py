@@ -20,9 +20,9 @@ POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
     "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
     "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/",
-    "replicas/", "replica/", "step/",
+    "replicas/", "replica/", "step/", "go-back/", "reopen/", "fork/",
 ]  # fmt: skip
-GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/", "replicas-form/"]
+GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/", "replicas-form/", "branches/"]
 
 
 def routes(resolver: URLResolver) -> list[str]:

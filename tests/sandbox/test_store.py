@@ -117,7 +117,7 @@ def test_goto_sets_the_head_within_the_log(visitor: Any, node: Any, n: int, head
     assert visitor.row().length == 3
 
 
-def test_a_command_after_going_back_drops_what_lay_ahead(visitor: Any, node: Any) -> None:
+def test_a_command_after_going_back_takes_the_place_of_what_lay_ahead(visitor: Any, node: Any) -> None:
     for name in "abc":
         store.execute(visitor.row(), node(name))
     store.go_to(visitor.sandbox, lambda _: 1)
@@ -211,7 +211,7 @@ def test_however_long_somebody_plays_the_log_replays(
     assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
 
 
-def test_a_tick_after_going_back_to_a_tick_goes_on_there_and_drops_what_lay_ahead(
+def test_a_tick_after_going_back_to_a_tick_goes_on_there_and_takes_the_place_of_what_lay_ahead(
     visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
 ) -> None:
     for command in (tick(), node("a")):

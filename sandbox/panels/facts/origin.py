@@ -20,6 +20,7 @@ def origin(world: World, queued: Queued) -> dict[str, Any]:
         return {
             "text": f"in cycle {queued.cycle} of {short_name(world.by_number[queued.cycle].pod)}",
             "cycle": queued.cycle,
+            "moment": str(world.moment_of(world.by_number[queued.cycle].last_entry)),
         }
     if not 0 < queued.command <= len(world.commands):
         return {"text": ""}

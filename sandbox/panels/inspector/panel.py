@@ -138,6 +138,7 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
             "number": cycle.attempt,
             "cycle": cycle.number,
             "at": clock(cycle.at_us),
+            "moment": str(world.moment_of(cycle.last_entry)),
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
             "what": (f"bound to {cycle.node}" if cycle.outcome == "bound" else OUTCOMES.get(cycle.outcome, "now")),

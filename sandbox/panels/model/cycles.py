@@ -28,6 +28,8 @@ def started(world: World, entry: ev.Entry, event: ev.CycleStarted) -> None:
         entry.at_us,
         entry.command,
         pod.pod.priority if pod else 0,
+        entry.n,
+        entry.n,
         replica=mine.replica,
         before=mine.started,
         configured=world.configured,
@@ -48,7 +50,8 @@ def stage_finished(world: World, entry: ev.Entry, event: ev.StageFinished) -> No
     if cycle is None:
         return
     mine = world.of(entry)
-    cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command))
+    cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command, entry.n))
+    cycle.last_entry = entry.n
     mine.cycle = cycle
     _acted(world, mine, cycle)
     if event.stage == "WaitOnPermit":
@@ -63,7 +66,7 @@ def finished(world: World, entry: ev.Entry, event: ev.CycleFinished) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.outcome, cycle.node, cycle.message = event.outcome, event.node, event.message
-        cycle.ended_us = entry.at_us
+        cycle.ended_us, cycle.last_entry = entry.at_us, entry.n
 
 
 def snapshot_taken(world: World, entry: ev.Entry, event: ev.SnapshotTaken) -> None:

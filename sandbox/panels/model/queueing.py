@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import STEPS, Fault, Queued
+from sandbox.panels.words.amounts import short_name
 from scheduler_engine.trace import events as ev
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def moved(world: World, entry: ev.Entry, event: ev.PodMoved) -> None:
     if event.source == event.target and known is not None:
         known.move = event
         return
+    if event.source and event.target:
+        world.moved.append((entry.n, f"{short_name(event.pod)}: {event.source} → {event.target}, {event.cause}"))
     mine.noted.pop(event.pod, None)
     if event.cause != FAILED or event.target != "unschedulablePods":
         mine.stayed.pop(event.pod, None)  # what hints answer about events noted in flight comes before this very move

@@ -129,20 +129,24 @@ class NodeState:
         return labels.get("topology.kubernetes.io/zone") or labels.get("failure-domain.beta.kubernetes.io/zone") or ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class StageMark:
+    """``entry``: number of the entry that tells of it."""
+
     stage: str
     note: str
     next_stage: str
     at_us: int
     command: int
+    entry: int = 0
 
 
 @dataclass
 class Cycle:
     """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
 
-    ``replica``: whose it is, ``before``: the number of the cycle that its scheduler began before it, 0 = none.
+    ``entry``, ``last_entry``: numbers of the first and the last entry that tell of its stages. ``replica``: whose it
+    is, ``before``: the number of the cycle that its scheduler began before it, 0 = none.
 
     ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
     that the cache took it off, ``requeued`` its way back.
@@ -160,6 +164,8 @@ class Cycle:
     at_us: int
     command: int
     priority: int = 0
+    entry: int = 0
+    last_entry: int = 0
     replica: str = ""
     before: int = 0
     stages: list[StageMark] = field(default_factory=list)
@@ -206,8 +212,10 @@ class Cycle:
         return next((mark for mark in reversed(self.stages) if mark.stage == stage), None)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Command:
+    """``after_cycle``: how many cycles had begun by then."""
+
     number: int
     kind: str
     summary: str

@@ -7,11 +7,13 @@ new. Cycles of all schedulers stand in one history; queue, cache and snapshot ar
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable
 from functools import partial
 from typing import Any
 
 from sandbox.panels.model import cycles, election, eviction_log, node_health, queueing
+from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.schedulers import InFocus, SchedulerState
 from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from sandbox.panels.model.steps import Guide
@@ -21,6 +23,7 @@ from scheduler_engine.trace import events as ev
 
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
+BESIDE = ("entries", "objects", "present", "rests", "people", "guide", "stuck", "_appliers")
 FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 
@@ -31,7 +34,11 @@ class World:
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
-    ``changed``: kind → number of the entry that last changed an object of that kind.
+    ``changed``: kind → number of the entry that last changed an object of that kind. ``starts``: how many entries there
+    were before each command. ``instants``: (number of the first entry, simulated microseconds) of each time at which
+    something happened; ``moved``: (number of the entry, who went from which queue to which). ``present``: the World
+    that this one is the past of, None for the present one itself. ``rests``: after how many entries the engine stood
+    between two steps, and the simulated microseconds then.
     """
 
     queue = InFocus[dict[str, Queued]]()
@@ -53,6 +60,11 @@ class World:
         self.entries: list[ev.Entry] = []
         self.latest: dict[type[ev.Event], int] = {}
         self.changed: dict[str, int] = {}
+        self.starts = [0]
+        self.instants: list[tuple[int, int]] = []
+        self.moved: list[tuple[int, str]] = []
+        self.present: World | None = None
+        self.rests: list[tuple[int, int]] = []
         self.clock_us = 0
         self.head = 0
         self.length = 0
@@ -79,7 +91,11 @@ class World:
         self.health = node_health.Health()
         self.evictions = eviction_log.EvictionLog()
         self.election = election.ElectionLog()
-        self._appliers: dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]] = {
+        self._appliers = self._table()
+
+    def _table(self) -> dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]]:
+        """Type of event → what it changes here, in this order."""
+        table: dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]] = {
             ev.CommandGiven: [self._command],
             ev.ObjectAdded: [self._stored],
             ev.ObjectModified: [self._stored],
@@ -90,7 +106,8 @@ class World:
         }
         for module in FOLDS:
             for kind, apply in module.APPLIERS.items():
-                self._appliers.setdefault(kind, []).append(partial(apply, self))
+                table.setdefault(kind, []).append(partial(apply, self))
+        return table
 
     @classmethod
     def fold(cls, entries: Iterable[ev.Entry]) -> World:
@@ -100,9 +117,56 @@ class World:
         world.look_at("")
         return world
 
+    def changing(self) -> dict[str, Any]:
+        """All of it but the trace and the objects, which ``again`` takes beside it, and what is made anew."""
+        return {name: value for name, value in vars(self).items() if name not in BESIDE}
+
+    @classmethod
+    def again(
+        cls, changing: dict[str, Any], entries: list[ev.Entry], objects: dict[str, dict[str, dict[str, Any]]]
+    ) -> World:
+        """The opposite of ``changing``."""
+        world = cls.__new__(cls)
+        vars(world).update(vars(cls()), **changing, entries=entries, objects=objects)
+        world._appliers = world._table()
+        return world
+
+    def stand_in(self, present: World) -> None:
+        """This is what ``present`` was some time ago: what is known beside the trace is the same."""
+        self.present, self.seed, self.guide, self.people = present, present.seed, present.guide, present.people
+        self.rests = present.rests
+        self.length = present.length
+        self.who = self.people.get(self.head, "")
+        later = present.starts[self.head + 1 :]
+        if later and later[0] == len(self.entries):
+            self.clock_us = present.entries[later[0]].at_us
+        else:
+            place = bisect_left(self.rests, (len(self.entries), -1))
+            self.clock_us = self.rests[place][1] if place < len(self.rests) else self.clock_us
+        self.look_at("")
+
+    def rest_at(self, entry: int) -> int:
+        """How many entries there were when the engine first stood still after ``entry``."""
+        place = bisect_left(self.rests, (entry, -1))
+        return self.rests[place][0] if place < len(self.rests) else entry
+
+    def moment_of(self, entry: int) -> Moment:
+        """The address of the moment after so many entries."""
+        command = bisect_left(self.starts, entry) - 1
+        return Moment(command, entry - self.starts[command])
+
+    def entry_of(self, moment: Moment) -> int:
+        """How many entries there were at a moment; of what is none in this trace, at the nearest one before."""
+        if moment.command >= len(self.starts):
+            return len(self.entries)
+        ends = [*self.starts[moment.command + 1 : moment.command + 2], len(self.entries)]
+        return min(self.starts[moment.command] + moment.entries, ends[0])
+
     def apply(self, entry: ev.Entry) -> None:
         self.entries.append(entry)
         self.latest[type(entry.event)] = len(self.entries)
+        if not self.instants or entry.at_us > self.instants[-1][1]:
+            self.instants.append((entry.n, entry.at_us))
         self.clock_us = max(self.clock_us, entry.at_us)
         for applier in self._appliers.get(type(entry.event), ()):
             applier(entry, entry.event)
@@ -291,6 +355,7 @@ class World:
 
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:
         self.head = self.length = event.number
+        self.starts.append(len(self.entries) - 1)
         self.commands.append(Command(event.number, event.kind, event.summary, entry.at_us, len(self.cycles)))
 
 

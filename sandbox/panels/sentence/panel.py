@@ -31,8 +31,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
     """``steps``: what the scenario offers to do next."""
     if world.stuck is not None:
         return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None}
-    said = _said(world, view)
-    return {**said, "steps": None if said["past"] else offered(world)}
+    said, past = _said(world, view), world.present is not None
+    return {**said, "past": past, "when": clock(world.clock_us), "steps": None if past else offered(world)}
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:
@@ -57,18 +57,16 @@ def _idle_at(world: World, view: View) -> dict[str, Any]:
         "precise": "",
         "tab": tab_for(cycle),
         "cycle": cycle.number if cycle else 0,
-        "past": False,
         "replica": "",
     }
 
 
 def _said(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
-    past = bool(view.cycle and cycle is not None and cycle is not world.cycle)
-    last = None if past else happening(world)
+    last = None if cycle is not world.cycle else happening(world)
     if last is not None:
         number = cycle.number if cycle else 0
-        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, "past": False, **told(world, last)}
+        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, **told(world, last)}
     if cycle is None:
         return _idle_at(world, view)
     stage = STAGE_INDEX.get(cycle.last_stage)
@@ -83,8 +81,6 @@ def _said(world: World, view: View) -> dict[str, Any]:
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
         "cycle": cycle.number,
-        "past": past,
-        "when": clock(cycle.at_us),
     }
 
 

@@ -29,7 +29,7 @@ class Recorder:
 
     ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
     and ``weighted`` empty). ``effort``: what the present command has brought about. ``rests``: how many entries there
-    were whenever the engine stood between two steps: the moments at which a command can end.
+    were, and the time, whenever the engine stood between two steps: the moments at which a command can end.
     """
 
     full: bool = True
@@ -38,7 +38,7 @@ class Recorder:
     command: int = 0
     replica: str = ""
     effort: Effort = field(default_factory=Effort)
-    rests: list[int] = field(default_factory=list)
+    rests: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
         """Append ``event`` at the current simulated time. Raises OverBudget."""
@@ -47,13 +47,13 @@ class Recorder:
 
     def rest(self) -> None:
         """The engine stands between two steps."""
-        if not self.rests or self.rests[-1] < len(self.entries):
-            self.rests.append(len(self.entries))
+        if not self.rests or self.rests[-1][0] < len(self.entries):
+            self.rests.append((len(self.entries), self.now_us))
 
     def forget_from(self, entries: int) -> None:
         """Nothing has happened since there were so many entries."""
         del self.entries[entries:]
-        while self.rests and self.rests[-1] > entries:
+        while self.rests and self.rests[-1][0] > entries:
             self.rests.pop()
 
     def doing(self, replica: str) -> Doing:

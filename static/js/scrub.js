@@ -1,0 +1,92 @@
+// The time line: its knob is dragged, its marks are clicked, and the arrow keys go from mark to mark. Which moment a mark
+// stands for the server has written on it.
+
+const byId = (id) => document.getElementById(id);
+const line = () => byId('panel-timeline');
+
+/** Marks in the order in which they happened; several may stand for one moment. */
+function marks(kind = '[data-entry]') {
+  return [...line().querySelectorAll(`ol ${kind}[data-entry]`)].sort((a, b) => a.dataset.entry - b.dataset.entry);
+}
+
+let aim = null; // the mark that was gone to, until the page shows its moment
+const here = () => aim ?? Number(line().dataset.nowEntry);
+const isPast = () => line().dataset.now !== '';
+
+/** Where a mark is, from the left end of the line; a box ends where its time ends. */
+function place(mark) {
+  const box = mark.getBoundingClientRect();
+  return (mark.tagName === 'I' ? box.left : box.right) - byId('scroll-time').getBoundingClientRect().left + byId('scroll-time').scrollLeft;
+}
+
+/** Put the knob at the last mark that is not later than the moment in view. */
+export function settleKnob() {
+  const knob = byId('knob');
+  if (!knob) return;
+  if (Number(line().dataset.nowEntry) === aim) aim = null;
+  const before = marks().filter((mark) => Number(mark.dataset.entry) <= here());
+  const last = before.at(-1);
+  const end = Math.max(0, ...marks().map(place));
+  knob.style.left = `${!isPast() ? end + 4 : last ? place(last) : 0}px`;
+}
+
+/** Keep the knob in sight. */
+export function seeKnob() {
+  const knob = byId('knob');
+  const scroll = byId('scroll-time');
+  if (!knob) return;
+  const at = Number.parseFloat(knob.style.left);
+  if (at < scroll.scrollLeft + 40 || at > scroll.scrollLeft + scroll.clientWidth - 40) scroll.scrollLeft = at - scroll.clientWidth / 2;
+}
+
+/** The mark that is nearest to a place on the screen; null: to the right of all. */
+function nearest(x) {
+  const found = marks('i').concat(marks('.cmd button'));
+  let best = null;
+  let least = Infinity;
+  for (const mark of found) {
+    const box = mark.getBoundingClientRect();
+    const away = Math.abs(box.left + box.width / 2 - x);
+    if (away <= least) { best = mark; least = away; }
+  }
+  const right = Math.max(...found.map((mark) => mark.getBoundingClientRect().right));
+  return x > right + 24 ? null : best;
+}
+
+/** ``look``: called with the address of a moment, '' for the present. */
+export function scrub(look) {
+  let held = false;
+  document.addEventListener('pointerdown', (event) => {
+    if (event.target.id !== 'knob' || event.button) return;
+    held = true;
+    event.preventDefault(); // nothing is selected while the knob moves
+    byId('app').setPointerCapture(event.pointerId); // the knob itself is replaced with its panel
+    document.documentElement.classList.add('is-scrubbing');
+  });
+  document.addEventListener('pointermove', (event) => {
+    if (!held) return;
+    const scroll = byId('scroll-time').getBoundingClientRect();
+    if (event.clientX > scroll.right - 24) byId('scroll-time').scrollLeft += 12;
+    if (event.clientX < scroll.left + 24) byId('scroll-time').scrollLeft -= 12;
+    aim = null;
+    look(nearest(event.clientX)?.dataset.at ?? '');
+  });
+  for (const name of ['pointerup', 'pointercancel']) {
+    document.addEventListener(name, () => {
+      held = false;
+      document.documentElement.classList.remove('is-scrubbing');
+    });
+  }
+  return {
+    /** One mark on or back, of all or of the cycles alone; whether there was one. */
+    go(step, byCycle) {
+      const list = byCycle ? marks('.cyc button') : marks().filter((mark) => !mark.matches('.cyc button'));
+      const next = step < 0
+        ? list.filter((mark) => Number(mark.dataset.entry) < here()).at(-1)
+        : list.find((mark) => Number(mark.dataset.entry) > here());
+      if (next) { aim = Number(next.dataset.entry); look(next.dataset.at); }
+      else if (step > 0) { aim = null; look(''); }
+    },
+    first: () => { aim = null; look(line().dataset.start); },
+  };
+}

@@ -1,0 +1,184 @@
+"""Every panel shows one moment: what it says of the past is what it said when that was the present."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from sandbox.guide import guide
+from sandbox.panels import PANELS, View, World
+from sandbox.panels.model import past
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.past import Past
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario import FOLDER, load_scenario, play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.trace.events import CommandGiven, Entry
+
+SCENARIOS = sorted(path.name for path in FOLDER.glob("*.yaml"))
+MOMENTS = 4
+"""Tried of each history."""
+OF_THE_PRESENT = {"timeline", "toolbar", "status"}
+"""Panels that also tell of what came later."""
+BESIDE = ("past", "when", "steps")
+"""What the sentence tells of the present while the past is shown."""
+
+
+def world_of(entries: list[Entry], now_us: int, slug: str = "") -> World:
+    world = World.fold(entries)
+    world.clock_us, world.guide = now_us, guide(slug)
+    return world
+
+
+def looked_back(simulation: Simulation, slug: str = "") -> Past:
+    """The present of a simulation, with what lies behind it."""
+    found = Past(World())
+    for entry in simulation.recorder.entries:
+        found.world.apply(entry)
+        found.note()
+    found.world.look_at("")
+    found.world.clock_us, found.world.guide = simulation.now_us, guide(slug)
+    found.world.rests = simulation.recorder.rests
+    return found
+
+
+def replayed(
+    given: list[commands.Command], simulation: Simulation, moment: Moment, at_its_end: bool
+) -> tuple[list[Entry], int]:
+    """The entries and the clock of a simulation that is carried out as far as a moment."""
+    for command in given[: max(0, moment.command - 1)]:
+        simulation.execute(command)
+    if moment.command:
+        last = given[moment.command - 1]
+        simulation.execute(last if at_its_end else replace(last, until=moment.entries))  # type: ignore[call-arg]
+    entries = [
+        replace(entry, event=replace(entry.event, summary=entry.event.summary.removesuffix(", ended early")))
+        if isinstance(entry.event, CommandGiven)
+        else entry
+        for entry in simulation.recorder.entries
+    ]
+    return entries, simulation.now_us
+
+
+def facts(world: World, view: View) -> dict[str, Any]:
+    found = {name: dict(panel.stats(world, view)) for name, panel in PANELS.items() if name not in OF_THE_PRESENT}
+    for name in BESIDE:
+        found["sentence"].pop(name, None)
+    return found
+
+
+def views(world: World) -> Iterator[View]:
+    yield View()
+    for pod in list(world.pods)[-1:]:
+        yield View(pod=pod)
+    for node in list(world.nodes)[:1]:
+        yield View(node=node)
+
+
+def check(simulation: Simulation, anew: Any, random: Random, slug: str = "") -> None:
+    """Some moments of what ``simulation`` has gone through; ``anew`` makes one that is still at its start."""
+    assert simulation.history is not None
+    given, looked = simulation.history.commands, looked_back(simulation, slug)
+    rests = [entries for entries, _ in simulation.recorder.rests]
+    for rest in random.sample(rests, min(MOMENTS, len(rests))):
+        moment = looked.world.moment_of(rest)
+        shown = looked.at(moment)
+        at_its_end = rest in (*looked.world.starts, rests[-1])
+        entries, now_us = replayed(given, anew(), moment, at_its_end)
+        assert len(entries) == rest == len(shown.entries)
+        meant = world_of(entries, now_us, slug)
+        for view in views(meant):
+            for name, stats in facts(meant, view).items():
+                assert dict(PANELS[name].stats(shown, view), **dict.fromkeys(BESIDE)) == dict(
+                    stats, **dict.fromkeys(BESIDE)
+                ), f"{name} at {moment}, {view}"
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_panel_shows_a_moment_of_a_scenario_as_it_was(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "EVERY", 90)
+    scenario = load_scenario(FOLDER / name)
+    simulation = scenario.open()
+    for step in (*scenario.then, {"kind": "run", "cycles": 50}):
+        try:
+            play(simulation, [step])
+        except Rejected:
+            continue
+
+    def anew() -> Simulation:
+        history = simulation.history
+        assert history is not None
+        return Simulation(history.seed, history.configuration, history.full, history.queue_rules)
+
+    check(simulation, anew, Random(name), scenario.slug)
+
+
+def command(random: Random, number: int) -> commands.Command:
+    """Something that a visitor might do."""
+    pod, node = f"default/p{random.randrange(9)}", f"n{random.randrange(5)}"
+    made = make_pod(pod.removeprefix("default/")).request({"cpu": f"{random.choice([100, 700, 1500])}m"})
+    choices = (
+        lambda: commands.Apply((made.priority(random.choice([0, 10])).obj(),)),
+        lambda: commands.Apply((make_node(node).zone(random.choice("abc")).capacity(cpu="2", pods=4).obj(),)),
+        lambda: commands.Delete("Pod", pod),
+        lambda: commands.Delete("Node", node),
+        lambda: commands.Cordon(node, random.random() < 0.5),
+        lambda: commands.Taint(node, "k", random.choice(["NoSchedule", "NoExecute"]), on=random.random() < 0.7),
+        lambda: commands.Drain(node),
+        lambda: commands.Evict(pod),
+        commands.Stage,
+        commands.PodCycle,
+        commands.Settle,
+        lambda: commands.Advance(random.choice([0.5, 3, 40])),
+        lambda: commands.Run(cycles=8),
+    )
+    return random.choice(choices[:2] if number < 6 else choices)()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_panel_shows_a_moment_of_a_random_history_as_it_was(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "EVERY", 60)
+    random, simulation = Random(seed), Simulation()
+    for number in range(60):
+        try:
+            simulation.execute(command(random, number))
+        except Rejected:
+            continue
+    check(simulation, Simulation, random)
+
+
+def test_an_address_is_read_as_it_is_written() -> None:
+    assert str(Moment(12, 40)) == "12.40"
+    assert Moment.read("12.40") == Moment(12, 40)
+    for wrong in ("", "12", "12.", "-1.2", "a.b", "1.2.3", "1" * 10 + ".1", "١.٢"):
+        assert Moment.read(wrong) is None
+
+
+def test_what_no_trace_holds_is_the_nearest_moment_before_or_the_present() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p1").obj())))
+    simulation.execute(commands.Settle())
+    looked = looked_back(simulation)
+    assert looked.at(Moment(9, 1)) is looked.world
+    assert looked.at(Moment(2, 10**8)) is looked.world
+    first = looked.at(Moment(1, 10**8))
+    here = simulation.recorder.rests[1][0] - simulation.recorder.rests[0][0]
+    assert (first.head, str(first.moment_of(len(first.entries)))) == (1, f"1.{here}")
+    assert not looked.at(Moment(0, 1)).pods
+
+
+def test_checkpoints_thin_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "EVERY", 5)
+    simulation = Simulation()
+    simulation.execute(commands.Apply(tuple(make_node(f"n{number}").obj() for number in range(200))))
+    looked = looked_back(simulation)
+    assert len(looked.checkpoints) <= past.MOST
+    places = [checkpoint.entries for checkpoint in looked.checkpoints]
+    assert places == sorted(places)
+    assert places[-1] > len(simulation.recorder.entries) // 2

@@ -390,14 +390,18 @@ class Pool:
         while not self.closing:
             try:
                 line = Line(self.listener.accept())
-            except (OSError, EOFError, AuthenticationError):
+            except (OSError, EOFError, AuthenticationError, AssertionError):
                 continue  # One that died before it was known, or the end.
             try:
                 hello = line.recv()
             except (OSError, EOFError):
                 line.close()  # One that died before it had said hello.
                 continue
-            self._welcome(hello, line)
+            if isinstance(hello, Ready | Hello):
+                self._welcome(hello, line)
+            else:
+                log.error("an engine began with %s instead of its name; it is not let in", type(hello).__name__)
+                line.close()
 
     def _welcome(self, hello: Ready | Hello, line: Line) -> None:
         with self.lock:

@@ -20,7 +20,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import AuthenticationError
+from multiprocessing import AuthenticationError, Pipe
 from types import FrameType
 from typing import Any
 from uuid import UUID
@@ -255,14 +255,24 @@ class Engine:
         try:
             # Made here, so that the site sees it closed should the fork end before it has come to say anything.
             made = connect(self.address, self.key)
+            known, tell = Pipe(duplex=False)
             pid = os.fork()
         except (OSError, EOFError, AuthenticationError) as error:
             log.warning("no process could be made for a long job: %s", error)
             raise Halted(Busy("This server has no room for a long command now. Nothing was changed.")) from None
         if pid:
             made.send(Hello(pid, sandbox_id=job.plan.sandbox_id, job=job.number))
-            made.close()
+            tell.send_bytes(b"known")
+            for end in (known, tell, made):
+                end.close()
             raise Forgotten(Parted(job.number))
+        # Not a word before the Hello, as both speak on one line; none at all when that was never said.
+        tell.close()
+        try:
+            known.recv_bytes()
+        except EOFError:
+            os._exit(1)
+        known.close()
         # The objects of others are never looked at again, so that their memory stays shared.
         gc.freeze()
         # What it shares with the others does not count as its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sandbox.panels.model.steps import Guide, Step
+from sandbox.panels.model.guide import Guide, Step
 from scheduler_engine import commands
 from scheduler_engine.scenario import Scenario, command_of, load_scenarios
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.api.conditions import condition_set
@@ -18,14 +18,12 @@ from scheduler_engine.api.validation import validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
+from scheduler_engine.cluster import Cluster
 from scheduler_engine.controllers.disruption import SCALES
 from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.kubelet.configuration import load_kubelet_configuration
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
-
-if TYPE_CHECKING:
-    from scheduler_engine.simulation import Simulation
 
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
@@ -42,38 +40,38 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 """Node condition → (reason, message) when it is True, and when it is False."""
 
 
-def delete(simulation: Simulation, command: commands.Delete) -> None:
-    with _asking(simulation):
-        simulation.api.delete(command.object_kind, command.key, command.propagation_policy)
+def delete(cluster: Cluster, command: commands.Delete) -> None:
+    with _asking(cluster):
+        cluster.api.delete(command.object_kind, command.key, command.propagation_policy)
 
 
-def cordon(simulation: Simulation, command: commands.Cordon) -> None:
-    _patch(simulation, "Node", command.node, {"spec": {"unschedulable": True if command.on else None}})
+def cordon(cluster: Cluster, command: commands.Cordon) -> None:
+    _patch(cluster, "Node", command.node, {"spec": {"unschedulable": True if command.on else None}})
 
 
-def scale(simulation: Simulation, command: commands.Scale) -> None:
+def scale(cluster: Cluster, command: commands.Scale) -> None:
     if command.object_kind not in SCALES:
         raise Rejected(f"a {command.object_kind} has no scale; {', '.join(SCALES)} have")
-    _patch(simulation, command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
+    _patch(cluster, command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
 
 
-def node_condition(simulation: Simulation, command: commands.NodeCondition) -> None:
+def node_condition(cluster: Cluster, command: commands.NodeCondition) -> None:
     if command.type not in CONDITION_TAINTS:
         raise Rejected(f"unknown node condition {command.type!r}: {', '.join(CONDITION_TAINTS)}")
     if command.status not in STATUSES:
         raise Rejected(f"status: must be {', '.join(STATUSES)}")
-    node = _node(simulation, command.node)
+    node = _node(cluster, command.node)
     if node.condition_status(command.type) == command.status:
         return
     pressed, relieved = REASONS[command.type]
     told = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
     held = node.status.get("conditions") or []
-    conditions = condition_set(held, simulation.now_us, command.type, command.status, *told)
-    _patch(simulation, "Node", command.node, {"status": {"conditions": conditions}})
+    conditions = condition_set(held, cluster.now_us, command.type, command.status, *told)
+    _patch(cluster, "Node", command.node, {"status": {"conditions": conditions}})
 
 
-def taint(simulation: Simulation, command: commands.Taint) -> None:
-    node = _node(simulation, command.node)
+def taint(cluster: Cluster, command: commands.Taint) -> None:
+    node = _node(cluster, command.node)
     held = list(node.spec.get("taints") or [])
     others = [item for item in held if (item.get("key"), item.get("effect")) != (command.key, command.effect)]
     if not command.on and len(others) == len(held):
@@ -85,10 +83,10 @@ def taint(simulation: Simulation, command: commands.Taint) -> None:
     errors = validate(merge(node.manifest, changed))
     if errors:
         raise Rejected(errors)
-    _patch(simulation, "Node", command.node, changed)
+    _patch(cluster, "Node", command.node, changed)
 
 
-def usage(simulation: Simulation, command: commands.Usage) -> None:
+def usage(cluster: Cluster, command: commands.Usage) -> None:
     if bool(command.pod) == bool(command.node):
         raise Rejected("usage: name either a pod or a node")
     given = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
@@ -98,24 +96,24 @@ def usage(simulation: Simulation, command: commands.Usage) -> None:
         raise Rejected(errors)
     kind, key = ("Pod", command.pod) if command.pod else ("Node", command.node)
     annotations = {USAGE[name]: text for name, text in given.items()}
-    _patch(simulation, kind, key, {"metadata": {"annotations": annotations}})
+    _patch(cluster, kind, key, {"metadata": {"annotations": annotations}})
 
 
-def kubelet(simulation: Simulation, command: commands.KubeletConfigure) -> None:
+def kubelet(cluster: Cluster, command: commands.KubeletConfigure) -> None:
     written = None
     if command.configuration is not None:
         load_kubelet_configuration(command.configuration)
         written = json.dumps(command.configuration, sort_keys=True)
-    _patch(simulation, "Node", command.node, {"metadata": {"annotations": {KUBELET_CONFIGURATION: written}}})
+    _patch(cluster, "Node", command.node, {"metadata": {"annotations": {KUBELET_CONFIGURATION: written}}})
 
 
-def rollout_restart(simulation: Simulation, command: commands.RolloutRestart) -> None:
+def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
     if command.object_kind not in RESTARTABLE:
         raise Rejected(
             f"restarting is not supported for a {command.object_kind}; {', '.join(RESTARTABLE)} have a rollout"
         )
-    owner = simulation.api.get(command.object_kind, command.key)
-    now = timestamp(simulation.now_us)
+    owner = cluster.api.get(command.object_kind, command.key)
+    now = timestamp(cluster.now_us)
     if owner is not None:
         name = f'{resource_of(owner.kind)} "{owner.name}"'
         held = (owner.spec["template"].get("metadata") or {}).get("annotations") or {}
@@ -124,46 +122,46 @@ def rollout_restart(simulation: Simulation, command: commands.RolloutRestart) ->
         if held.get(RESTARTED_AT) == now:
             raise Rejected(f"{name} was restarted within this very second; let time pass first")
     template = {"metadata": {"annotations": {RESTARTED_AT: now}}}
-    _patch(simulation, command.object_kind, command.key, {"spec": {"template": template}})
+    _patch(cluster, command.object_kind, command.key, {"spec": {"template": template}})
 
 
-def evict_pod(simulation: Simulation, command: commands.Evict) -> None:
-    with _asking(simulation):
-        evict(simulation.api, command.pod)
+def evict_pod(cluster: Cluster, command: commands.Evict) -> None:
+    with _asking(cluster):
+        evict(cluster.api, command.pod)
 
 
-def drain(simulation: Simulation, command: commands.Drain) -> None:
+def drain(cluster: Cluster, command: commands.Drain) -> None:
     """To stop is to uncordon the node, which the drainer notices."""
     if not command.on:
-        _patch(simulation, "Node", command.node, {"spec": {"unschedulable": None}})
+        _patch(cluster, "Node", command.node, {"spec": {"unschedulable": None}})
         return
-    with _asking(simulation):
-        simulation.drainer.start(command.node)
+    with _asking(cluster):
+        cluster.drainer.start(command.node)
 
 
-def _node(simulation: Simulation, name: str) -> KubeObject:
-    node = simulation.api.get("Node", name)
+def _node(cluster: Cluster, name: str) -> KubeObject:
+    node = cluster.api.get("Node", name)
     if node is None:
         raise Rejected(f'nodes "{name}" not found')
     return node
 
 
-def _patch(simulation: Simulation, kind: str, key: str, changes: Mapping[str, Any]) -> None:
-    with _asking(simulation):
-        simulation.api.patch(kind, key, changes)
+def _patch(cluster: Cluster, kind: str, key: str, changes: Mapping[str, Any]) -> None:
+    with _asking(cluster):
+        cluster.api.patch(kind, key, changes)
 
 
 @contextmanager
-def _asking(simulation: Simulation) -> Iterator[None]:
+def _asking(cluster: Cluster) -> Iterator[None]:
     """What the API server refuses inside is refused; else everybody learns of what was done."""
     try:
         yield
     except ApiError as problem:
         raise Rejected(problem.message) from problem
-    simulation.deliver()
+    cluster.deliver()
 
 
-HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
+HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {
     "delete": delete,
     "cordon": cordon,
     "scale": scale,

@@ -9,21 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scheduler_engine.apiserver.connection import Connection
+from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.leaderelection.client import ApiServerClient
 from scheduler_engine.leaderelection.clock import ElectorClock
 from scheduler_engine.leaderelection.elector import LeaderElectionConfig, new_leader_elector
 from scheduler_engine.leaderelection.locks import new_lock
 from scheduler_engine.leaderelection.run import Election
-from scheduler_engine.scheduler.scheduler import Scheduler
-from scheduler_engine.timeline import ProcessTimers
-from scheduler_engine.trace.events import ReplicaChanged
-
-if TYPE_CHECKING:
-    from scheduler_engine.replicas import Replicas
+from scheduler_engine.scheduler.scheduler import CycleNumbers, Scheduler
+from scheduler_engine.timeline import ProcessTimers, Timeline
+from scheduler_engine.trace.events import Recorder, ReplicaChanged
 
 ACQUIRING, LEADING, STOPPED = "acquiring", "leading", "stopped"
 
@@ -41,6 +39,19 @@ class ElectionSettings:
     release_on_cancel: bool
 
 
+class Group(Protocol):
+    """What the replicas have in common. ``last`` is the scheduler that began or ended last."""
+
+    api: ApiServer
+    timeline: Timeline
+    recorder: Recorder
+    seed: int
+    configuration: Configuration
+    queue_rules: str
+    numbers: CycleNumbers
+    last: Scheduler
+
+
 class Replica:
     """One kube-scheduler on a host of its own. ``scheduler`` is None while it does not schedule.
 
@@ -48,7 +59,7 @@ class Replica:
     equal nodes, ``jitter`` spreads the tries for the lock.
     """
 
-    def __init__(self, group: Replicas, name: str, settings: ElectionSettings | None) -> None:
+    def __init__(self, group: Group, name: str, settings: ElectionSettings | None) -> None:
         self.group = group
         self.name = name
         self.settings = settings

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler_engine import commands
+from scheduler_engine.cluster import Cluster
 from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.timeline import SECOND_US
-
-if TYPE_CHECKING:
-    from scheduler_engine.simulation import Simulation
 
 DURATIONS = {"lease_duration": "leaseDuration", "renew_deadline": "renewDeadline", "retry_period": "retryPeriod"}
 """Field of a command → of the scheduler's configuration."""
@@ -44,14 +42,14 @@ POSSIBLE: dict[str, tuple[Condition, ...]] = {
 """Action → (what must hold of the replica, what is said of it when it does not)."""
 
 
-def replicas(simulation: Simulation, command: commands.Replicas) -> None:
-    simulation.replicas.replace(command.count, _election(simulation, command) if command.leader_elect else None)
-    simulation.deliver()
+def replicas(cluster: Cluster, command: commands.Replicas) -> None:
+    cluster.replicas.replace(command.count, _election(cluster, command) if command.leader_elect else None)
+    cluster.deliver()
 
 
-def _election(simulation: Simulation, command: commands.Replicas) -> ElectionSettings:
+def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
     """Raises Rejected for a text that is no duration, in the words of Kubernetes' command line."""
-    defaults = simulation.replicas.configuration.defaulted["leaderElection"]
+    defaults = cluster.replicas.configuration.defaulted["leaderElection"]
     durations: dict[str, int] = {}
     errors: list[FieldError] = []
     for name, field in DURATIONS.items():
@@ -79,9 +77,9 @@ def _election(simulation: Simulation, command: commands.Replicas) -> ElectionSet
     )
 
 
-def replica(simulation: Simulation, command: commands.Replica) -> None:
-    members = simulation.replicas.members
-    if not simulation.replicas.named:
+def replica(cluster: Cluster, command: commands.Replica) -> None:
+    members = cluster.replicas.members
+    if not cluster.replicas.named:
         raise Rejected("this sandbox has one scheduler and no replicas: start some first")
     found = next((member for member in members if member.name == command.replica), None)
     if found is None:
@@ -95,7 +93,7 @@ def replica(simulation: Simulation, command: commands.Replica) -> None:
         found.run_at(commands.rate_of(command))
     else:
         getattr(found, command.action)()
-    simulation.deliver()
+    cluster.deliver()
 
 
-HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {"replicas": replicas, "replica": replica}
+HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {"replicas": replicas, "replica": replica}

@@ -11,54 +11,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
-from scheduler_engine.api.defaults import set_defaults
-from scheduler_engine.api.validation import check_update, validate
-from scheduler_engine.apiserver.apply import applied_over
-from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.apiserver.store import ApiServer, identity
+from scheduler_engine.api.validation import validate
+from scheduler_engine.cluster import Cluster, Ended
 from scheduler_engine.config import load_configuration
-from scheduler_engine.controllers.daemonset import DaemonSetController
-from scheduler_engine.controllers.deployment import DeploymentController
-from scheduler_engine.controllers.disruption import DisruptionController
-from scheduler_engine.controllers.drain import Drainer
-from scheduler_engine.controllers.ephemeral_volume import EphemeralVolumeController
-from scheduler_engine.controllers.garbage_collector import GarbageCollector
-from scheduler_engine.controllers.job import JobController
-from scheduler_engine.controllers.node_lifecycle import NodeLifecycleController
-from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
-from scheduler_engine.controllers.pod_gc import PodGarbageCollector
-from scheduler_engine.controllers.provisioner import Provisioner
-from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
-from scheduler_engine.controllers.statefulset import StatefulSetController
-from scheduler_engine.controllers.taint_eviction import TaintEvictionController
 from scheduler_engine.effort import Effort
-from scheduler_engine.errors import FieldError, OverBudget, Rejected
+from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework import faults
 from scheduler_engine.history import History
-from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.overrun import explain
-from scheduler_engine.replicas import Replicas
-from scheduler_engine.scheduler.scheduler import Scheduler
-from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import CommandGiven, Recorder
-
-NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-WORKLOAD_CONTROLLERS = (
-    ReplicaSetController,
-    ReplicationManager,
-    StatefulSetController,
-    DaemonSetController,
-    JobController,
-    DeploymentController,
-)
-"""Replica sets before their deployments, which read their status."""
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace.events import CommandGiven
 
 
-class Ended(Exception):
-    """A command has come as far as it was to come."""
-
-
-class Simulation:
+class Simulation(Cluster):
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default.
 
@@ -76,44 +41,9 @@ class Simulation:
         queue_rules: str = "v1.34",
         undoes: bool = True,
     ) -> None:
-        self.seed = seed
+        super().__init__(seed, configuration, full, queue_rules)
         self.history = History(seed, configuration, full, queue_rules) if undoes else None
-        self.recorder = Recorder(full)
-        self.timeline = Timeline(self.recorder)
-        self.api = ApiServer(self.recorder)
-        self.replicas = Replicas(
-            self.api, self.timeline, self.recorder, seed, load_configuration(configuration), queue_rules
-        )
-        self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
-        self.drainer = Drainer(self.api, self.timeline, self.api.watch())
-        self.controllers = (
-            NodeLifecycleController(self.api, self.timeline, self.api.watch()),
-            TaintEvictionController(self.api, self.timeline, self.api.watch()),
-            PersistentVolumeController(self.api, self.api.watch()),
-            Provisioner(self.api, self.timeline, self.api.watch()),
-            EphemeralVolumeController(self.api, self.api.watch()),
-            GarbageCollector(self.api, self.api.watch()),
-            PodGarbageCollector(self.api, self.timeline, self.api.watch()),
-            *(controller(self.api, self.timeline, self.api.watch()) for controller in WORKLOAD_CONTROLLERS),
-            DisruptionController(self.api, self.timeline, self.api.watch()),
-            self.drainer,
-        )
-        for name in NAMESPACES:
-            namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            self.api.create(set_defaults(namespace))
-        self.played_us, self.room_us, self.until = 0, 0, 0
-        self.deliver()
-        self.recorder.rest()
-
-    @property
-    def now_us(self) -> int:
-        """The simulated time in microseconds."""
-        return self.recorder.now_us
-
-    @property
-    def scheduler(self) -> Scheduler:
-        """The one that leads; of several the first; when none does, the last that did, which is gone."""
-        return self.replicas.scheduler
+        self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command) -> None:
         """Carry out one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
@@ -170,11 +100,6 @@ class Simulation:
             raise Rejected(f"seconds: at most {most} at a time while replicas try for the lock this often")
         return most_us
 
-    def patience_us(self) -> int:
-        """How much time one command may let pass now."""
-        most_us, longest_us = self.replicas.patience_us(), commands.MAX_ADVANCE_SECONDS * SECOND_US
-        return longest_us if most_us is None else min(most_us, longest_us)
-
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
         """The command is done; ``room_us`` is what it might have let pass."""
         self.played_us, self.room_us = 0, 0
@@ -193,72 +118,6 @@ class Simulation:
         for command in history.commands:
             anew.execute(command)
         self.__dict__ = anew.__dict__
-
-    # --- letting things happen ---
-
-    def deliver(self) -> None:
-        """Hand out watch events until everyone has seen everything. Raises OverBudget."""
-        workers = (self.replicas, self.kubelet, *self.controllers)
-        while any(worker.work() for worker in workers):
-            self.recorder.effort.count_step()
-
-    def rest(self) -> None:
-        """The engine stands between two steps. Raises Ended where the present command is to end."""
-        self.recorder.rest()
-        if self.until and self.recorder.effort.entries >= self.until:
-            raise Ended
-
-    def step(self, only_busy: bool = False) -> bool:
-        """One stage, and what follows from it at once; False when there is nothing to do.
-
-        ``only_busy``: of a cycle that is under way, no new pod.
-        """
-        worked = self.replicas.step(only_busy)
-        if worked:
-            self.recorder.effort.count_step()
-        self.deliver()
-        if worked:
-            self.rest()
-        return worked
-
-    def settle(self, cycles: int | None = None) -> bool:
-        """Until nothing can happen at this instant; False when ``cycles`` scheduling cycles were not enough."""
-        limit = None if cycles is None else self.scheduler.cycle_count + cycles
-        while self.step():
-            if limit is not None and self.scheduler.cycle_count >= limit and not self.replicas.busy():
-                return False
-        return True
-
-    def fire_next(self) -> None:
-        """The next timer, and what follows from it at once."""
-        self.timeline.fire_next()
-        self.deliver()
-        self.rest()
-
-    def fire_timers(self, until_us: int) -> None:
-        """Let time pass up to ``until_us``, settling whenever something is due."""
-        while (due := self.timeline.next_us()) is not None and due <= until_us:
-            self.fire_next()
-            self.settle()
-        self.timeline.move_to(until_us)
-
-    # --- writing objects ---
-
-    def apply(self, manifest: Mapping[str, Any], document: int) -> None:
-        """Create the object, or update it when it exists. Raises Rejected."""
-        defaulted = set_defaults(manifest)
-        kind, key = identity(defaulted)
-        try:
-            if self.api.get(kind, key) is None:
-                self.api.create(defaulted)
-            else:
-                old, new = applied_over(self.api, manifest)
-                check_update(old.manifest, new, document)
-                self.api.update(new)
-            self.api.remember(kind, key, manifest)
-        except ApiError as problem:
-            name = f"{kind} {key}"
-            raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
 
 
 # --- the handler table ------------------------------------------------------------------------------------------------

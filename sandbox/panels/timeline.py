@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 from sandbox.panels.drawing.markup import esc, join
+from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import STEPS, Command, Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -58,12 +59,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
     }
 
 
-def _mark(world: World, entry: int, title: str) -> dict[str, Any]:
+def _mark(world: Models, entry: int, title: str) -> dict[str, Any]:
     rest = world.rest_at(entry)
     return {"entry": rest, "at": str(world.moment_of(rest)), "title": title}
 
 
-def _box(world: World, cycle: Cycle, current: Cycle | None, end: int) -> dict[str, Any]:
+def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[str, Any]:
     outcome, name = OUTCOMES.get(cycle.outcome, "running"), short_name(cycle.pod)
     by = world.people.get(cycle.command, "")
     return {
@@ -95,7 +96,7 @@ def _between(marks: list[tuple[int, str]], after: int, end: int) -> list[tuple[i
     return marks[max(start, stop - MOST_TICKS) : stop]
 
 
-def _timers(world: World, after: int, end: int) -> list[dict[str, Any]]:
+def _timers(world: Models, after: int, end: int) -> list[dict[str, Any]]:
     """The instants at which something happened after one cycle and before the next."""
     first, last = (bisect_left(world.instants, (number, -1)) for number in (after + 1, end))
     instants = world.instants[first:last]
@@ -107,7 +108,7 @@ def _timers(world: World, after: int, end: int) -> list[dict[str, Any]]:
     return [{"kind": "timers", "marks": found[-MOST_TICKS:]}] if found else []
 
 
-def _commands(world: World, first: int, last: int) -> dict[int, list[Command]]:
+def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
     """Index of a cycle, from ``first`` to ``last`` → what people did (other than stepping) before it."""
     done: dict[int, list[Command]] = {}
     for command in reversed(world.commands):
@@ -118,7 +119,7 @@ def _commands(world: World, first: int, last: int) -> dict[int, list[Command]]:
     return done
 
 
-def _command(world: World, done: list[Command] | None) -> list[dict[str, Any]]:
+def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
     if not done:
         return []
     last = done[-1]
@@ -136,7 +137,7 @@ def _command(world: World, done: list[Command] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _told(world: World, command: Command) -> str:
+def _told(world: Models, command: Command) -> str:
     who = world.people.get(command.number, "")
     return f"{command.summary} by {who}" if who else command.summary
 

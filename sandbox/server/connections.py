@@ -14,7 +14,8 @@ import time
 from functools import cache
 from io import BytesIO
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from typing import Protocol as Shape
 
 from autobahn.websocket.types import ConnectionDeny
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -25,9 +26,7 @@ from twisted.web.http import HTTPChannel
 
 from sandbox import addresses
 from sandbox.quotas import quotas
-
-if TYPE_CHECKING:
-    from sandbox.server.serve import Server
+from sandbox.server.limits import Limits, Places
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
 WAITING_MESSAGES = 32
@@ -47,6 +46,22 @@ def refusal(status: int, message: str) -> bytes:
         f"HTTP/1.1 {status} {REASONS.get(status, 'Service Unavailable')}\r\nContent-Type: text/html; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\n{retry}Connection: close\r\n\r\n"
     ).encode() + body
+
+
+class Host(Shape):
+    """What connections ask of the server. ``channels``: all of them; ``stalled``: whose client does not read."""
+
+    limits: Limits
+    proxies: int
+    stopping: bool
+    channels: set[Channel]
+    stalled: set[Channel]
+    connected: Places
+    bodies: Places
+    senders: Places
+    sandboxes: Places
+
+    def keep_unread_within_limit(self) -> None: ...
 
 
 class Channel(HTTPChannel):
@@ -339,9 +354,9 @@ class Factory(HTTPFactory):
     """Makes a ``Channel`` of each connection for which there is a place."""
 
     protocol = Channel
-    server: Server
+    server: Host
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Host) -> None:
         super().__init__(server)
         # Channels watch their time themselves.
         self.timeOut = None

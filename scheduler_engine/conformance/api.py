@@ -17,7 +17,8 @@ from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.quantity import added, canonical, negated, parse_quantity, rounded_up_to_milli
 from scheduler_engine.api.quantity_int64 import as_int64, scaled_value
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.selector_text import (
+from scheduler_engine.api.validation import UPDATE_RULES, check_rules
+from scheduler_engine.api.validation.selector_text import (
     NotASelector,
     joined,
     label_selector_problem,
@@ -25,7 +26,6 @@ from scheduler_engine.api.selector_text import (
     parse_selector,
     to_label_selector,
 )
-from scheduler_engine.api.validation import UPDATE_RULES, check_rules
 from scheduler_engine.api.validation.selectors import label_selector
 from scheduler_engine.conformance.compare import differences
 from scheduler_engine.errors import FieldError, Rejected

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.interface import Handle, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-
-if TYPE_CHECKING:
-    from scheduler_engine.framework.runtime import Framework
 
 MAX_SHAPES = 16
 """For how many kinds of pods results are kept; the least recently seen go first."""
@@ -85,6 +82,19 @@ class NodeResults:
         return NodeResults, ()
 
 
+class Filters(Protocol):
+    """What a Judge asks of the framework."""
+
+    results: NodeResults
+    handle: Handle
+
+    def ask(self, plugins: Sequence[Any], state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None: ...
+
+    def nominated_for(self, pod: Pod, node_name: str) -> Sequence[Any]: ...
+
+    def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None: ...
+
+
 class Judge:
     """One pod's filters over the nodes of a snapshot: ``local`` plugins first, whose answers are kept, then the
     ``others``.
@@ -93,7 +103,7 @@ class Judge:
     __slots__ = ("framework", "known", "local", "nominations", "others", "pod", "state")
 
     def __init__(
-        self, framework: Framework, state: CycleState, pod: Pod, local: Sequence[Any], others: Sequence[Any]
+        self, framework: Filters, state: CycleState, pod: Pod, local: Sequence[Any], others: Sequence[Any]
     ) -> None:
         self.framework = framework
         self.state = state

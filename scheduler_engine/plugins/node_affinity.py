@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler_engine.api.node_affinity import NodeSelectorTerm, node_selector_from, preferred_terms
 from scheduler_engine.api.objects import KubeObject, Node, Pod
-from scheduler_engine.api.selector_text import preferred_terms_problem
+from scheduler_engine.api.validation.selector_text import preferred_terms_problem
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult

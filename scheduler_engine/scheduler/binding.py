@@ -6,7 +6,6 @@ Source: seed 002 §6, 004; upstream ``schedule_one.go`` (``bindingCycle``, ``han
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.config.duration import format_duration
@@ -14,12 +13,10 @@ from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
+from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on, unreserve_and_forget
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
-
-if TYPE_CHECKING:
-    from scheduler_engine.scheduler.scheduler import Scheduler
 
 POLL_US = SECOND_US
 """How often a plugin that waits for somebody else in PreBind or Bind is asked again."""
@@ -35,7 +32,7 @@ class OtherThan:
         return pod.uid != self.uid
 
 
-def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
+def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
     cycle.wait_until_us = None
     if cycle.rejected_because:
@@ -48,7 +45,7 @@ def wait_on_permit(scheduler: Scheduler, cycle: Cycle) -> str:
     return "PreBind"
 
 
-def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
+def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.queue.done(cycle.placed.uid)
     status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = "ready"
@@ -61,7 +58,7 @@ def pre_bind(scheduler: Scheduler, cycle: Cycle) -> str:
     return "Bind"
 
 
-def bind(scheduler: Scheduler, cycle: Cycle) -> str:
+def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     pod = cycle.placed
     status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
     if status is not None and status.code is Code.WAIT:
@@ -77,14 +74,14 @@ def bind(scheduler: Scheduler, cycle: Cycle) -> str:
     return "PostBind"
 
 
-def post_bind(scheduler: Scheduler, cycle: Cycle) -> str:
+def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.framework.run_post_bind_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = "done"
     scheduler.recorder.add(CycleFinished(cycle.number, cycle.pod.key, "bound", cycle.host, ""))
     return ""
 
 
-def _rejected_on_permit(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """The last chance to call a pod unschedulable: the plugin that rejected it decides what may help."""
     forgotten = _give_back(scheduler, cycle, status)
     fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
@@ -93,7 +90,7 @@ def _rejected_on_permit(scheduler: Scheduler, cycle: Cycle, status: Status) -> s
     return ""
 
 
-def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+def _binding_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """Whatever goes wrong after Permit is an error, a rejection too: the pod is tried again after its backoff."""
     forgotten = _give_back(scheduler, cycle, status)
     if forgotten and not status.is_rejected:
@@ -104,13 +101,13 @@ def _binding_failed(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     return ""
 
 
-def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> bool:
+def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
     """Whether the pod's place in the cache is free again."""
     cycle.note = f"{status.plugin or 'binding'} failed"
     return unreserve_and_forget(scheduler, cycle)
 
 
-def _its_going_helps_others(scheduler: Scheduler, cycle: Cycle) -> None:
+def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Told after the pod itself is queued again, which it must not help."""
     pod = cycle.placed
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))

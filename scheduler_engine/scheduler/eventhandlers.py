@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.store import WatchEvent
@@ -19,9 +18,7 @@ from scheduler_engine.framework.events import (
     node_scheduling_properties_change,
     pod_scheduling_properties_change,
 )
-
-if TYPE_CHECKING:
-    from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.scheduler.parts import SchedulerParts
 
 RESOURCES = {
     "Service": "Service",
@@ -46,7 +43,7 @@ class AtMostPriority:
         return pod.priority <= self.priority
 
 
-def handle(scheduler: Scheduler, event: WatchEvent) -> None:
+def handle(scheduler: SchedulerParts, event: WatchEvent) -> None:
     """Bring one change of the API server to cache and queue."""
     if event.kind == "Pod":
         _pod(scheduler, _as_pod(event.old), _as_pod(event.new))
@@ -69,7 +66,7 @@ def _as_node(found: KubeObject | None) -> Node | None:
 # --- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _node(scheduler: Scheduler, old: Node | None, new: Node | None) -> None:
+def _node(scheduler: SchedulerParts, old: Node | None, new: Node | None) -> None:
     move = scheduler.queue.move_all_to_active_or_backoff_queue
     if new is None:
         assert old is not None
@@ -87,7 +84,7 @@ def _node(scheduler: Scheduler, old: Node | None, new: Node | None) -> None:
 # --- pods ------------------------------------------------------------------------------------------------------------
 
 
-def _pod(scheduler: Scheduler, old: Pod | None, new: Pod | None) -> None:
+def _pod(scheduler: SchedulerParts, old: Pod | None, new: Pod | None) -> None:
     """Two filtered handlers, as upstream: assigned pods go to the cache, unassigned ones to the queue."""
     if new is not None and new.finished and new.node_name and scheduler.cache.is_assumed_pod(new):
         # It ended while it was being bound. No other event will confirm it, and the cache would count it for ever.
@@ -103,13 +100,13 @@ def _seen(pod: Pod | None) -> Pod | None:
 
 
 def _filtered(
-    scheduler: Scheduler,
+    scheduler: SchedulerParts,
     old: Pod | None,
     new: Pod | None,
-    belongs: Callable[[Scheduler, Pod], bool],
-    add: Callable[[Scheduler, Pod], None],
-    update: Callable[[Scheduler, Pod, Pod], None],
-    delete: Callable[[Scheduler, Pod], None],
+    belongs: Callable[[SchedulerParts, Pod], bool],
+    add: Callable[[SchedulerParts, Pod], None],
+    update: Callable[[SchedulerParts, Pod, Pod], None],
+    delete: Callable[[SchedulerParts, Pod], None],
 ) -> None:
     before = old if old is not None and belongs(scheduler, old) else None
     after = new if new is not None and belongs(scheduler, new) else None
@@ -121,35 +118,35 @@ def _filtered(
         delete(scheduler, before)
 
 
-def _is_assigned(scheduler: Scheduler, pod: Pod) -> bool:
+def _is_assigned(scheduler: SchedulerParts, pod: Pod) -> bool:
     return bool(pod.node_name)
 
 
-def _is_ours_to_schedule(scheduler: Scheduler, pod: Pod) -> bool:
+def _is_ours_to_schedule(scheduler: SchedulerParts, pod: Pod) -> bool:
     return not pod.node_name and pod.scheduler_name in scheduler.profiles
 
 
-def _cache_add(scheduler: Scheduler, pod: Pod) -> None:
+def _cache_add(scheduler: SchedulerParts, pod: Pod) -> None:
     scheduler.cache.add_pod(pod)
     scheduler.queue.assigned_pod_added(pod)
 
 
-def _cache_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
+def _cache_update(scheduler: SchedulerParts, old: Pod, new: Pod) -> None:
     scheduler.cache.update_pod(old, new)
     for event in pod_scheduling_properties_change(new, old):
         scheduler.queue.assigned_pod_updated(old, new, event)
 
 
-def _cache_delete(scheduler: Scheduler, pod: Pod) -> None:
+def _cache_delete(scheduler: SchedulerParts, pod: Pod) -> None:
     scheduler.cache.remove_pod(pod)
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
 
 
-def _queue_add(scheduler: Scheduler, pod: Pod) -> None:
+def _queue_add(scheduler: SchedulerParts, pod: Pod) -> None:
     scheduler.queue.add(pod)
 
 
-def _queue_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
+def _queue_update(scheduler: SchedulerParts, old: Pod, new: Pod) -> None:
     if old.resource_version == new.resource_version or scheduler.cache.is_assumed_pod(new):
         return
     scheduler.queue.update(old, new)
@@ -158,7 +155,7 @@ def _queue_update(scheduler: Scheduler, old: Pod, new: Pod) -> None:
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, old, None, check)
 
 
-def _queue_delete(scheduler: Scheduler, pod: Pod) -> None:
+def _queue_delete(scheduler: SchedulerParts, pod: Pod) -> None:
     scheduler.queue.delete(pod)
     if scheduler.reject_waiting_pod(pod.uid, "", "removed"):
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)

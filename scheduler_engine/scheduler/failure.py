@@ -5,7 +5,7 @@ Source: seed 000; upstream ``schedule_one.go`` (``handleSchedulingFailure``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import Pod
@@ -15,20 +15,18 @@ from scheduler_engine.framework.status import Status, unschedulable
 from scheduler_engine.queue.scheduling_queue import DISCARDED
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import Diagnosis, event_note, fit_message
+from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
-if TYPE_CHECKING:
-    from scheduler_engine.scheduler.scheduler import Scheduler
 
-
-def cycle_failed(scheduler: Scheduler, cycle: Cycle, status: Status, message: str) -> str:
+def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str) -> str:
     """An attempt that ended without a FitError: an internal error, or an empty cluster. Clears the nomination."""
     _fail(scheduler, cycle, status, message, "")
     return ""
 
 
 def fit_failed(
-    scheduler: Scheduler, cycle: Cycle, diagnosis: Diagnosis, num_all_nodes: int, nominated_node: str | None
+    scheduler: SchedulerParts, cycle: Cycle, diagnosis: Diagnosis, num_all_nodes: int, nominated_node: str | None
 ) -> str:
     """Nothing fits. ``nominated_node``: where victims make room, "" clears an old nomination, None leaves it."""
     cycle.info.unschedulable_plugins = dict(diagnosis.unschedulable_plugins)
@@ -37,7 +35,7 @@ def fit_failed(
     return ""
 
 
-def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
+def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
     popped = cycle.pod
     live = _still_to_be_scheduled(scheduler, popped)
     if live is None:
@@ -58,7 +56,7 @@ def _fail(scheduler: Scheduler, cycle: Cycle, status: Status, message: str, nomi
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
 
 
-def _still_to_be_scheduled(scheduler: Scheduler, popped: Pod) -> Pod | None:
+def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None:
     """The pod as the API server has it now; None when it is gone, another one of its name, finished, on a node, or no
     profile serves it any more.
     """
@@ -69,7 +67,7 @@ def _still_to_be_scheduled(scheduler: Scheduler, popped: Pod) -> Pod | None:
 
 
 def _update_status(
-    scheduler: Scheduler, popped: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
+    scheduler: SchedulerParts, popped: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
 ) -> str:
     """Gives what to add to the message when the API server did not take the status.
 

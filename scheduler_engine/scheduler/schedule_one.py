@@ -7,7 +7,6 @@ is the table that stepping follows. Source: seed 002 §6, 004; upstream ``schedu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
@@ -16,16 +15,14 @@ from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
+from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import Search, search_nodes
 from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
 
-if TYPE_CHECKING:
-    from scheduler_engine.scheduler.scheduler import Scheduler
-
-StageFunction = Callable[["Scheduler", Cycle], str]
+StageFunction = Callable[[SchedulerParts, Cycle], str]
 
 
-def take_snapshot(scheduler: Scheduler, cycle: Cycle) -> str:
+def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
     try:
         cloned = scheduler.cache.update_snapshot(scheduler.snapshot, cycle.number)
     except CacheError as problem:
@@ -36,7 +33,7 @@ def take_snapshot(scheduler: Scheduler, cycle: Cycle) -> str:
     return "PreFilter"
 
 
-def pre_filter(scheduler: Scheduler, cycle: Cycle) -> str:
+def pre_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     nodes = scheduler.snapshot.list()
     result, status, narrowing = cycle.framework.run_pre_filter_plugins(cycle.state, cycle.pod, nodes)
     cycle.note = f"{len(cycle.state.skip_filter_plugins)} skip"
@@ -53,7 +50,7 @@ def pre_filter(scheduler: Scheduler, cycle: Cycle) -> str:
     return _nothing_fits(scheduler, cycle)
 
 
-def filter_nodes(scheduler: Scheduler, cycle: Cycle) -> str:
+def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
     search = search_nodes(
         cycle.framework,
         scheduler.snapshot,
@@ -78,7 +75,7 @@ def filter_nodes(scheduler: Scheduler, cycle: Cycle) -> str:
     return "PreScore" if cycle.framework.points["score"] else "SelectHost"
 
 
-def _record_filter(scheduler: Scheduler, cycle: Cycle, search: Search) -> None:
+def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> None:
     framework = cycle.framework
     rows: list[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
@@ -111,7 +108,7 @@ def _record_filter(scheduler: Scheduler, cycle: Cycle, search: Search) -> None:
     )
 
 
-def _nothing_fits(scheduler: Scheduler, cycle: Cycle) -> str:
+def _nothing_fits(scheduler: SchedulerParts, cycle: Cycle) -> str:
     message = fit_message(len(scheduler.snapshot.list()), cycle.diagnosis)
     plugins = tuple(sorted(cycle.diagnosis.unschedulable_plugins))
     scheduler.recorder.add(PodUnschedulable(cycle.number, cycle.pod.key, message, plugins))
@@ -120,7 +117,7 @@ def _nothing_fits(scheduler: Scheduler, cycle: Cycle) -> str:
     return "PostFilter"
 
 
-def post_filter(scheduler: Scheduler, cycle: Cycle) -> str:
+def post_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     statuses = cycle.diagnosis.node_to_status
     result, status = cycle.framework.run_post_filter_plugins(cycle.state, cycle.pod, statuses)
     cycle.diagnosis.post_filter_message = status.message
@@ -129,7 +126,7 @@ def post_filter(scheduler: Scheduler, cycle: Cycle) -> str:
     return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), nominated)
 
 
-def pre_score(scheduler: Scheduler, cycle: Cycle) -> str:
+def pre_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
     assert cycle.search is not None
     status = cycle.framework.run_pre_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
     cycle.note = f"{len(cycle.state.skip_score_plugins)} skip"
@@ -138,7 +135,7 @@ def pre_score(scheduler: Scheduler, cycle: Cycle) -> str:
     return "Score"
 
 
-def score(scheduler: Scheduler, cycle: Cycle) -> str:
+def score(scheduler: SchedulerParts, cycle: Cycle) -> str:
     assert cycle.search is not None
     try:
         cycle.raw = cycle.framework.run_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
@@ -148,7 +145,7 @@ def score(scheduler: Scheduler, cycle: Cycle) -> str:
     return "NormalizeScore"
 
 
-def normalize_score(scheduler: Scheduler, cycle: Cycle) -> str:
+def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
     try:
         _, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
     except PluginError as problem:
@@ -157,7 +154,7 @@ def normalize_score(scheduler: Scheduler, cycle: Cycle) -> str:
     return "SelectHost"
 
 
-def select_host(scheduler: Scheduler, cycle: Cycle) -> str:
+def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """The highest total; among equals a seeded draw (the real scheduler draws, too)."""
     assert cycle.search is not None
     names = [info.name for info in cycle.search.feasible]
@@ -176,7 +173,7 @@ def select_host(scheduler: Scheduler, cycle: Cycle) -> str:
     return "Assume"
 
 
-def assume(scheduler: Scheduler, cycle: Cycle) -> str:
+def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:
     assumed = cycle.pod.evolve({"spec": {"nodeName": cycle.host}})
     try:
         scheduler.cache.assume_pod(assumed)
@@ -188,7 +185,7 @@ def assume(scheduler: Scheduler, cycle: Cycle) -> str:
     return "Reserve"
 
 
-def reserve(scheduler: Scheduler, cycle: Cycle) -> str:
+def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status = cycle.framework.run_reserve_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = "reserved"
     if status is not None:
@@ -196,7 +193,7 @@ def reserve(scheduler: Scheduler, cycle: Cycle) -> str:
     return "Permit"
 
 
-def permit(scheduler: Scheduler, cycle: Cycle) -> str:
+def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = "allowed"
     if status is None:
@@ -211,7 +208,7 @@ def permit(scheduler: Scheduler, cycle: Cycle) -> str:
     return _give_back(scheduler, cycle, status)
 
 
-def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
+def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """Reserve or Permit said no: undo, forget, and fail the attempt."""
     cycle.note = f"{status.plugin} says no"
     unreserve_and_forget(scheduler, cycle)
@@ -220,7 +217,7 @@ def _give_back(scheduler: Scheduler, cycle: Cycle, status: Status) -> str:
     return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
 
 
-def unreserve_and_forget(scheduler: Scheduler, cycle: Cycle) -> bool:
+def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
     """In reverse order. False when another scheduler has bound the pod meanwhile: then it is not assumed any more, and
     its place is not free.
     """
@@ -239,7 +236,7 @@ def rejection_on(host: str, status: Status) -> Diagnosis:
     return diagnosis
 
 
-def pod_is_skipped(scheduler: Scheduler, pod: Pod) -> str:
+def pod_is_skipped(scheduler: SchedulerParts, pod: Pod) -> str:
     """Why a popped pod is not attempted, "" when it is (upstream ``skipPodSchedule``)."""
     if pod.scheduler_name not in scheduler.profiles:
         return f'profile not found for scheduler name "{pod.scheduler_name}"'

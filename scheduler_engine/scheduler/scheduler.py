@@ -5,157 +5,31 @@ Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
-from random import Random
-from typing import Protocol
-
-from scheduler_engine.api.objects import Pod
-from scheduler_engine.apiserver.store import Watch, WatchEvent
-from scheduler_engine.cache.cache import Cache
-from scheduler_engine.cache.snapshot import Snapshot
-from scheduler_engine.config.types import Configuration
-from scheduler_engine.framework.events_registry import queueing_hint_map
-from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
-from scheduler_engine.framework.runtime import Framework
-from scheduler_engine.plugins.registry import REGISTRY
-from scheduler_engine.queue.design_doc import QUEUES
-from scheduler_engine.queue.scheduling_queue import DISCARDED, SchedulingQueue
+from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.queue.scheduling_queue import DISCARDED
 from scheduler_engine.scheduler import eventhandlers
 from scheduler_engine.scheduler.binding import BINDING_STAGES
 from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.parts import CycleNumbers, SchedulerParts
 from scheduler_engine.scheduler.schedule_one import SCHEDULING_STAGES, pod_is_skipped
-from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
-    Configured,
     CycleFinished,
     CycleStarted,
     EventRecorded,
-    PermitWait,
-    Recorder,
     StageFinished,
 )
 
-BACKOFF_FLUSH_US = SECOND_US
-LEFTOVER_FLUSH_US = 30 * SECOND_US
+__all__ = ["CycleNumbers", "Scheduler"]
 
 
-class Api(ObjectReader, ApiWriter, Protocol):
-    """The API server, or a connection to it."""
-
-    def pod(self, key: str) -> Pod | None: ...
-
-    def watch(self) -> Watch: ...
-
-    def next_event(self, watch: Watch) -> WatchEvent | None: ...
-
-
-@dataclass(slots=True)
-class CycleNumbers:
-    """Numbers scheduling cycles; several schedulers may share one, so that no two cycles have the same number."""
-
-    count: int = 0
-
-
-class Scheduler:
-    """One kube-scheduler. ``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it,
-    oldest first. ``replica`` is its name in the trace, where it begins at entry number ``first_entry``.
-    """
-
-    def __init__(
-        self,
-        api: Api,
-        timeline: Timers,
-        recorder: Recorder,
-        random: Random,
-        configuration: Configuration,
-        queue_rules: str = "v1.34",
-        numbers: CycleNumbers | None = None,
-    ) -> None:
-        self.api = api
-        self.numbers = numbers or CycleNumbers()
-        self.replica, self.first_entry = recorder.replica, len(recorder.entries) + 1
-        self.timeline = timeline
-        self.recorder = recorder
-        self.random = random
-        self.configuration = configuration
-        self.queue_rules = queue_rules
-        self.watch = api.watch()
-        self.cache = Cache(recorder)
-        self.snapshot = Snapshot()
-        self.profiles = self._build_profiles()
-        self.queue = self._build_queue()
-        self.next_start_node_index = 0
-        self.cycle: Cycle | None = None
-        self.bindings: list[Cycle] = []
-        timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
-        timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
-
-    @property
-    def cycle_count(self) -> int:
-        """The number of the latest cycle."""
-        return self.numbers.count
+class Scheduler(SchedulerParts):
+    """One kube-scheduler, stage by stage."""
 
     def list_objects(self) -> None:
         """Fill cache and queue with what there is already. Other kinds than these help only pods that wait."""
         for kind in ("Node", "Pod"):
             for found in self.api.list(kind):
                 eventhandlers.handle(self, WatchEvent(kind, None, found))
-
-    def _build_profiles(self) -> dict[str, Framework]:
-        profiles = {}
-        for profile in self.configuration.profiles:
-            handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
-            handle.waiting_pods = self
-            profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
-        effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
-        scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
-        normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
-        self.recorder.add(
-            Configured(self.configuration.defaulted, effective, self.queue_rules, normalizing=tuple(normalizing))
-        )
-        return profiles
-
-    def _build_queue(self) -> SchedulingQueue:
-        """All profiles share one queue, and so one QueueSort (configuration sees to it)."""
-        first = next(iter(self.profiles.values()))
-        frameworks = self.profiles.items()
-        queue = QUEUES[self.queue_rules](
-            first.points["queueSort"][0].less,
-            self.recorder,
-            queueing_hints={name: queueing_hint_map(framework.plugins.values()) for name, framework in frameworks},
-            pre_enqueue_plugins={name: framework.points["preEnqueue"] for name, framework in frameworks},
-            objects=self.api,
-            pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
-            pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
-        )
-        for framework in self.profiles.values():
-            framework.handle.nominator = queue.nominator
-        return queue
-
-    def configure(self, configuration: Configuration) -> None:
-        """Run with another configuration from the next cycle on; the cycles under way keep theirs."""
-        under_way = [cycle.framework for cycle in (self.cycle, *self.bindings) if cycle is not None]
-        self.configuration = configuration
-        self.profiles = self._build_profiles()
-        before, self.queue = self.queue, self._build_queue()
-        self.queue.take_over(before)
-        for framework in under_way:
-            framework.handle.nominator = self.queue.nominator
-        self._sort_out_pods({cycle.pod.uid for cycle in (self.cycle, *self.bindings) if cycle is not None})
-
-    def _sort_out_pods(self, under_way: Set[str]) -> None:
-        """Queue the pods that are served now and were not before; drop those that no profile serves any more."""
-        for pod in self.api.list("Pod"):
-            if not isinstance(pod, Pod) or pod.node_name or pod.finished or pod.uid in under_way:
-                continue
-            served, queued = pod.scheduler_name in self.profiles, bool(self.queue.lane_of(pod.key))
-            if served and not queued:
-                self.queue.add(pod)
-            elif queued and not served:
-                self.queue.delete(pod)
-
-    # --- the world ---
 
     def work(self) -> bool:
         """Handle one watch event; False when there is none."""
@@ -164,14 +38,6 @@ class Scheduler:
             return False
         eventhandlers.handle(self, event)
         return True
-
-    def flush_backoff(self) -> None:
-        self.queue.flush_backoff_q_completed()
-        self.timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
-
-    def flush_leftover(self) -> None:
-        self.queue.flush_unschedulable_pods_leftover()
-        self.timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
     # --- stepping ---
 
@@ -196,14 +62,6 @@ class Scheduler:
 
     def _must_wait(self, binding: Cycle) -> bool:
         return binding.wait_until_us is not None and self.timeline.now_us < binding.wait_until_us
-
-    def wait(self, cycle: Cycle, duration_us: int) -> None:
-        """Let ``cycle`` rest for a while; the timer makes sure that time stops there."""
-        cycle.wait_until_us = self.timeline.now_us + duration_us
-        self.timeline.after(duration_us, self.wake)
-
-    def wake(self) -> None:
-        """A wait is over; whoever moved the clock settles next."""
 
     def _pop(self) -> bool:
         info = self.queue.pop()
@@ -241,27 +99,3 @@ class Scheduler:
                 self.bindings.append(cycle)
         elif not cycle.stage:
             self.bindings.remove(cycle)
-
-    def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
-        """The wait of a pod on Permit is over at once, the first reason counts. False when it does not wait.
-
-        ``plugin`` rejects it; "" when it is deleted, and nobody will ask.
-        """
-        for binding in self.bindings:
-            if binding.waits and binding.placed.uid == uid:
-                if not binding.rejected_because:
-                    binding.rejected_because, binding.rejected_by = reason, plugin
-                self.recorder.add(PermitWait(binding.number, binding.pod.key, ()))
-                binding.wait_until_us = self.timeline.now_us
-                return True
-        return False
-
-    def allow_waiting_pod(self, pod_key: str) -> bool:
-        """Every plugin that made the pod wait allows it now; False when it does not wait."""
-        for binding in self.bindings:
-            if binding.waits and not binding.rejected_because and binding.pod.key == pod_key:
-                binding.waits = {}
-                self.recorder.add(PermitWait(binding.number, pod_key, ()))
-                binding.wait_until_us = None
-                return True
-        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_engine.api.node_affinity import node_selector_from
-from scheduler_engine.api.selector_text import preferred_terms_problem
+from scheduler_engine.api.validation.selector_text import preferred_terms_problem
 
 
 def test_all_that_is_wrong_with_preferred_terms_is_told_in_one_list_and_each_thing_once() -> None:

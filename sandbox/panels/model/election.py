@@ -6,20 +6,12 @@ Nothing fences, so what each replica believes is kept beside what the lock says.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
-from sandbox.panels.model import eviction_log
 from scheduler_engine.trace import events as ev
 
-if TYPE_CHECKING:
-    from sandbox.panels.model.world import World
-
 MOST_SPANS, MOST_TRIES, MOST_TAKEOVERS, MOST_TOLD = 60, 600, 60, 40
-HOLDS = ("created", "acquired", "renewed")
-"""Outcomes of a try after which the replica holds the lock."""
 
 
 @dataclass(slots=True)
@@ -97,120 +89,8 @@ class ElectionLog:
         return f"No replica leads: the lock still names {self.lock.holder}. Let time pass until its lease has ended."
 
 
-def _tell(world: World, entry: ev.Entry, text: str) -> None:
-    world.election.told.append((entry.at_us, text))
-    eviction_log.tell(world, entry, "election", text)
-
-
-def configured(world: World, entry: ev.Entry, event: ev.ReplicasConfigured) -> None:
-    """All schedulers before are gone."""
-    for replica in list(world.schedulers):
-        world.stop(replica, "Other replicas were started in its place.", entry.at_us)
-    old = world.election
-    same = old.configured is not None and (old.configured.lock, old.configured.lock_key) == (event.lock, event.lock_key)
-    world.election = ElectionLog(event, lock=old.lock if same else None, lock_us=old.lock_us)
-    count = len(event.replicas)
-    who = "1 replica" if count == 1 else f"{count} replicas"
-    rule = f"one leads: its name is in {lock_name(event)}" if event.leader_elect else "no election: each one schedules"
-    _tell(world, entry, f"{who} of the scheduler started, {rule}.")
-
-
 def lock_name(event: ev.ReplicasConfigured) -> str:
     return f"{KINDS.get(event.lock, event.lock)} {event.lock_key}"
 
 
-SAYS = {
-    "killed": "was killed",
-    "asked to end": "was asked to end, and stopped in good order",
-    "lost master": 'stops, as it could not renew before its renewDeadline ("lost master")',
-    "restarted": "was restarted: a new process, which knows nothing of before",
-    "stands still": "stands still, while time passes for the others",
-    "goes on": "goes on where it stood, and knows nothing of the time between",
-    "cut off from the API server": "is cut off from the API server: no watch event reaches it, no write of it arrives",
-    "reaches the API server again": "reaches the API server again",
-}
-"""What happened to a replica, as the trace puts it → in a sentence."""
 KINDS = {"leases": "Lease", "endpoints": "Endpoints", "configmaps": "ConfigMap"}
-
-
-def changed(world: World, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
-    """The lock's change tells who leads, so that is not told here."""
-    log, name = world.election, event.replica
-    known = log.replicas.get(name)
-    before = known.now if known is not None else None
-    if known is None:
-        known = log.replicas[name] = Replica(event, entry.at_us)
-    known.now, known.at_us = event, entry.at_us
-    _span(known, event, entry.at_us)
-    if not event.schedules:
-        world.stop(name, f"{name} stopped: {event.why}", entry.at_us)
-    elif name not in world.schedulers:
-        world.begin(name)
-        world.acting = name if log.elects else world.acting
-    ends = before is not None and event.state == "stopped" != before.state
-    if ends:
-        known.ended = event.why
-    if before is not None and not (log.elects and event.state == "leading" != before.state):
-        text = f"{name} {SAYS[event.why]}." if event.why in SAYS else f"{name}: {event.why}."
-        _tell(world, entry, f"{text} {log.nobody()}" if ends and not world.schedulers else text)
-
-
-def _span(replica: Replica, event: ev.ReplicaChanged, at_us: int) -> None:
-    last = replica.spans[-1] if replica.spans else None
-    seen = (event.state, event.schedules, event.paused, event.reachable)
-    if last is not None and seen == (last.state, last.schedules, last.paused, last.reachable):
-        return
-    if last is not None:
-        last.end_us = at_us
-    replica.spans.append(Span(at_us, *seen))
-
-
-def tried(world: World, entry: ev.Entry, event: ev.ElectorTried) -> None:
-    log = world.election
-    replica = log.replicas.get(event.replica)
-    if replica is None:
-        return
-    was = replica.tried
-    replica.tried, replica.tried_us = event, entry.at_us
-    replica.tries.append((entry.at_us, event.outcome))
-    if event.outcome in HOLDS and event.valid_until_us is not None:
-        last = replica.leases[-1] if replica.leases else None
-        if event.outcome == "renewed" and last is not None:
-            last.end_us = event.valid_until_us
-        else:
-            replica.leases.append(Lease(entry.at_us, event.valid_until_us))
-    elif event.outcome == "released" and replica.leases:
-        replica.leases[-1].end_us = entry.at_us
-    if event.outcome == "failed" and (was is None or was.outcome != "failed"):
-        _tell(world, entry, f"{event.replica} fails at the lock: {event.message}.")
-
-
-def lock_changed(world: World, entry: ev.Entry, event: ev.LockChanged) -> None:
-    log, before = world.election, world.election.lock
-    log.lock, log.lock_us = event, entry.at_us
-    if before is not None and before.holder == event.holder:
-        return
-    if event.holder:
-        log.takeovers.append((entry.at_us, event.holder, event.leader_transitions))
-    _tell(world, entry, _takeover(before, event))
-
-
-def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
-    """The holder changed: how that could happen."""
-    now = f"leaderTransitions is {event.leader_transitions}"
-    if not event.holder:
-        return f"{event.writer} releases the lock: whoever tries next leads, without waiting for the lease to end."
-    if before is None:
-        return f"{event.holder} finds no lock, creates it and leads; {now}."
-    if not before.holder:
-        return f"{event.holder} finds the lock free and leads; {now}."
-    wait = f"{before.lease_duration_seconds} s"
-    return f"{event.holder} has seen no renewal by {before.holder} for {wait} on its own clock and takes over; {now}."
-
-
-APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {
-    ev.ReplicasConfigured: configured,
-    ev.ReplicaChanged: changed,
-    ev.ElectorTried: tried,
-    ev.LockChanged: lock_changed,
-}

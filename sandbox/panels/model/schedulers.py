@@ -6,13 +6,10 @@ Replicas share the API server and nothing else, so a World holds one of these fo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import Generic, Protocol, TypeVar, overload
 
 from sandbox.panels.model.state import Cycle, Fault, Queued
 from scheduler_engine.trace import events as ev
-
-if TYPE_CHECKING:
-    from sandbox.panels.model.world import World
 
 T = TypeVar("T")
 
@@ -54,17 +51,23 @@ class SchedulerState:
                 cycle.outcome, cycle.message, cycle.ended_us = "abandoned", why, at_us
 
 
+class Focused(Protocol):
+    """Whatever looks at one scheduler."""
+
+    scheduler: SchedulerState
+
+
 class InFocus(Generic[T]):
     """A field of the scheduler that a World shows."""
 
-    def __set_name__(self, owner: type[World], name: str) -> None:
+    def __set_name__(self, owner: type[Focused], name: str) -> None:
         self.name = name
 
     @overload
-    def __get__(self, world: None, owner: type[World]) -> InFocus[T]: ...
+    def __get__(self, world: None, owner: type[Focused]) -> InFocus[T]: ...
     @overload
-    def __get__(self, world: World, owner: type[World]) -> T: ...
-    def __get__(self, world: World | None, owner: type[World]) -> InFocus[T] | T:
+    def __get__(self, world: Focused, owner: type[Focused]) -> T: ...
+    def __get__(self, world: Focused | None, owner: type[Focused]) -> InFocus[T] | T:
         if world is None:
             return self
         value: T = getattr(world.scheduler, self.name)

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from sandbox.panels.model.world import World
+from sandbox.panels.model.base import Models
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """``summary`` as in CommandGiven, ``text`` for people. ``refused``: it must be, so that no trace tells of it."""
-
-    summary: str
-    text: str
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Guide:
-    """``setup``: number of commands that were executed when the scenario was opened."""
-
-    setup: int = 0
-    steps: tuple[Step, ...] = ()
-
-
-def made(world: World) -> int:
+def made(world: Models) -> int:
     """How many steps lie behind: they were done in their order, whatever else was done between them."""
     steps, place = world.guide.steps, 0
     for command in world.commands[world.guide.setup :]:
@@ -38,12 +19,12 @@ def made(world: World) -> int:
     return place
 
 
-def untouched(world: World) -> bool:
+def untouched(world: Models) -> bool:
     """Nobody did anything since the scenario was opened."""
     return bool(world.guide.setup) and len(world.commands) <= world.guide.setup
 
 
-def offered(world: World) -> dict[str, Any]:
+def offered(world: Models) -> dict[str, Any]:
     """The next step; after one that will be refused also those up to the first that will not."""
     steps, place = world.guide.steps, made(world)
     end = next((index for index in range(place, len(steps)) if not steps[index].refused), len(steps) - 1) + 1

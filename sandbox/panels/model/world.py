@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from sandbox.panels.model import cycles, election, eviction_log, node_health, queueing
-from sandbox.panels.model.moment import Moment
-from sandbox.panels.model.schedulers import InFocus, SchedulerState
-from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
-from sandbox.panels.model.steps import Guide
-from sandbox.panels.model.stuck import Stuck
+from sandbox.panels.model.base import Models
+from sandbox.panels.model.folding import cycles, election, eviction_log, node_health, queueing
+from sandbox.panels.model.state import Command, KubeEvent, NodeState, PodState
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.trace import events as ev
 
@@ -27,70 +24,11 @@ BESIDE = ("entries", "objects", "present", "rests", "people", "guide", "stuck", 
 FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 
-class World:
-    """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
-    the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario) and ``stuck`` (the log leads
-    further than it can be replayed) may be set by the caller.
-
-    ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
-    fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
-    ``changed``: kind → number of the entry that last changed an object of that kind. ``starts``: how many entries there
-    were before each command. ``instants``: (number of the first entry, simulated microseconds) of each time at which
-    something happened; ``moved``: (number of the entry, who went from which queue to which). ``present``: the World
-    that this one is the past of, None for the present one itself. ``rests``: after how many entries the engine stood
-    between two steps, and the simulated microseconds then.
-    """
-
-    queue = InFocus[dict[str, Queued]]()
-    hints = InFocus[dict[str, list[ev.HintAnswered]]]()
-    stayed = InFocus[dict[str, ev.HintAnswered]]()
-    moves = InFocus[dict[str, list[Queued]]]()
-    noted = InFocus[dict[str, list[tuple[str, str]]]]()
-    nominations = InFocus[dict[str, str]]()
-    zones = InFocus[tuple[tuple[str, tuple[str, ...]], ...]]()
-    order = InFocus[tuple[str, ...]]()
-    snapshot = InFocus[ev.SnapshotTaken | None]()
-    snapshot_order = InFocus[tuple[str, ...]]()
-    next_start = InFocus[int]()
-    cycle = InFocus[Cycle | None]()
-    binding = InFocus[dict[int, Cycle]]()
-    faults = InFocus[dict[int, Fault]]()
+class World(Models):
+    """The models of a trace, up to the entry that was applied last."""
 
     def __init__(self) -> None:
-        self.entries: list[ev.Entry] = []
-        self.latest: dict[type[ev.Event], int] = {}
-        self.changed: dict[str, int] = {}
-        self.starts = [0]
-        self.instants: list[tuple[int, int]] = []
-        self.moved: list[tuple[int, str]] = []
-        self.present: World | None = None
-        self.rests: list[tuple[int, int]] = []
-        self.clock_us = 0
-        self.head = 0
-        self.length = 0
-        self.who = ""
-        self.seed: int | None = None
-        self.objects: dict[str, dict[str, dict[str, Any]]] = {}
-        self.pods: dict[str, PodState] = {}
-        self.nodes: dict[str, NodeState] = {}
-        self.pods_on: dict[str, dict[str, None]] = {}
-        self.apps: dict[str, int] = {}
-        self.scheduler = SchedulerState()
-        self.schedulers: dict[str, SchedulerState] = {"": self.scheduler}
-        self.acting = ""
-        self.moved_last: Cycle | None = None
-        self.cycles: list[Cycle] = []
-        self.by_number: dict[int, Cycle] = {}
-        self.attempts: dict[str, list[Cycle]] = {}
-        self.configured: ev.Configured | None = None
-        self.people: dict[int, str] = {}
-        self.guide = Guide()
-        self.stuck: Stuck | None = None
-        self.commands: list[Command] = []
-        self.kube_events: list[KubeEvent] = []
-        self.health = node_health.Health()
-        self.evictions = eviction_log.EvictionLog()
-        self.election = election.ElectionLog()
+        super().__init__()
         self._appliers = self._table()
 
     def _table(self) -> dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]]:
@@ -145,23 +83,6 @@ class World:
             self.clock_us = self.rests[place][1] if place < len(self.rests) else self.clock_us
         self.look_at("")
 
-    def rest_at(self, entry: int) -> int:
-        """How many entries there were when the engine first stood still after ``entry``."""
-        place = bisect_left(self.rests, (entry, -1))
-        return self.rests[place][0] if place < len(self.rests) else entry
-
-    def moment_of(self, entry: int) -> Moment:
-        """The address of the moment after so many entries."""
-        command = bisect_left(self.starts, entry) - 1
-        return Moment(command, entry - self.starts[command])
-
-    def entry_of(self, moment: Moment) -> int:
-        """How many entries there were at a moment; of what is none in this trace, at the nearest one before."""
-        if moment.command >= len(self.starts):
-            return len(self.entries)
-        ends = [*self.starts[moment.command + 1 : moment.command + 2], len(self.entries)]
-        return min(self.starts[moment.command] + moment.entries, ends[0])
-
     def apply(self, entry: ev.Entry) -> None:
         self.entries.append(entry)
         self.latest[type(entry.event)] = len(self.entries)
@@ -170,92 +91,6 @@ class World:
         self.clock_us = max(self.clock_us, entry.at_us)
         for applier in self._appliers.get(type(entry.event), ()):
             applier(entry, entry.event)
-
-    # --- schedulers ------------------------------------------------------------------------------------------------
-
-    def of(self, entry: ev.Entry) -> SchedulerState:
-        """The state of the scheduler that ``entry`` is about; it begins empty when it is new."""
-        found = self.schedulers.get(entry.replica)
-        if found is None:
-            if not entry.replica and self.election.replicas:
-                return self.scheduler
-            found = self.begin(entry.replica)
-        return found
-
-    def begin(self, replica: str) -> SchedulerState:
-        """A scheduler starts with an empty queue and an empty cache."""
-        self.schedulers[replica] = SchedulerState(replica)
-        return self.schedulers[replica]
-
-    def look_at(self, replica: str) -> None:
-        """Bring a scheduler into focus; one that does not schedule, or "": the one that acted last."""
-        if len(self.schedulers) == 1 and self.schedulers.get(self.scheduler.replica) is self.scheduler:
-            return
-        found = self.schedulers.get(replica) or self.schedulers.get(self.acting)
-        self._focus(found or next(iter(self.schedulers.values()), None) or SchedulerState())
-
-    def stop(self, replica: str, why: str, at_us: int) -> None:
-        """A scheduler is gone, with its queue and its cache."""
-        gone = self.schedulers.pop(replica, None)
-        if gone is not None:
-            gone.abandon(why, at_us)
-            if gone is self.scheduler:
-                self.look_at("")
-
-    def _focus(self, scheduler: SchedulerState) -> None:
-        """Put the pods where this scheduler assumes them to be."""
-        if scheduler is self.scheduler:
-            return
-        for key in self.scheduler.assumed:
-            self._assume(key, "")
-        self.scheduler = scheduler
-        for key, node in scheduler.assumed.items():
-            self._assume(key, node)
-
-    def _assume(self, key: str, node: str) -> None:
-        pod = self.pods.get(key)
-        if pod is None:
-            return
-        before, pod.assumed_on = pod.node, node
-        if not pod.pod.finished:
-            self._place(key, before, pod.node)
-
-    # --- reading ---------------------------------------------------------------------------------------------------
-
-    def cycle_in_view(self, number: int) -> Cycle | None:
-        """The attempt that was asked for, or the one in focus."""
-        return self.by_number.get(number) or self.cycle
-
-    def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
-        """The last attempt of one scheduler at ``pod``."""
-        attempts = reversed(self.attempts.get(pod, ()))
-        return next((cycle for cycle in attempts if cycle.replica == scheduler.replica), None)
-
-    def latest_but(self, kinds: Container[type[ev.Event]]) -> int:
-        """Number of the last entry that is of none of ``kinds``: while it stays, nothing else has happened."""
-        return max((number for kind, number in self.latest.items() if kind not in kinds), default=0)
-
-    def lane(self, name: str) -> list[Queued]:
-        return [queued for queued in self.queue.values() if queued.lane == name]
-
-    def pods_of(self, node: str) -> list[PodState]:
-        return [self.pods[key] for key in self.pods_on.get(node, ()) if key in self.pods]
-
-    def nominated_to(self, node: str) -> list[PodState]:
-        return [
-            self.pods[key]
-            for key, where in self.nominations.items()
-            if where == node and key in self.pods and not self.pods[key].node
-        ]
-
-    def used(self, node: str) -> dict[str, int]:
-        """What the bound and assumed pods of a node ask for: resource → amount, ``pods`` included."""
-        total: dict[str, int] = {"pods": 0}
-        for pod in self.pods_of(node):
-            total["pods"] += 1
-            for name, number in pod.requests.items():
-                total[name] = total.get(name, 0) + number
-        return total
 
     # --- objects ---------------------------------------------------------------------------------------------------
 
@@ -294,16 +129,6 @@ class World:
                 node.ghost, node.left_us = True, entry.at_us
             else:
                 del self.nodes[event.key]
-
-    def _place(self, key: str, old: str, new: str) -> None:
-        if old == new:
-            return
-        if old:
-            self.pods_on.get(old, {}).pop(key, None)
-            if not self.pods_on.get(old) and old in self.nodes and self.nodes[old].ghost:
-                del self.nodes[old]
-        if new:
-            self.pods_on.setdefault(new, {})[key] = None
 
     def _app(self, pod: Pod) -> int:
         """Number of the colour of the pod's app (1–10), given out in order of first appearance."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler_engine.api import selector_text
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import merge
-from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation import names, selector_text
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, metadata_update
 from scheduler_engine.api.validation.owners import pod_template
 from scheduler_engine.api.validation.problems import (

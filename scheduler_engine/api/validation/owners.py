@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.api import selector_text
 from scheduler_engine.api.labels import Selector, selector_from, selector_from_set
-from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation import names, selector_text
 from scheduler_engine.api.validation.annotations import annotations_match_fields, known_annotations
 from scheduler_engine.api.validation.claims import claim_spec
 from scheduler_engine.api.validation.metadata import (

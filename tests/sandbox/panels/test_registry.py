@@ -14,7 +14,7 @@ from sandbox.panels import PANELS, TABS, View, World
 from tests.sandbox.traces import STORIES
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
+ROOT = HERE.parents[2]
 EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 2, 1, "reason", "tiles", "all")
 WORLDS: dict[str, World] = {}
 
@@ -35,7 +35,7 @@ def html(panel: str, story: str, view: View, can_edit: bool = True) -> str:
 def test_a_panel_has_a_module_a_template_and_a_test_of_its_name(panel: str) -> None:
     assert PANELS[panel].stats.__module__ in (f"sandbox.panels.{panel}", f"sandbox.panels.{panel}.panel")
     assert (ROOT / "templates/panels" / f"{panel}.html").is_file()
-    assert (HERE / f"test_panels_{panel}.py").is_file()
+    assert (HERE / f"test_{panel}.py").is_file()
     assert PANELS[panel].title
 
 

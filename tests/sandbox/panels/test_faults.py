@@ -12,8 +12,8 @@ from scheduler_engine import commands
 from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.panels.test_bindings import cluster
 from tests.sandbox.scenarios import panel_html, world_of
-from tests.sandbox.test_panels_bindings import cluster
 
 REFUSED = commands.Fault("DefaultBinder", "bind")
 

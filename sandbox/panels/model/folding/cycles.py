@@ -1,22 +1,20 @@
-"""How the entries about scheduling cycles and the snapshot change a World."""
+"""How the entries about scheduling cycles and the snapshot change the models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sandbox.panels.model.base import Models
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import Cycle, StageMark
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
 
-if TYPE_CHECKING:
-    from sandbox.panels.model.world import World
-
 BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 
 
-def started(world: World, entry: ev.Entry, event: ev.CycleStarted) -> None:
+def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
     mine = world.of(entry)
     pod = world.pods.get(event.pod)
     cycle = Cycle(
@@ -41,11 +39,11 @@ def started(world: World, entry: ev.Entry, event: ev.CycleStarted) -> None:
     _acted(world, mine, cycle)
 
 
-def _acted(world: World, mine: SchedulerState, cycle: Cycle) -> None:
+def _acted(world: Models, mine: SchedulerState, cycle: Cycle) -> None:
     world.moved_last, world.acting = cycle, mine.replica
 
 
-def stage_finished(world: World, entry: ev.Entry, event: ev.StageFinished) -> None:
+def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is None:
         return
@@ -62,14 +60,14 @@ def stage_finished(world: World, entry: ev.Entry, event: ev.StageFinished) -> No
         mine.binding.pop(cycle.number, None)
 
 
-def finished(world: World, entry: ev.Entry, event: ev.CycleFinished) -> None:
+def finished(world: Models, entry: ev.Entry, event: ev.CycleFinished) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.outcome, cycle.node, cycle.message = event.outcome, event.node, event.message
         cycle.ended_us, cycle.last_entry = entry.at_us, entry.n
 
 
-def snapshot_taken(world: World, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
+def snapshot_taken(world: Models, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
     mine = world.of(entry)
     mine.snapshot = event
     if event.node_order is not None:
@@ -81,7 +79,7 @@ def snapshot_taken(world: World, entry: ev.Entry, event: ev.SnapshotTaken) -> No
         _snapshot_lists(world, mine, cycle)
 
 
-def _snapshot_lists(world: World, mine: SchedulerState, cycle: Cycle) -> None:
+def _snapshot_lists(world: Models, mine: SchedulerState, cycle: Cycle) -> None:
     """The snapshot's lists, which the trace does not spell out, from the pods in the cache at that moment."""
     with_affinity, with_anti_affinity, claims = set(), set(), dict[str, None]()
     for key, pod in world.pods.items():
@@ -98,26 +96,26 @@ def _snapshot_lists(world: World, mine: SchedulerState, cycle: Cycle) -> None:
     cycle.claims = tuple(claims)
 
 
-def tree(world: World, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
+def tree(world: Models, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
     mine = world.of(entry)
     mine.zones, mine.order = event.zones, event.order
 
 
-def filtered(world: World, entry: ev.Entry, event: ev.FilterRan) -> None:
+def filtered(world: Models, entry: ev.Entry, event: ev.FilterRan) -> None:
     world.of(entry).next_start = event.next_start_index
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.filter = event
 
 
-def plugins(world: World, entry: ev.Entry, event: ev.PluginsRan) -> None:
+def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.plugins[event.extension_point] = event
 
 
-def _table(name: str) -> Callable[[World, ev.Entry, Any], None]:
-    def put(world: World, entry: ev.Entry, event: Any) -> None:
+def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
+    def put(world: Models, entry: ev.Entry, event: Any) -> None:
         cycle = world.by_number.get(event.cycle)
         if cycle is not None:
             setattr(cycle, name, event)
@@ -125,8 +123,8 @@ def _table(name: str) -> Callable[[World, ev.Entry, Any], None]:
     return put
 
 
-def _append(name: str) -> Callable[[World, ev.Entry, Any], None]:
-    def put(world: World, entry: ev.Entry, event: Any) -> None:
+def _append(name: str) -> Callable[[Models, ev.Entry, Any], None]:
+    def put(world: Models, entry: ev.Entry, event: Any) -> None:
         cycle = world.by_number.get(event.cycle)
         if cycle is not None:
             getattr(cycle, name).append(event)
@@ -134,7 +132,7 @@ def _append(name: str) -> Callable[[World, ev.Entry, Any], None]:
     return put
 
 
-APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {
+APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.NodeTreeChanged: tree,
     ev.SnapshotTaken: snapshot_taken,
     ev.CycleStarted: started,

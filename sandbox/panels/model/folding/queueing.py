@@ -1,22 +1,20 @@
-"""How the entries about the queue, the binding cycles and faults change a World."""
+"""How the entries about the queue, the binding cycles and faults change the models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sandbox.panels.model.base import Models
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import STEPS, Fault, Queued
 from sandbox.panels.words.amounts import short_name
 from scheduler_engine.trace import events as ev
 
-if TYPE_CHECKING:
-    from sandbox.panels.model.world import World
-
 FAILED = "ScheduleAttemptFailure"
 
 
-def configured(world: World, entry: ev.Entry, event: ev.Configured) -> None:
+def configured(world: Models, entry: ev.Entry, event: ev.Configured) -> None:
     """Other plugins come without the faults of the old ones."""
     world.configured = event
     if entry.replica:
@@ -26,7 +24,7 @@ def configured(world: World, entry: ev.Entry, event: ev.Configured) -> None:
         scheduler.faults.clear()
 
 
-def moved(world: World, entry: ev.Entry, event: ev.PodMoved) -> None:
+def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     mine = world.of(entry)
     known = mine.queue.get(event.pod)
     queued = Queued(event.target, event, entry.at_us, event, entry.command, _cycle(world, entry), _answer(mine, event))
@@ -50,7 +48,7 @@ def moved(world: World, entry: ev.Entry, event: ev.PodMoved) -> None:
             attempt.requeued = event
 
 
-def _cycle(world: World, entry: ev.Entry) -> int:
+def _cycle(world: Models, entry: ev.Entry) -> int:
     """The cycle, of any scheduler, in which a step set this off; 0 when a person's own command or the clock did."""
     cycle = world.moved_last
     if cycle is None or not world.commands or world.commands[-1].kind not in STEPS:
@@ -67,7 +65,7 @@ def _answer(mine: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | None:
     return next((hint for hint in hints if (hint.plugin, hint.verdict) == (event.plugin, event.hint)), None)
 
 
-def move_requested(world: World, entry: ev.Entry, event: ev.MoveRequested) -> None:
+def move_requested(world: Models, entry: ev.Entry, event: ev.MoveRequested) -> None:
     mine = world.of(entry)
     for pod in event.in_flight:
         mine.noted.setdefault(pod, []).append((event.cluster_event, event.object_key))
@@ -75,14 +73,14 @@ def move_requested(world: World, entry: ev.Entry, event: ev.MoveRequested) -> No
         mine.moves[pod][-1].about = event.object_key
 
 
-def hinted(world: World, entry: ev.Entry, event: ev.HintAnswered) -> None:
+def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
     mine = world.of(entry)
     mine.hints.setdefault(event.pod, []).append(event)
     if event.verdict == "QueueSkip":
         mine.stayed[event.pod] = event
 
 
-def nominated(world: World, entry: ev.Entry, event: ev.NominationChanged) -> None:
+def nominated(world: Models, entry: ev.Entry, event: ev.NominationChanged) -> None:
     nominations = world.of(entry).nominations
     if event.node:
         nominations[event.pod] = event.node
@@ -90,17 +88,17 @@ def nominated(world: World, entry: ev.Entry, event: ev.NominationChanged) -> Non
         nominations.pop(event.pod, None)
 
 
-def permit_wait(world: World, entry: ev.Entry, event: ev.PermitWait) -> None:
+def permit_wait(world: Models, entry: ev.Entry, event: ev.PermitWait) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.waits, cycle.waits_since_us = event.waits, entry.at_us
 
 
-def fault_set(world: World, entry: ev.Entry, event: ev.FaultSet) -> None:
+def fault_set(world: Models, entry: ev.Entry, event: ev.FaultSet) -> None:
     world.of(entry).faults[event.number] = Fault(event)
 
 
-def fault_struck(world: World, entry: ev.Entry, event: ev.FaultStruck) -> None:
+def fault_struck(world: Models, entry: ev.Entry, event: ev.FaultStruck) -> None:
     """A fault is over, or holds a pod up; one that a reconfiguration took away may still strike."""
     faults = world.of(entry).faults
     fault = faults.get(event.number)
@@ -112,7 +110,7 @@ def fault_struck(world: World, entry: ev.Entry, event: ev.FaultStruck) -> None:
         fault.pod, fault.since_us, fault.until_us = event.pod, entry.at_us, event.until_us
 
 
-APPLIERS: dict[type[ev.Event], Callable[[World, ev.Entry, Any], None]] = {
+APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.Configured: configured,
     ev.PodMoved: moved,
     ev.MoveRequested: move_requested,

@@ -1,0 +1,179 @@
+"""How entries change requests to evict and their answers, drains, and evictions that taints have planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.panels.model.base import Models
+from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
+from sandbox.panels.words.phrases import taint_text
+from scheduler_engine.api.taints import Taint, Toleration
+from scheduler_engine.trace import events as ev
+
+BY_TAINT = "TaintManagerEviction"
+
+
+OF_PEOPLE = ("evict", "drain", "node-condition", "usage", "scale", "delete")
+"""Commands whose outcome is worth a sentence of its own."""
+
+
+def tell(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
+    world.evictions.happened = Happening(len(world.entries), entry.at_us, kind, item)
+
+
+def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
+    if event.kind in OF_PEOPLE:
+        tell(world, entry, "command", event)
+
+
+def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None:
+    log = world.evictions
+    before = log.open.get(event.pod)
+    if before is not None and (before.code, before.message, before.asked_by) == (
+        event.code,
+        event.message,
+        event.asked_by,
+    ):
+        before.times, before.at_us, before.row = before.times + 1, entry.at_us, before.row + 1
+        before.cause, before.budgets = event.cause, event.budgets
+        request = before
+    else:
+        request = _request(world, entry, event)
+        if before is not None and before.refused:
+            request.row = before.row + 1 if request.refused else 0
+            before.then, before.ended_us = "other" if request.refused else "allowed", entry.at_us
+    log.newest(request)
+    if request.then:
+        log.open.pop(request.pod, None)
+    else:
+        log.open[request.pod] = request
+    drain = log.drains.get(event.asked_by)
+    if drain is not None and not request.refused:
+        drain.evicted[event.pod] = None
+    tell(world, entry, "answer", request)
+
+
+def _request(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> Request:
+    pod = world.pods.get(event.pod)
+    request = Request(
+        event.pod,
+        pod.node if pod else "",
+        event.code,
+        event.message,
+        event.cause,
+        event.budgets,
+        event.asked_by,
+        entry.at_us,
+        entry.at_us,
+        entry.command,
+        row=int(event.code != 200),
+    )
+    if not request.refused:
+        request.leaves_us = pod.gone_at_us if pod else None
+        request.grace_us = request.leaves_us - entry.at_us if request.leaves_us is not None else 0
+        if pod is None:
+            request.then, request.ended_us = "gone", entry.at_us
+    return request
+
+
+def deleted(world: Models, entry: ev.Entry, event: ev.ObjectDeleted) -> None:
+    if event.kind != "Pod":
+        return
+    log = world.evictions
+    request = log.open.pop(event.key, None)
+    if request is not None:
+        request.then, request.ended_us = "deleted" if request.refused else "gone", entry.at_us
+    log.leaving.pop(event.key, None)
+    plan = log.planned.pop(event.key, None)
+    if plan is not None:
+        plan.state, plan.ended_us = "overtaken", entry.at_us
+
+
+def drain_changed(world: Models, entry: ev.Entry, event: ev.DrainChanged) -> None:
+    drains = world.evictions.drains
+    if event.what == "started" or event.node not in drains:
+        drains.pop(event.node, None)
+        drains[event.node] = Drain(event.node, entry.at_us, entry.command)
+    drain = drains[event.node]
+    drain.what, drain.at_us, drain.next_us = event.what, entry.at_us, event.next_us
+    drain.refused = event.pods if event.what == "waiting" else ()
+    drain.rounds += event.what in ("waiting", "evicted")
+    if event.what != "stopped":
+        drain.kept = event.kept
+    tell(world, entry, "drain", drain)
+
+
+def taint_planned(world: Models, entry: ev.Entry, event: ev.TaintEvictionPlanned) -> None:
+    log = world.evictions
+    before = log.planned.pop(event.pod, None)
+    if event.at_us is None:
+        if before is not None:
+            before.state, before.ended_us = "cancelled", entry.at_us
+            before.why = _why_cancelled(world, event)
+            tell(world, entry, "plan", before)
+        return
+    taint, seconds = _decisive(world, event.pod, event.node)
+    plan = Plan(event.pod, event.node, taint, seconds, entry.at_us, event.at_us)
+    log.plan(plan)
+    log.planned[event.pod] = plan
+    tell(world, entry, "plan", plan)
+
+
+def recorded(world: Models, entry: ev.Entry, event: ev.EventRecorded) -> None:
+    """The Event is all that tells of a pod that must go at once."""
+    if event.reason != BY_TAINT or not event.message.startswith("Marking"):
+        return
+    log = world.evictions
+    plan = log.planned.pop(event.regarding, None)
+    if plan is None:
+        pod = world.pods.get(event.regarding)
+        node = pod.node if pod else ""
+        taint, seconds = _decisive(world, event.regarding, node)
+        plan = Plan(event.regarding, node, taint, seconds, entry.at_us, entry.at_us)
+        log.plan(plan)
+    plan.state, plan.ended_us = "evicted", entry.at_us
+    log.leaving[event.regarding] = plan
+    tell(world, entry, "plan", plan)
+
+
+def no_execute(world: Models, node: str) -> list[Taint]:
+    """The taints of a node that drive pods away."""
+    held = world.nodes.get(node)
+    return [taint for taint in held.node.taints if taint.effect == "NoExecute"] if held else []
+
+
+def _decisive(world: Models, pod: str, node: str) -> tuple[str, int | None]:
+    """The taint that drives the pod away, and for how long the pod tolerates it; None = not at all."""
+    state = world.pods.get(pod)
+    tolerations: tuple[Toleration, ...] = tuple(state.pod.tolerations) if state else ()
+    soonest: tuple[str, int | None] = ("", None)
+    for taint in no_execute(world, node):
+        used = next((item for item in tolerations if item.tolerates(taint)), None)
+        if used is None:
+            return taint_text(taint), None
+        if used.seconds is not None and (soonest[1] is None or used.seconds < soonest[1]):
+            soonest = taint_text(taint), max(used.seconds, 0)
+    return soonest
+
+
+def _why_cancelled(world: Models, event: ev.TaintEvictionPlanned) -> str:
+    pod = world.pods.get(event.pod)
+    if pod is not None and pod.pod.terminating:
+        return "it is being deleted already"
+    if not no_execute(world, event.node):
+        return "the taint was removed in time"
+    taint, seconds = _decisive(world, event.pod, event.node)
+    if not taint:
+        return "it tolerates the taints that are left for as long as they stay"
+    return f"{taint} lets it stay {seconds} s" if seconds else f"{taint} drives it away at once"
+
+
+APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+    ev.CommandGiven: commanded,
+    ev.EvictionAnswered: answered,
+    ev.ObjectDeleted: deleted,
+    ev.DrainChanged: drain_changed,
+    ev.TaintEvictionPlanned: taint_planned,
+    ev.EventRecorded: recorded,
+}

@@ -1,0 +1,71 @@
+"""How entries change what the kubelets have seen and done: pressure, rankings, evictions, what was reclaimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.panels.model.base import Models
+from sandbox.panels.model.folding.eviction_log import tell
+from sandbox.panels.model.node_health import Deed, NodeHealth, Pressure
+from scheduler_engine.trace import events as ev
+
+
+def _health(world: Models, name: str) -> NodeHealth:
+    node = world.nodes.get(name)
+    known = world.health.of(name, node.node.uid if node is not None else "")
+    world.health.nodes[name] = known
+    return known
+
+
+def observed(world: Models, entry: ev.Entry, event: ev.PressureObserved) -> None:
+    health = _health(world, event.node)
+    pressure = _changed(health.seen, event)
+    if pressure.began or pressure.ended or pressure.waits or pressure.calmed:
+        tell(world, entry, "pressure", pressure)
+    health.seen, health.seen_us = event, entry.at_us
+
+
+def _changed(before: ev.PressureObserved | None, now: ev.PressureObserved) -> Pressure:
+    held, holds = dict(before.conditions if before else ()), dict(now.conditions)
+    waited, waits = dict(before.until if before else ()), dict(now.until)
+    quiet = {text for text, _, _, _, state in now.thresholds if state == "quiet"}
+    return Pressure(
+        now.node,
+        tuple(name for name in holds if name not in held),
+        tuple(name for name in held if name not in holds),
+        tuple((text, until) for text, until in waits.items() if text not in waited),
+        tuple(text for text in waited if text in quiet),
+    )
+
+
+def ranked(world: Models, entry: ev.Entry, event: ev.EvictionRanked) -> None:
+    health = _health(world, event.node)
+    health.ranking, health.ranked_us = event, entry.at_us
+
+
+def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
+    health = _health(world, event.node)
+    seen = health.seen.thresholds if health.seen is not None else ()
+    states = {state for _, signal, _, _, state in seen if signal == event.signal}
+    deed = Deed(entry.at_us, event, health.ranking, "reclaiming" in states and "met" not in states)
+    health.deeds.append(deed)
+    tell(world, entry, "deed", deed)
+
+
+def reclaimed(world: Models, entry: ev.Entry, event: ev.NodeResourcesReclaimed) -> None:
+    health = _health(world, event.node)
+    deed = Deed(entry.at_us, event)
+    health.deeds.append(deed)
+    tell(world, entry, "deed", deed)
+    if event.what == "dead containers":
+        known = (world.pods.get(key) for key in event.names)
+        health.collected.update({pod.key: pod.pod.uid for pod in known if pod is not None})
+
+
+APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+    ev.PressureObserved: observed,
+    ev.EvictionRanked: ranked,
+    ev.PodEvicted: evicted,
+    ev.NodeResourcesReclaimed: reclaimed,
+}

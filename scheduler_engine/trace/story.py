@@ -1,0 +1,97 @@
+"""A trace as a story: what was commanded, what came of it, and the tables that decided, for people to read.
+
+What only repeats another line is left out: what the API server stores and the cache takes over, and stages without a
+table of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from scheduler_engine.trace import events as ev
+from scheduler_engine.trace.text import line
+
+LEFT_OUT = frozenset(
+    (
+        ev.Configured,
+        ev.ObjectAdded,
+        ev.ObjectModified,
+        ev.NodeTreeChanged,
+        ev.CacheNodeChanged,
+        ev.CachePodChanged,
+        ev.StageFinished,
+        ev.PreScoreRan,
+        ev.ScoreRan,
+        ev.PodUnschedulable,
+    )
+)
+INSIDE = "    "
+
+
+def story(entries: Iterable[ev.Entry]) -> Iterator[str]:
+    """The lines of a story; a command begins with ``>``, tables are indented."""
+    clock = -1
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ev.CommandGiven):
+            yield f"> {event.summary}"
+            clock = -1
+        elif type(event) not in LEFT_OUT and not _says_nothing(event):
+            if entry.at_us != clock:
+                clock = entry.at_us
+                yield f"{clock / 1_000_000:g} s"
+            by = f"{entry.replica}: " if entry.replica else ""
+            yield f"  {by}{line(event)}"
+            yield from (f"{INSIDE}{text}" for text in TABLES.get(type(event), _no_table)(event))
+
+
+def _says_nothing(event: ev.Event) -> bool:
+    """Plugins that were not asked, moves that moved nobody, hints that a queue move tells already."""
+    if isinstance(event, ev.PluginsRan):
+        return all(code == "Success" for _, code, _ in event.verdicts)
+    if isinstance(event, ev.MoveRequested):
+        return not event.moved and not event.in_flight
+    return isinstance(event, ev.PreFilterRan) and all(code in ("Success", "Skip") for _, code, _ in event.verdicts)
+
+
+def _no_table(event: Any) -> Iterator[str]:
+    return iter(())
+
+
+def _filter(event: ev.FilterRan) -> Iterator[str]:
+    for node, plugin, code, reasons, nominated in event.rows:
+        beside = f" (with {', '.join(nominated)} nominated there)" if nominated else ""
+        yield f"{node}: fits{beside}" if not plugin else f"{node}: {plugin} {code}, {'; '.join(reasons)}{beside}"
+
+
+def _totals(event: ev.NormalizeRan) -> Iterator[str]:
+    """Per node the plugins that gave it something."""
+    for node, total in event.totals:
+        given = [(plugin, dict(scores).get(node, 0)) for plugin, scores in event.weighted]
+        yield f"{node}: " + " + ".join(f"{plugin} {score}" for plugin, score in given if score) + f" = {total}"
+
+
+def _steps(event: ev.PreemptionNodeTried) -> Iterator[str]:
+    told = {
+        ("remove", True): "{} out",
+        ("fits", True): "then it fits",
+        ("fits", False): "it does not fit even so",
+        ("reprieve", True): "{} may stay",
+        ("reprieve", False): "{} must go",
+    }
+    for action, pod, ok, _ in event.steps:
+        yield told.get((action, ok), f"{action} {{}}").format(pod)
+
+
+def _values(event: ev.PreemptionCriterionApplied) -> Iterator[str]:
+    return (f"{node}: {value}" for node, value in event.values)
+
+
+TABLES: dict[type[ev.Event], Callable[[Any], Iterator[str]]] = {
+    ev.FilterRan: _filter,
+    ev.NormalizeRan: _totals,
+    ev.PreemptionNodeTried: _steps,
+    ev.PreemptionCriterionApplied: _values,
+}
+"""Type of event → the lines of its table."""

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from sandbox import branches, engine, pruning, quotas, statements, tokens
@@ -151,8 +152,8 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
                 continue
             if ended is None:
                 break
-            who = CommandRecord.objects.values_list("who", flat=True).get(sandbox=sandbox.pk, branch=None, n=whole + 1)
-            appended = _append(sandbox.pk, place, whole + 1, ended, who)
+            whose = _records(sandbox).filter(n=whole + 1).values_list("who", flat=True)
+            appended = _append(sandbox.pk, place, whole + 1, ended, next(iter(whose), ""))
             if appended is not None:
                 _announce(sandbox.pk, appended[0])
                 return appended[0].position
@@ -183,14 +184,19 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
     quotas.check_site()
     place, found = site.now(sandbox, "log_until", moment)
     whole, ended = found if moment is not None else (place.position.head, None)
-    records = list(
-        CommandRecord.objects.filter(sandbox=sandbox.pk, branch=None, n__lte=whole + (ended is not None)).order_by("n")
-    )
-    texts = [(record.command, record.who) for record in records[:whole]]
+    wanted = whole + (ended is not None)
+    texts = list(_records(sandbox).filter(n__lte=wanted).order_by("n").values_list("command", "who"))
+    if len(texts) < wanted:
+        raise Occupied(site.CHANGING)
     if ended is not None:
-        texts.append((ended, records[whole].who))
+        texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     return _made_of(sandbox, texts)
+
+
+def _records(sandbox: Sandbox) -> QuerySet[CommandRecord]:
+    """Of the log, without its branches."""
+    return CommandRecord.objects.filter(sandbox=sandbox.pk, branch=None)
 
 
 def _made_of(sandbox: Sandbox, texts: list[tuple[str, str]]) -> str:
@@ -217,7 +223,7 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             n = max(0, min(choose(here), here.length))
             if n == here.head:
                 return here
-            state = CommandRecord.objects.get(sandbox=sandbox.pk, branch=None, n=n).pk if n else 0
+            state = _records(sandbox).get(n=n).pk if n else 0
             now = Place(Position(state, n, here.length), place.revision + 1)
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)

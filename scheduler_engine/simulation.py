@@ -55,7 +55,10 @@ class Simulation(Cluster):
         room_us = self.room_us if merged else self._room_for(command)
         recorder = self.recorder
         entries, number, effort = len(recorder.entries), recorder.command, recorder.effort.copy()
+        rests = len(recorder.rests)
         if merged is None:
+            # Only now: where a tick of playing ends that goes on, nothing has come to its end.
+            recorder.rest()
             recorder.command += 1
             recorder.effort = Effort()
             recorder.add(CommandGiven(recorder.command, command.kind, commands.summary(command)))
@@ -70,10 +73,9 @@ class Simulation(Cluster):
             self._undo()
             raise OverBudget(told) from over
         except Rejected:
-            recorder.forget_from(entries)
+            recorder.forget_from(entries, rests)
             recorder.command, recorder.effort = number, effort
             raise
-        recorder.rest()
         self.until = 0
         self._note(command, merged, room_us)
 

@@ -61,5 +61,5 @@ def test_dark_colours_reach_the_charts(page: Page, eventually: Eventually) -> No
 def test_the_link_leads_to_the_text_for_prometheus(page: Page, eventually: Eventually) -> None:
     base = opened(page, pod("web-1"))
     href = eventually(lambda: page.locator("#panel-metrics a").evaluate("link => link.href"))
-    assert href == f"{base}metrics"
+    assert href == f"{base.partition('?')[0]}metrics"
     assert 'scheduler_pending_pods{queue="active"} 1' in page.request.get(href).text()

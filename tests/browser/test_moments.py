@@ -66,7 +66,7 @@ def test_a_link_opens_at_its_moment_and_a_reload_stays(settled: Page, eventually
     page.locator(".cyc:nth-of-type(3) .tk").nth(3).click()
     eventually(lambda: past(page) and "at=" in page.url)
     page.locator("#tab-cache").click()
-    eventually(lambda: "tab=cache" in page.url)
+    eventually(lambda: page.title() and "tab=cache" in page.url)
     told = [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")]
     page.reload()
     eventually(lambda: [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")] == told)
@@ -100,7 +100,7 @@ def test_a_fork_opens_where_one_looks(settled: Page, eventually: Eventually) -> 
     stage = page.locator("#panel-ribbon .is-now button").get_attribute("id")
     page.locator("#branches").click()
     page.locator("#fork").click()
-    eventually(lambda: page.url.split("?")[0] != address.split("?")[0])
+    eventually(lambda: page.title() and page.url.split("?")[0] != address.split("?")[0])
     eventually(lambda: page.locator("#panel-ribbon .is-now button").get_attribute("id") == stage)
     assert not past(page)
 

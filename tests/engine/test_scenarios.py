@@ -145,7 +145,7 @@ BAD_FILES = {
     "a refusal without words": GOOD + "then: [{run: {}, refused: 1}]\n",
     "a refusal without a command": GOOD + "then: [{refused: x}]\n",
     "queue rules that do not exist": GOOD + "queue_rules: v1.0\n",
-    "a tab that does not exist": GOOD + "tab: pods\n",
+    "a tab that is no name": GOOD + "tab: [pods]\n",
     "a text for a step in the setup": GOOD.replace("{run: {}}", "{run: {}, say: x}"),
     "a text for a step that is none": GOOD + "then: [{run: {}, say: 1}]\n",
     "a command that does not exist": GOOD.replace("run", "jump"),

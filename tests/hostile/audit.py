@@ -27,7 +27,7 @@ ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One sandbox's row and records; ``commands`` holds (n, JSON text, who) in the order of n."""
+    """One sandbox's row and records; ``commands`` holds (n, JSON text, who) of the log, in the order of n."""
 
     sandbox: str
     seed: int
@@ -55,7 +55,8 @@ def logs(database: Path) -> dict[str, Log]:
         rows: list[tuple[Any, ...]] = reader.execute(f"SELECT {columns} FROM sandbox_sandbox").fetchall()
         records: dict[str, list[tuple[int, str, str]]] = {row[0]: [] for row in rows}
         for sandbox, *record in reader.execute(
-            "SELECT sandbox_id, n, command, who FROM sandbox_commandrecord ORDER BY sandbox_id, n"
+            "SELECT sandbox_id, n, command, who FROM sandbox_commandrecord WHERE branch_id IS NULL"
+            " ORDER BY sandbox_id, n"
         ):
             records[sandbox].append(tuple(record))
     return {row[0]: Log(*row, tuple(records[row[0]])) for row in rows}

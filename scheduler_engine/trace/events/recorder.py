@@ -50,11 +50,10 @@ class Recorder:
         if not self.rests or self.rests[-1][0] < len(self.entries):
             self.rests.append((len(self.entries), self.now_us))
 
-    def forget_from(self, entries: int) -> None:
-        """Nothing has happened since there were so many entries."""
+    def forget_from(self, entries: int, rests: int) -> None:
+        """Nothing has happened since there were so many entries and rests."""
         del self.entries[entries:]
-        while self.rests and self.rests[-1][0] > entries:
-            self.rests.pop()
+        del self.rests[rests:]
 
     def doing(self, replica: str) -> Doing:
         """``with recorder.doing(name)``: what is recorded inside was done by ``replica``."""

@@ -98,3 +98,18 @@ def test_the_json_form_names_the_bound_only_where_there_is_one() -> None:
     assert commands.summary(bounded) == "run until idle, ended early"
     with pytest.raises(Rejected, match="until: must be at least 0"):
         from_json({"kind": "settle", "until": -1})
+
+
+def test_ticks_of_playing_have_the_moments_of_the_command_that_they_merge_into() -> None:
+    ticks, whole = busy(), busy()
+    for simulation in (ticks, whole):
+        simulation.execute(commands.Settle())
+    for _ in range(6):
+        ticks.execute(commands.Advance(0.5, play=True))
+        with pytest.raises(Rejected):
+            ticks.execute(commands.Delete("Pod", "default/nobody"))
+    whole.execute(commands.Advance(3, play=True))
+    for simulation in (ticks, whole):
+        simulation.execute(commands.Settle())
+    assert told(ticks.recorder.entries) == told(whole.recorder.entries)
+    assert ticks.recorder.rests == whole.recorder.rests

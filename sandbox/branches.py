@@ -14,7 +14,7 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 
 from sandbox.models import Branch, CommandRecord, Sandbox
-from sandbox.records import Position
+from sandbox.records import Position, log_of
 
 MOST = 20
 """Branches of one sandbox; the oldest one that no other one starts from makes room."""
@@ -45,18 +45,17 @@ def listed(sandbox: Sandbox) -> list[Listed]:
 
 def put_aside(sandbox_id: UUID, n: int) -> None:
     """The records of the log from place ``n`` on become a branch. To be called in a transaction that locks the log."""
-    records = CommandRecord.objects.filter(sandbox=sandbox_id, branch=None)
-    tail = records.filter(n__gte=n)
+    tail = log_of(sandbox_id).filter(n__gte=n)
     if tail.exists():
-        base = records.filter(n=n - 1).values_list("pk", flat=True).first() or 0
+        base = log_of(sandbox_id).filter(n=n - 1).values_list("pk", flat=True).first() or 0
         tail.update(branch=Branch.objects.create(sandbox_id=sandbox_id, base=base, first=n))
 
 
-def make_room(sandbox_id: UUID, most_bytes: int | None = None) -> int:
-    """Drop the oldest branches while there are more than ``MOST``, or until they have given back ``most_bytes``
+def make_room(sandbox_id: UUID, wanted: int = 0) -> int:
+    """Drop the oldest branches while there are more than ``MOST``, and until they have given back ``wanted``
     characters; how many they have given back.
     """
-    freed, wanted = 0, most_bytes or 0
+    freed = 0
     while True:
         branches = list(Branch.objects.filter(sandbox=sandbox_id).order_by("created", "pk"))
         if len(branches) <= MOST and freed >= wanted:
@@ -95,9 +94,6 @@ def reopen(sandbox_id: UUID, key: int) -> Position | None:
         if rest is None:
             part.delete()
         else:
-            log = CommandRecord.objects.filter(sandbox=sandbox_id, branch=None)
-            part.base, part.first = log.values_list("pk", flat=True).get(n=end), end + 1
+            part.base, part.first = log_of(sandbox_id).values_list("pk", flat=True).get(n=end), end + 1
             part.save(update_fields=["base", "first"])
-    make_room(sandbox_id)
-    state = CommandRecord.objects.values_list("pk", flat=True).get(sandbox=sandbox_id, branch=None, n=last)
-    return Position(state, last, last)
+    return Position(log_of(sandbox_id).values_list("pk", flat=True).get(n=last), last, last)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from sandbox.models import CommandRecord, Sandbox
 
 AT_ONCE = 200
@@ -72,14 +74,17 @@ class Log(Protocol):
         """The next records after place ``after``, at most ``AT_ONCE`` and none beyond ``upto``."""
 
 
+def log_of(sandbox_id: UUID) -> QuerySet[CommandRecord]:
+    """The records of a sandbox's log, without those of its branches."""
+    return CommandRecord.objects.filter(sandbox=sandbox_id, branch=None)
+
+
 class Database:
     """The log in the database."""
 
     def keys(self, sandbox_id: UUID, places: Iterable[int]) -> dict[int, int]:
-        return dict(
-            CommandRecord.objects.filter(sandbox=sandbox_id, branch=None, n__in=list(places)).values_list("n", "pk")
-        )
+        return dict(log_of(sandbox_id).filter(n__in=list(places)).values_list("n", "pk"))
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        found = CommandRecord.objects.filter(sandbox=sandbox_id, branch=None, n__gt=after, n__lte=upto).order_by("n")
+        found = log_of(sandbox_id).filter(n__gt=after, n__lte=upto).order_by("n")
         return [Record(*row) for row in found.values_list("n", "pk", "command", "who")[:AT_ONCE]]

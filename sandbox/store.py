@@ -15,7 +15,6 @@ from uuid import UUID, uuid4
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.urls import reverse
 
 from sandbox import branches, engine, pruning, quotas, statements, tokens
@@ -23,11 +22,13 @@ from sandbox.engines import site
 from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
 from sandbox.live import StateGone
-from sandbox.models import Branch, CommandRecord, Sandbox
+from sandbox.models import Branch, Sandbox
 from sandbox.panels.model.moment import Moment
-from sandbox.records import START, Place, Plan, Position, Record
+from sandbox.records import START, Place, Plan, Position, Record, log_of
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
+
+KEPT_BY_FORKS = ("title", "scenario", "seed", "configuration", "queue_rules", "engine_version")
 
 
 def group(sandbox_id: UUID) -> str:
@@ -52,25 +53,32 @@ def create(
     plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
-    token = tokens.new_token()
-    with transaction.atomic():
-        sandbox = Sandbox.objects.create(
-            id=plan.sandbox_id,
-            edit_token_hash=tokens.digest(token),
-            view_token_hash=tokens.digest(tokens.view_token(token)),
-            title=title,
-            scenario=scenario,
-            seed=seed,
-            configuration=plan.configuration,
-            queue_rules=queue_rules,
-            engine_version=ENGINE_VERSION,
-        )
-        records = [statements.append(sandbox.pk, n, text, "") for n, text in enumerate(texts, 1)]
-        if records:
-            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
-            statements.set_place(sandbox.pk, place, sum(map(len, texts)))
+    sandbox = Sandbox(
+        id=plan.sandbox_id,
+        title=title,
+        scenario=scenario,
+        seed=seed,
+        configuration=plan.configuration,
+        queue_rules=queue_rules,
+        engine_version=ENGINE_VERSION,
+    )
+    token, records = _save(sandbox, [(text, "") for text in texts])
     site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
+
+
+def _save(sandbox: Sandbox, texts: list[tuple[str, str]]) -> tuple[str, list[Record]]:
+    """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
+    token = tokens.new_token()
+    sandbox.edit_token_hash = tokens.digest(token)
+    sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
+    with transaction.atomic():
+        sandbox.save(force_insert=True)
+        records = [statements.append(sandbox.pk, n, text, who) for n, (text, who) in enumerate(texts, 1)]
+        if records:
+            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
+            statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
+    return token, records
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
@@ -152,7 +160,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
                 continue
             if ended is None:
                 break
-            whose = _records(sandbox).filter(n=whole + 1).values_list("who", flat=True)
+            whose = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
             appended = _append(sandbox.pk, place, whole + 1, ended, next(iter(whose), ""))
             if appended is not None:
                 _announce(sandbox.pk, appended[0])
@@ -170,7 +178,7 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
         if position is None:
             return None
         now = Place(position, place.revision + 1)
-        statements.set_place(sandbox.pk, now)
+        statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk))
         _announce(sandbox.pk, now)
     return position
 
@@ -181,37 +189,17 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
     Raises as ``go_to_moment``.
     """
     pruning.prune_if_due()
-    quotas.check_site()
-    place, found = site.now(sandbox, "log_until", moment)
-    whole, ended = found if moment is not None else (place.position.head, None)
+    whole, ended = (sandbox.head, None) if moment is None else site.read(sandbox, "log_until", moment)
     wanted = whole + (ended is not None)
-    texts = list(_records(sandbox).filter(n__lte=wanted).order_by("n").values_list("command", "who"))
+    texts = list(log_of(sandbox.pk).filter(n__lte=wanted).order_by("n").values_list("command", "who"))
     if len(texts) < wanted:
         raise Occupied(site.CHANGING)
     if ended is not None:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
-    return _made_of(sandbox, texts)
-
-
-def _records(sandbox: Sandbox) -> QuerySet[CommandRecord]:
-    """Of the log, without its branches."""
-    return CommandRecord.objects.filter(sandbox=sandbox.pk, branch=None)
-
-
-def _made_of(sandbox: Sandbox, texts: list[tuple[str, str]]) -> str:
-    """A sandbox like this one, with another log; its path."""
-    token, made = tokens.new_token(), Sandbox.objects.get(pk=sandbox.pk)
-    made.pk, made._state.adding = uuid4(), True
-    made.edit_token_hash, made.view_token_hash = tokens.digest(token), tokens.digest(tokens.view_token(token))
-    made.head = made.length = made.state = made.log_bytes = made.revision = 0
-    with transaction.atomic():
-        made.save()
-        records = [statements.append(made.pk, n, text, who) for n, (text, who) in enumerate(texts, 1)]
-        if records:
-            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
-            statements.set_place(made.pk, place, sum(len(text) for text, _ in texts))
-    return reverse("workbench", args=[made.pk, token])
+    kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
+    token, _ = _save(Sandbox(id=(made := uuid4()), **kept), texts)
+    return reverse("workbench", args=[made, token])
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
@@ -223,7 +211,7 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             n = max(0, min(choose(here), here.length))
             if n == here.head:
                 return here
-            state = _records(sandbox).get(n=n).pk if n else 0
+            state = log_of(sandbox.pk).get(n=n).pk if n else 0
             now = Place(Position(state, n, here.length), place.revision + 1)
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)

@@ -74,7 +74,7 @@ def fragments(
     return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
 
 
-def log_until(live: Live, position: Position, moment: Moment | None) -> tuple[int, str | None]:
+def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None]:
     """The log that ends at a moment: how many commands, and the text of one more that ends early; None: there is none.
 
     Raises ``Rejected``.
@@ -84,8 +84,7 @@ def log_until(live: Live, position: Position, moment: Moment | None) -> tuple[in
     if world is live.world:
         return position.head, None
     here = world.moment_of(len(world.entries))
-    starts = live.world.starts
-    if [*starts, len(live.world.entries)][here.command + 1] == len(world.entries):
+    if live.world.end_of(here.command) == len(world.entries):
         return here.command, None
     return here.command - 1, engine.ended_early(live.text_of(here.command), here.entries)
 

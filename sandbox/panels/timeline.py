@@ -6,7 +6,8 @@ the moment in view is there to go to.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
+from operator import itemgetter
 from typing import Any
 
 from sandbox.panels.drawing.markup import esc, join
@@ -77,7 +78,7 @@ def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[s
             {**_mark(world, mark.entry, mark.stage), "stage": mark.stage, "tall": mark.stage in TALL}
             for mark in cycle.stages
         ],
-        "moves": [_mark(world, entry, text) for entry, text in _between(world.moved, cycle.entry, end)],
+        "moves": _moves(world, cycle.entry, end),
         "end": GLYPHS.get(cycle.outcome, ""),
         "now": current is not None and cycle.number == current.number,
         "first_entry": cycle.entry,
@@ -90,15 +91,18 @@ def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[s
     }
 
 
-def _between(marks: list[tuple[int, str]], after: int, end: int) -> list[tuple[int, str]]:
-    """Those from entry ``after`` to before ``end``, the last few."""
-    start, stop = bisect_right(marks, (after, "")), bisect_right(marks, (end, ""))
-    return marks[max(start, stop - MOST_TICKS) : stop]
+def _moves(world: Models, after: int, end: int) -> list[dict[str, Any]]:
+    """The last few moves between queues from after entry ``after`` to before entry ``end``."""
+    start, stop = (bisect_left(world.moved, number, key=itemgetter(0)) for number in (after + 1, end))
+    return [
+        _mark(world, entry, f"{short_name(move.pod)}: {move.source} → {move.target}, {move.cause}")
+        for entry, move in world.moved[max(start, stop - MOST_TICKS) : stop]
+    ]
 
 
 def _timers(world: Models, after: int, end: int) -> list[dict[str, Any]]:
     """The instants at which something happened after one cycle and before the next."""
-    first, last = (bisect_left(world.instants, (number, -1)) for number in (after + 1, end))
+    first, last = (bisect_left(world.instants, number, key=itemgetter(0)) for number in (after + 1, end))
     instants = world.instants[first:last]
     stops = [*(number for number, _ in instants[1:]), end]
     found = [
@@ -124,7 +128,6 @@ def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
         return []
     last = done[-1]
     text = last.summary if len(done) == 1 else f"{last.summary} and {len(done) - 1} more"
-    ends = [*world.starts[last.number + 1 : last.number + 2], len(world.entries)]
     return [
         {
             "kind": "command",
@@ -132,7 +135,7 @@ def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
             "command": last.number,
             "commands": " ".join(str(command.number) for command in done),
             "clock": short_clock(last.at_us),
-            **_mark(world, ends[0], "; ".join(_told(world, command) for command in done)[:400]),
+            **_mark(world, world.end_of(last.number), "; ".join(_told(world, command) for command in done)[:400]),
         }
     ]
 

@@ -14,6 +14,7 @@ from sandbox.access import Access, edits, reads, who
 from sandbox.models import Sandbox
 from sandbox.presets import DEFAULT
 from sandbox.quotas import check_text
+from sandbox.records import log_of
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
@@ -44,6 +45,6 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 def _given(sandbox: Sandbox) -> Any:
-    records = sandbox.records.filter(branch=None, n__lte=sandbox.head, command__startswith=CONFIGURES)
+    records = log_of(sandbox.pk).filter(n__lte=sandbox.head, command__startswith=CONFIGURES)
     last = records.order_by("-n").values_list("command", flat=True).first()
     return json.loads(last)["configuration"] if last else json.loads(sandbox.configuration)

@@ -19,23 +19,16 @@ function place(mark) {
   return (mark.tagName === 'I' ? box.left : box.right) - byId('scroll-time').getBoundingClientRect().left + byId('scroll-time').scrollLeft;
 }
 
-/** Put the knob at the last mark that is not later than the moment in view. */
+/** Put the knob at the last mark that is not later than the moment in view, and keep it in sight; in the present it
+ * stands at the end of the line by itself. */
 export function settleKnob() {
-  const knob = byId('knob');
-  if (!knob) return;
   if (Number(line().dataset.nowEntry) === aim) aim = null;
-  const before = marks().filter((mark) => Number(mark.dataset.entry) <= here());
-  const last = before.at(-1);
-  const end = Math.max(0, ...marks().map(place));
-  knob.style.left = `${!isPast() ? end + 4 : last ? place(last) : 0}px`;
-}
-
-/** Keep the knob in sight. */
-export function seeKnob() {
   const knob = byId('knob');
+  if (!knob || !isPast()) return;
   const scroll = byId('scroll-time');
-  if (!knob) return;
-  const at = Number.parseFloat(knob.style.left);
+  const last = marks().filter((mark) => Number(mark.dataset.entry) <= here()).at(-1);
+  const at = last ? place(last) : 0;
+  knob.style.left = `${at}px`;
   if (at < scroll.scrollLeft + 40 || at > scroll.scrollLeft + scroll.clientWidth - 40) scroll.scrollLeft = at - scroll.clientWidth / 2;
 }
 

@@ -2,18 +2,30 @@
 
 const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, page: 1, group: '', shape: '', reasons: '', replica: '' };
 
-/** Write what is looked at into the address, or, given the moment that is now, only return it as a query. */
-export function address(view, withTab, now) {
+/** What is looked at as a query; of the present no moment is named. */
+function query(view, withTab) {
   const given = Object.entries(KEPT).filter(([name, usual]) => view[name] !== usual).map(([name]) => [name, view[name]]);
-  const query = new URLSearchParams(given);
-  if (withTab && view.tab) query.set('tab', view.tab);
-  if (now !== undefined) {
-    if (!view.at) query.set('at', now);
-    return query.toString();
-  }
-  const text = query.toString();
-  history.replaceState(null, '', text ? `?${text}` : location.pathname);
-  return text;
+  if (withTab && view.tab) given.push(['tab', view.tab]);
+  return new URLSearchParams(given);
+}
+
+const SOON_MS = 250; // browsers allow only so many changes of the address in half a minute, and a drag makes many
+let due = 0;
+
+/** Write what is looked at into the address, soon. */
+export function address(view, withTab) {
+  clearTimeout(due);
+  due = setTimeout(() => {
+    const wanted = query(view, withTab).toString();
+    if (wanted !== location.search.slice(1)) history.replaceState(null, '', wanted ? `?${wanted}` : location.pathname);
+  }, SOON_MS);
+}
+
+/** A link that opens at what is looked at; `now` is the moment of the present. */
+export function linkTo(base, view, now) {
+  const wanted = query(view, true);
+  if (!view.at) wanted.set('at', now);
+  return `${base}?${wanted}`;
 }
 
 /** Buttons that copy the field that they name. */

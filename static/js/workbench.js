@@ -10,9 +10,9 @@ import { find } from './find.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
-import { address, copies } from './share.js';
+import { address, copies, linkTo } from './share.js';
 import { cellOf, cells } from './matrix.js';
-import { scrub, seeKnob, settleKnob } from './scrub.js';
+import { scrub, settleKnob } from './scrub.js';
 
 const htmx = window.htmx;
 const app = document.getElementById('app');
@@ -73,6 +73,7 @@ function update(detail) {
   const news = settle();
   restore(kept);
   if (news) lookAtNow();
+  settleKnob();
   travel(kept);
   htmx.trigger(app, 'htmx:wsAfterMessage', detail);
 }
@@ -142,7 +143,6 @@ function settle() {
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
   mark(view, pins);
-  settleKnob();
   drawChart();
   return news;
 }
@@ -150,7 +150,6 @@ function settle() {
 /** Scroll to what is now. */
 function lookAtNow() {
   if (!view.at) byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
-  seeKnob();
   centre();
   centreTab();
 }
@@ -354,7 +353,7 @@ function arrows(event, tab) {
 
 byId('find').addEventListener('click', () => find(choose));
 byId('share').addEventListener('click', () => {
-  byId('share-moment').value = `${byId('share-view').value}?${address(view, true, byId('panel-timeline').dataset.present)}`;
+  byId('share-moment').value = linkTo(byId('share-view').value, view, byId('panel-timeline').dataset.present);
   byId('dialog-share').showModal();
 });
 copies(byId('dialog-share'));
@@ -377,3 +376,4 @@ const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);
 settle();
 lookAtNow();
+settleKnob();

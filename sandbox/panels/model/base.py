@@ -24,9 +24,9 @@ class Models:
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
     ``changed``: kind → number of the entry that last changed an object of that kind. ``starts``: how many entries there
     were before each command. ``instants``: (number of the first entry, simulated microseconds) of each time at which
-    something happened; ``moved``: (number of the entry, who went from which queue to which). ``present``: the World
-    that this one is the past of, None for the present one itself. ``rests``: after how many entries the engine stood
-    between two steps, and the simulated microseconds then.
+    something happened; ``moved``: (number of the entry, the move) of each pod that went from one queue to another.
+    ``present``: the World that this one is the past of, None for the present one itself. ``rests``: after how many
+    entries the engine stood between two steps, and the simulated microseconds then.
     """
 
     queue = InFocus[dict[str, Queued]]()
@@ -50,7 +50,7 @@ class Models:
         self.changed: dict[str, int] = {}
         self.starts = [0]
         self.instants: list[tuple[int, int]] = []
-        self.moved: list[tuple[int, str]] = []
+        self.moved: list[tuple[int, ev.PodMoved]] = []
         self.present: Models | None = None
         self.rests: list[tuple[int, int]] = []
         self.clock_us = 0
@@ -145,8 +145,11 @@ class Models:
         """How many entries there were at a moment; of what is none in this trace, at the nearest one before."""
         if moment.command >= len(self.starts):
             return len(self.entries)
-        ends = [*self.starts[moment.command + 1 : moment.command + 2], len(self.entries)]
-        return min(self.starts[moment.command] + moment.entries, ends[0])
+        return min(self.starts[moment.command] + moment.entries, self.end_of(moment.command))
+
+    def end_of(self, command: int) -> int:
+        """How many entries there were when a command had ended."""
+        return self.starts[command + 1] if command + 1 < len(self.starts) else len(self.entries)
 
     # --- reading ---------------------------------------------------------------------------------------------------
 

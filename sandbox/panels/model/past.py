@@ -7,7 +7,9 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 
 EVERY = 10_000
-"""Entries between two checkpoints at first: about 70 ms of folding."""
+"""Entries between two checkpoints at first, at least: about 70 ms of folding."""
+DEARER = 2
+"""A checkpoint costs about as much as folding so many entries for each object that it shares."""
 MOST = 16
 """Checkpoints of one World: when there are more, every other one goes, and they are made half as often."""
 
@@ -28,7 +30,7 @@ class Past:
         if len(self.checkpoints) > MOST:
             self.every *= 2
             self.checkpoints = self.checkpoints[1::2]
-        self.next = len(self.world.entries) + self.every
+        self.next = len(self.world.entries) + max(self.every, DEARER * len(self.checkpoints[-1].shared))
 
     def at(self, moment: Moment) -> World:
         """The World of a moment, or of the next one at which the engine stood still; at most the present one."""

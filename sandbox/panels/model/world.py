@@ -75,11 +75,11 @@ class World(Models):
         self.rests = present.rests
         self.length = present.length
         self.who = self.people.get(self.head, "")
-        later = present.starts[self.head + 1 :]
-        if later and later[0] == len(self.entries):
-            self.clock_us = present.entries[later[0]].at_us
+        here = len(self.entries)
+        if present.end_of(self.head) == here:
+            self.clock_us = present.entries[here].at_us
         else:
-            place = bisect_left(self.rests, (len(self.entries), -1))
+            place = bisect_left(self.rests, (here, -1))
             self.clock_us = self.rests[place][1] if place < len(self.rests) else self.clock_us
         self.look_at("")
 

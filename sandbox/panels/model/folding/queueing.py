@@ -8,7 +8,6 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import STEPS, Fault, Queued
-from sandbox.panels.words.amounts import short_name
 from scheduler_engine.trace import events as ev
 
 FAILED = "ScheduleAttemptFailure"
@@ -35,7 +34,7 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
         known.move = event
         return
     if event.source and event.target:
-        world.moved.append((entry.n, f"{short_name(event.pod)}: {event.source} → {event.target}, {event.cause}"))
+        world.moved.append((entry.n, event))
     mine.noted.pop(event.pod, None)
     if event.cause != FAILED or event.target != "unschedulablePods":
         mine.stayed.pop(event.pod, None)  # what hints answer about events noted in flight comes before this very move

@@ -19,8 +19,6 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict, deque
-from concurrent.futures import Future
-from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
@@ -34,28 +32,23 @@ from django.db import close_old_connections, connections
 
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.engines.jobs import COMMANDS
+from sandbox.engines.lanes import (
+    HANDED_BACK_SECONDS,
+    MOST_QUICK_CHARACTERS,
+    PARTED_SECONDS,
+    SENT_AHEAD,
+    Known,
+    Pending,
+    Process,
+)
 from sandbox.engines.line import Line
 from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Order, Parted, Ready
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
 
-SENT_AHEAD = {QUICK: 3, SLOW: 1}
-"""Jobs that a process has at once: the one that it does, and the next ones."""
-SHORT_SECONDS = 0.06
-"""Of CPU time: a job that would not have been handed back by far."""
-MOST_QUICK_CHARACTERS = 30_000
-"""In what a job is given, beyond which it is not tried in the quick lane at all."""
-QUICK_AGAIN = 5
-"""Short jobs in a row, after which a sandbox is back in the quick lane; twice as many each time that it leaves it."""
 MOST_KNOWN = 10_000
 """Sandboxes of which something is known."""
-WAITING_COUNTS = 0.1
-"""Seconds of CPU time that a second of waiting makes up for, so that nobody waits for ever."""
-USE_HALVES = 5.0
-"""Seconds in which half of what was used is forgotten."""
-HANDED_BACK_SECONDS, PARTED_SECONDS = 0.1, 1.0
-"""What a job counts of which it is not known how long it will take; the latter is also the most that any counts."""
 MOST_QUEUED = 400
 """Jobs that wait for one process."""
 MOST_SECONDS = 600.0
@@ -67,72 +60,6 @@ RESTART_SECONDS = 1.0
 """How long to wait before a process that could not even start is tried again."""
 STOPPING_SECONDS = 3.0
 """How long a process may take to stop a job before it is killed."""
-
-
-@dataclass(slots=True, eq=False)
-class Pending:
-    """A job that somebody waits for. ``stop``: it is to end as soon as its process can be told."""
-
-    plan: Plan
-    position: Position
-    name: str
-    arguments: tuple[Any, ...]
-    number: int = 0
-    future: Future[Any] = field(default_factory=Future)
-    engine: Process | None = None
-    stop: bool = False
-    began: float = 0.0
-    asked: float = field(default_factory=time.monotonic)
-
-    @property
-    def characters(self) -> int:
-        """In the texts that it is given."""
-        given = (text for item in self.arguments for text in (item if isinstance(item, list) else [item]))
-        return sum(len(text) for text in given if isinstance(text, str | bytes))
-
-
-@dataclass(slots=True)
-class Known:
-    """What the last jobs of a sandbox tell about its next ones."""
-
-    used: float = 0.0
-    """Seconds of CPU time, as they counted at ``at``."""
-    at: float = 0.0
-    slow: bool = False
-    """It belongs into the slow lane."""
-    short: int = 0
-    """Short jobs in a row, in the slow lane."""
-    enough: int = QUICK_AGAIN
-    """Short jobs in a row that lead back to the quick lane. Each way back costs a replay there."""
-
-    def slow_down(self) -> None:
-        if not self.slow:
-            self.slow, self.short, self.enough = True, 0, 2 * self.enough
-
-    def use(self, now: float) -> float:
-        """Seconds of CPU time, of which those long ago count less and less."""
-        return self.used * 0.5 ** ((now - self.at) / USE_HALVES)
-
-    def note(self, seconds: float, now: float) -> None:
-        self.used, self.at = self.use(now) + min(seconds, PARTED_SECONDS), now
-        self.short = self.short + 1 if seconds < SHORT_SECONDS else 0
-        if self.short >= self.enough:
-            self.slow = False
-
-
-@dataclass(slots=True, eq=False)
-class Process:
-    """One engine. ``home``: the sandbox that it has for itself; ``slot``: its place among those that serve all."""
-
-    slot: int | None = None
-    lane: str = SLOW
-    pid: int = 0
-    born: float = 0.0
-    home: UUID | None = None
-    line: Line | None = None
-    sent: dict[int, Pending] = field(default_factory=dict)
-    """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
-    waiting: deque[Pending] = field(default_factory=deque)
 
 
 class Pool:
@@ -349,18 +276,10 @@ class Pool:
                 self._send(process, Job(pending.number, *what, may_part))
 
     def _take_turn(self, process: Process) -> Pending | None:
-        """The job that is next: of the sandbox that has had the least time, as far as that makes up for the waiting.
-
-        Never of a sandbox that has another job there, so that all of one can go elsewhere.
-        """
-        at_work, now = [pending.plan.sandbox_id for pending in process.sent.values()], time.monotonic()
-        ready = [pending for pending in process.waiting if pending.plan.sandbox_id not in at_work]
-        if not ready:
-            return None
-        chosen = min(
-            ready, key=lambda job: self._know(job.plan.sandbox_id).use(now) - WAITING_COUNTS * (now - job.asked)
-        )
-        process.waiting.remove(chosen)
+        now = time.monotonic()
+        chosen = process.first(lambda job: self._know(job.plan.sandbox_id).use(now), now)
+        if chosen is not None:
+            process.waiting.remove(chosen)
         return chosen
 
     def _send(self, process: Process, message: Any) -> None:

@@ -28,6 +28,7 @@ from uuid import UUID
 from sandbox import memory, rendering
 from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.engines.jobs import EXPECTED, JOBS
+from sandbox.engines.lanes import PATIENCE_SECONDS
 from sandbox.engines.line import Line
 from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
 from sandbox.engines.nursery import connect
@@ -36,8 +37,6 @@ from sandbox.records import Plan, Record
 
 log = logging.getLogger(__name__)
 
-PATIENCE_SECONDS = {QUICK: 0.1, SLOW: 0.2}
-"""Of CPU time, for which a job may keep the other sandboxes of a process in this lane waiting."""
 NICE = {QUICK: 0, SLOW: 10}
 """How far a process stands back: beside one that is busy all the time, 10 gets a tenth. (Rejected: only the time that
 nobody else wants. On a machine that is busy for long, that is none at all.)"""
@@ -50,8 +49,6 @@ IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 BYTES_A_BLOCK = 85
 """Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
-
-
 BYTES_AN_OBJECT = 10_000
 """Of memory for each node and pod, as a rule of thumb for when garbage is worth collecting."""
 

@@ -157,6 +157,20 @@ def test_the_oldest_branches_make_room(settled: Any, node: Any, monkeypatch: pyt
     assert row.log_bytes == sum(len(text) for text in row.records.values_list("command", flat=True))
 
 
+def test_a_branch_that_makes_room_for_a_reopened_one_gives_its_characters_back(
+    settled: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.execute(settled.sandbox, node("left-behind"))
+    store.go_to(settled.sandbox, lambda position: 3)
+    store.execute(settled.sandbox, node("instead"))
+    monkeypatch.setattr(branches, "MOST", 0)
+    store.reopen(settled.sandbox, branches.listed(settled.row())[0].key)
+    assert summaries(settled.sandbox)[-1] == "apply Node left-behind"
+    assert not Branch.objects.exists()
+    row = settled.row()
+    assert row.log_bytes == sum(len(text) for text in row.records.values_list("command", flat=True))
+
+
 def test_branches_go_before_a_log_is_full(settled: Any, node: Any, settings: Any) -> None:
     store.execute(settled.sandbox, node("left-behind"))
     store.go_to(settled.sandbox, lambda position: 3)

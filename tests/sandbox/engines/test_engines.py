@@ -21,10 +21,11 @@ from django.db import OperationalError
 from sandbox import store
 from sandbox.engines import site, turns
 from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
+from sandbox.engines.lanes import Known, Pending, Process
 from sandbox.engines.line import Line
 from sandbox.engines.messages import Ask, Hello, Job
 from sandbox.engines.nursery import connect
-from sandbox.engines.pool import Known, Pending, Pool, Process
+from sandbox.engines.pool import Pool
 from sandbox.engines.process import Engine
 from sandbox.models import Sandbox
 from sandbox.panels.view import View

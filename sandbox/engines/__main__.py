@@ -20,6 +20,7 @@ from sandbox.panels import PANELS  # noqa: E402
 from sandbox.panels.view import View  # noqa: E402
 from sandbox.records import START, Database, Plan  # noqa: E402
 
+memory.give_back_what_is_freed()
 # What is made on first use, the templates above all, is made before the first visitor waits for it.
 empty = Live(Plan(UUID(int=0), 0, "null", QUEUE_RULES[0], ""), Database())
 rendering.fragments(empty, START, View(), PANELS, True)

@@ -11,7 +11,7 @@ import time
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-from sandbox import startup
+from sandbox import memory, startup
 
 STUCK_SECONDS = 3
 SWITCH_SECONDS = 0.001
@@ -30,6 +30,7 @@ def main() -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
+    memory.give_back_what_is_freed()
     limits = startup.limits()
     listener = startup.listener(options.bind, options.port)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
@@ -45,13 +46,13 @@ def serve(options: argparse.Namespace) -> None:
         site.collect()
     site.check_static()
 
-    from sandbox import memory, pruning
+    from sandbox import pruning
     from sandbox.asgi import application
     from sandbox.engines.site import engines
     from sandbox.server.serve import Server
     from sandbox.staticfiles import StaticFiles
 
-    memory.keep_what_is_loaded()
+    memory.keep_what_is_loaded(memory.WITHOUT if settings.ENGINE_PROCESSES else memory.WITH_SIMULATIONS)
     # Reading a large body takes a thread many milliseconds; the others need not wait for Python's usual five each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     started = engines()

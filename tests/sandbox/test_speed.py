@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import platform
+import subprocess
+import sys
 import threading
 from dataclasses import asdict
 from typing import Any
@@ -128,6 +131,43 @@ def test_dropped_simulations_are_cleared_away_together(monkeypatch: pytest.Monke
         memory.dropped(1000)
         memory.collect_if_due()
     assert len(looks) == 1
+
+
+ONE_OF_MANY_THREADS = """
+import sys, threading
+from sandbox import memory
+if sys.argv[1] == "given back":
+    memory.give_back_what_is_freed()
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+def read():
+    started.wait()
+    for size in range(200_000, 1_000_000, 50_000):
+        text = b"x".join([b"y" * 100] * (size // 100)).decode()
+        kept.append(bytearray(600))
+        del text
+    done.wait()
+
+kept, started, done = [], threading.Barrier(17), threading.Barrier(17)
+threads = [threading.Thread(target=read) for _ in range(16)]
+for thread in threads:
+    thread.start()
+before = resident()
+started.wait()
+done.wait()
+print((resident() - before) // 1_000_000)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only the GNU C library keeps what threads have freed")
+def test_what_threads_have_read_leaves_no_memory_behind() -> None:
+    def left(how: str) -> int:
+        command = [sys.executable, "-c", ONE_OF_MANY_THREADS, how]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    assert left("given back") < left("kept") / 2
 
 
 @pytest.mark.asyncio

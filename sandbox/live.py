@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox import engine, memory
+from sandbox import engine
 from sandbox.guide import guide
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.past import Past
@@ -183,7 +183,6 @@ class Live:
         nearest = max((n for n in self.keyframes if n <= position.head), default=0)
         if nearest <= self.n <= position.head and kept.get(self.n, 0) == self.state:
             return
-        memory.dropped(self.size)
         if not nearest:
             self._start_over()
             return

@@ -1,7 +1,7 @@
 """How memory comes back: when Python looks for cycles of garbage, and what the C library keeps of what was freed.
 
 By default Python goes through every live simulation now and then, and everybody waits meanwhile: half a second with a
-hundred sandboxes.
+hundred sandboxes. An engine looks when its memory is nearly full, see ``sandbox/engines/process.py``.
 """
 
 from __future__ import annotations
@@ -9,20 +9,15 @@ from __future__ import annotations
 import ctypes
 import gc
 
-WITH_SIMULATIONS = (10_000, 10, 5_000)
+OF_AN_ENGINE = (10_000, 10, 5_000)
 """Young objects are looked at as often as ever; all of them once in a long while."""
-WITHOUT = (10_000, 10, 10)
-"""A process that holds no simulation is gone through in some milliseconds, and what it read was large."""
+OF_THE_SITE = (10_000, 10, 10)
+"""It is gone through in some milliseconds, and what it has read was large."""
 MALLOC_SETTINGS = {-8: 2, -3: 128 * 1024}
 """``M_ARENA_MAX`` areas, and the bytes from which on a block is mapped by itself, ``M_MMAP_THRESHOLD``."""
-DROPPED_BEFORE_LOOKING = 50_000
-"""Nodes and pods of simulations that were dropped: they hold cycles, which only a full look finds."""
-SMALLEST = 100
-
-_dropped = 0
 
 
-def keep_what_is_loaded(thresholds: tuple[int, int, int] = WITH_SIMULATIONS) -> None:
+def keep_what_is_loaded(thresholds: tuple[int, int, int] = OF_AN_ENGINE) -> None:
     """To be called at the end of the start: what is there now stays, and is never looked at again."""
     gc.collect()
     gc.freeze()
@@ -38,17 +33,3 @@ def give_back_what_is_freed() -> None:
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         for setting, value in MALLOC_SETTINGS.items():
             mallopt(setting, value)
-
-
-def dropped(objects: int) -> None:
-    """A simulation of so many nodes and pods is not needed any more."""
-    global _dropped
-    _dropped += SMALLEST + objects
-
-
-def collect_if_due() -> None:
-    """To be called when nobody waits: look for what was dropped, when it is worth it."""
-    global _dropped
-    if _dropped >= DROPPED_BEFORE_LOOKING:
-        _dropped = 0
-        gc.collect()

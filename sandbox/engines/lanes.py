@@ -28,6 +28,8 @@ QUICK_AGAIN = 5
 """Short jobs in a row, after which a sandbox is back in the quick lane; twice as many each time that it leaves it."""
 WAITING_COUNTS = 0.1
 """Seconds of CPU time that a second of waiting makes up for, so that nobody waits for ever."""
+NEW_SECONDS = 1.0
+"""What one counts of which nothing is known: whoever begins again and again does not come before those who stay."""
 USE_HALVES = 5.0
 """Seconds in which half of what was used is forgotten."""
 PATIENCE_SECONDS = {QUICK: 0.1, SLOW: 0.2}

@@ -35,6 +35,7 @@ from sandbox.engines.jobs import COMMANDS
 from sandbox.engines.lanes import (
     HANDED_BACK_SECONDS,
     MOST_QUICK_CHARACTERS,
+    NEW_SECONDS,
     PARTED_SECONDS,
     SENT_AHEAD,
     Known,
@@ -252,7 +253,9 @@ class Pool:
         return self.slots[-1 if self._know(sandbox_id).slow else sandbox_id.int % (len(self.slots) - 1)]
 
     def _know(self, sandbox_id: UUID) -> Known:
-        found = self.known.setdefault(sandbox_id, Known())
+        found = self.known.get(sandbox_id)
+        if found is None:
+            found = self.known[sandbox_id] = Known(NEW_SECONDS, time.monotonic())
         self.known.move_to_end(sandbox_id)
         if len(self.known) > MOST_KNOWN:
             self.known.popitem(last=False)

@@ -25,7 +25,7 @@ from types import FrameType
 from typing import Any
 from uuid import UUID
 
-from sandbox import memory, rendering
+from sandbox import rendering
 from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.lanes import PATIENCE_SECONDS
@@ -49,8 +49,10 @@ IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 BYTES_A_BLOCK = 85
 """Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
-BYTES_AN_OBJECT = 10_000
-"""Of memory for each node and pod, as a rule of thumb for when garbage is worth collecting."""
+FULL = 0.75
+"""Of the memory that a process may have: from there on it looks for garbage, then gives up what can be made anew."""
+GROWN = 1.05
+"""How much more there has to be than after the last look for garbage."""
 
 
 class Interrupted(BaseException):
@@ -95,7 +97,8 @@ class Engine:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
         self.address, self.key, self.line, self.lane, self.most, self.held = address, key, line, lane, most, held
         os.nice(NICE[lane])
-        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
+        self.full = FULL * most
+        """Bytes of this process from which on it looks for garbage."""
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
         self.slow: set[UUID] = set()
@@ -169,9 +172,11 @@ class Engine:
     def ask(self, question: Ask) -> Any:
         """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
         was, self.open = self.open, False
+        _limit_data(None)
         self.line.send(question)
         while isinstance(answer := self.line.recv(), Job):
             self.ahead.append(answer)
+        _limit_data(self.most)
         self.open = was
         if was and self.due is not None:
             self.due()
@@ -189,7 +194,7 @@ class Engine:
         return found
 
     def _forget(self, sandbox_id: UUID) -> None:
-        memory.dropped(self.sizes.pop(sandbox_id, 0) // BYTES_AN_OBJECT)
+        self.sizes.pop(sandbox_id, None)
         self.slow.discard(sandbox_id)
         self.lives.pop(sandbox_id, None)
         rendering.cache.forget(sandbox_id)
@@ -198,20 +203,34 @@ class Engine:
         """Simulations that were not used for longest make room, while nobody waits for an answer."""
         while len(self.lives) > 1 and sum(self.sizes.values()) > self.held:
             self._forget(next(iter(self.lives)))
-        memory.collect_if_due()
+        if _data_bytes() > self.full:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Simulations hold cycles, which only a full look finds: half a second when there are many."""
+        gc.collect()
+        if _data_bytes() > FULL * self.most:
+            for sandbox_id in list(self.lives)[: len(self.lives) // 2]:
+                self._forget(sandbox_id)
+            gc.collect()
+        self.full = max(FULL * self.most, GROWN * _data_bytes())
 
     # --- interruptions ---
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Inside, the work is on one sandbox alone: what is left half done is given up when a signal ends the block."""
+        """Inside, the work is on one sandbox alone: what is left half done is given up when a signal ends the block, or
+        when there is no memory for it. Outside, half a message would have been read, and nobody be understood again.
+        """
         self.open = True
+        _limit_data(self.most)
         try:
             if self.due is not None:
                 self.due()
             yield
         finally:
             self.open = False
+            _limit_data(None)
 
     def _alarm(self, signum: int, frame: FrameType | None) -> None:
         at_work = self._part if self.lane == SLOW else self._hand_back
@@ -245,7 +264,9 @@ class Engine:
         job = self.job
         if job is None:
             return
-        self.due = None
+        # Nothing comes between: neither another signal nor a lack of memory.
+        was, self.open, self.due = self.open, False, None
+        _limit_data(None)
         if not job.may_part:
             self.slow.add(job.plan.sandbox_id)
             raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
@@ -273,7 +294,8 @@ class Engine:
         # The objects of others are never looked at again, so that their memory stays shared.
         gc.freeze()
         # What it shares with the others does not count as its own.
-        resource.setrlimit(resource.RLIMIT_DATA, (_data_bytes() + self.most, resource.RLIM_INFINITY))
+        self.most += _data_bytes()
+        self.full = FULL * self.most
         os.nice(NICER)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
@@ -287,6 +309,14 @@ class Engine:
         self.line.close()
         self.line = made
         self.slow.clear()
+        self.open, self.due = was, None
+        if was:
+            _limit_data(self.most)
+
+
+def _limit_data(most: int | None) -> None:
+    """How much memory this process may have, in bytes; None = any amount. Beyond, a ``MemoryError`` is raised."""
+    resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY if most is None else most, resource.RLIM_INFINITY))
 
 
 def _data_bytes() -> int:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from sandbox import memory, statements
+from sandbox import statements
 from sandbox.engines import jobs
 from sandbox.engines.errors import Occupied
 from sandbox.engines.pool import Pool
@@ -53,7 +53,7 @@ class Inside:
                 found = self.lives[plan.sandbox_id] = Live(plan, Database())
             self.lives.move_to_end(plan.sandbox_id)
             while len(self.lives) > HELD:
-                memory.dropped(self.lives.popitem(last=False)[1].size)
+                self.lives.popitem(last=False)
             return found
 
     def ask(self, plan: Plan, position: Position, name: str, arguments: tuple[Any, ...], seconds: float) -> Any:

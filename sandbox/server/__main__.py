@@ -52,7 +52,7 @@ def serve(options: argparse.Namespace) -> None:
     from sandbox.server.serve import Server
     from sandbox.staticfiles import StaticFiles
 
-    memory.keep_what_is_loaded(memory.WITHOUT if settings.ENGINE_PROCESSES else memory.WITH_SIMULATIONS)
+    memory.keep_what_is_loaded(memory.OF_THE_SITE)
     # Reading a large body takes a thread many milliseconds; the others need not wait for Python's usual five each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     started = engines()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from sandbox import memory, statements
+from sandbox import statements
 from sandbox.handler import OneThreadHandler
 from sandbox.layers import LocalChannelLayer
 from sandbox.models import Sandbox
@@ -121,16 +121,6 @@ def test_a_sandbox_that_is_gone_has_no_place(visitor: Any) -> None:
     assert statements.sandbox(visitor.sandbox.pk) is None
     with pytest.raises(Sandbox.DoesNotExist):
         statements.place(visitor.sandbox.pk)
-
-
-def test_dropped_simulations_are_cleared_away_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[None] = []
-    monkeypatch.setattr(memory.gc, "collect", lambda: looks.append(None))
-    monkeypatch.setattr(memory, "_dropped", 0)
-    for _ in range(75):
-        memory.dropped(1000)
-        memory.collect_if_due()
-    assert len(looks) == 1
 
 
 ONE_OF_MANY_THREADS = """

@@ -19,11 +19,11 @@ import pytest
 from django.db import OperationalError
 
 from sandbox import store
-from sandbox.engines import site, turns
+from sandbox.engines import process, site, turns
 from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
 from sandbox.engines.lanes import Known, Pending, Process
 from sandbox.engines.line import Line
-from sandbox.engines.messages import Ask, Hello, Job
+from sandbox.engines.messages import SLOW, Ask, Hello, Job
 from sandbox.engines.nursery import connect
 from sandbox.engines.pool import Pool
 from sandbox.engines.process import Engine
@@ -103,6 +103,14 @@ def head(sandbox: Sandbox) -> int:
 
 def cluster(sandbox: Sandbox) -> str:
     return str(site.read(sandbox, "fragments", View(), ["cluster"], True, False, {})["cluster"].html)
+
+
+def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Pool) -> None:
+    steady, now = pool._know(uuid4()), time.monotonic()
+    steady.used = 0.5
+    assert pool._know(uuid4()).use(now) > steady.use(now)
+    known = pool._know(uuid4())
+    assert known.use(time.monotonic() + 30) < 0.05, "that is soon forgotten"
 
 
 def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
@@ -368,8 +376,8 @@ def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
 ) -> None:
     sandbox = large()
     store.execute(sandbox, SETTLE)
-    for process in list(pool.homes.values()):
-        os.kill(process.pid, signal.SIGKILL)
+    for ended in list(pool.homes.values()):
+        os.kill(ended.pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     with monkeypatch.context() as patch:
         patch.setattr(site, "READING_SECONDS", 0.3)
@@ -433,6 +441,43 @@ def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) ->
         line.close()
 
 
+def test_an_answer_for_which_there_is_no_memory_is_read_to_its_end() -> None:
+    """Else the next one would begin in the middle of it, and the engine wait for ever."""
+    here, there = Pipe()
+    pid = os.fork()
+    if not pid:
+        without_memory(Line(there))
+    line = Line(here)
+    assert line.recv() == Ask("between", ())
+    line.send(b"x" * (64 << 20))
+    assert line.recv() == "no memory"
+    assert line.recv() == Ask("keys", ())
+    line.send({1: 2})
+    assert line.recv() == {1: 2}
+    os.waitpid(pid, 0)
+    line.close()
+
+
+def without_memory(line: Line) -> None:
+    """An engine in the middle of a job, which may not have as much as the answer takes; never returns."""
+    try:
+        engine = Engine.__new__(Engine)
+        engine.line, engine.ahead, engine.open, engine.due = line, deque(), False, None
+        engine.most = process._data_bytes() + (16 << 20)
+        try:
+            with engine.interruptible():
+                answer = engine.ask(Ask("between", ()))
+                line.send(len([bytearray(answer) for _ in range(4)]))
+        except MemoryError:
+            line.send("no memory")
+        answer = b""
+        with engine.interruptible():
+            found = engine.ask(Ask("keys", ()))
+        line.send(found)
+    finally:
+        os._exit(0)
+
+
 def parting(address: str, key: bytes) -> None:
     """What an engine does when its job takes long, with a slow hand; never returns."""
     send = Line.send
@@ -442,9 +487,15 @@ def parting(address: str, key: bytes) -> None:
             time.sleep(0.3)
         send(line, message)
 
+    def interrupted(address: str, key: bytes) -> Line:
+        engine._alarm(signal.SIGPROF, None)
+        return connect(address, key)
+
     try:
         Line.send = slowly  # type: ignore[method-assign]
+        process.connect = interrupted  # type: ignore[attr-defined]
         engine = Engine.__new__(Engine)
+        engine.lane, engine.open, engine.due = SLOW, True, None
         engine.address, engine.key, engine.most = address, key, 1 << 40
         engine.line, engine.slow, engine.ahead, engine.sizes = Line(Pipe()[0]), set(), deque(), {}
         engine.lives, engine.home = OrderedDict(), None

@@ -35,7 +35,7 @@ from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import Recorder
+from scheduler_engine.trace.events import ObjectApplied, Recorder
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 WORKLOAD_CONTROLLERS = (
@@ -166,6 +166,8 @@ class Cluster:
                 check_update(old.manifest, new, document)
                 self.api.update(new)
             self.api.remember(kind, key, manifest)
+            if self.recorder.full:
+                self.recorder.add(ObjectApplied(kind, key, dict(manifest)))
         except ApiError as problem:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem

@@ -40,7 +40,9 @@ class ElectionSettings:
 
 
 class Group(Protocol):
-    """What the replicas have in common. ``last`` is the scheduler that began or ended last."""
+    """What the replicas have in common. ``last`` is the scheduler that began or ended last, ``assumed_ttl_us`` the ttl
+    of their caches in microseconds, 0 = never.
+    """
 
     api: ApiServer
     timeline: Timeline
@@ -49,6 +51,7 @@ class Group(Protocol):
     configuration: Configuration
     queue_rules: str
     numbers: CycleNumbers
+    assumed_ttl_us: int
     last: Scheduler
 
 
@@ -234,6 +237,7 @@ class Replica:
                 group.queue_rules,
                 group.numbers,
             )
+            self.scheduler.cache.ttl_us = group.assumed_ttl_us
             self.scheduler.list_objects()
         group.last = self.scheduler
 

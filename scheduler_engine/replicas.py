@@ -11,7 +11,7 @@ from scheduler_engine.config.types import Configuration
 from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.scheduler.scheduler import CycleNumbers, Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
-from scheduler_engine.trace.events import Recorder, ReplicasConfigured
+from scheduler_engine.trace.events import AssumedPodsExpire, Recorder, ReplicasConfigured
 
 NAME = "kube-scheduler"
 MAX_TRIES = 120_000
@@ -42,6 +42,7 @@ class Replicas:
         self.configuration = configuration
         self.queue_rules = queue_rules
         self.numbers = CycleNumbers()
+        self.assumed_ttl_us = 0
         self.turn = 0
         self.members = [Replica(self, "", None)]
         self.members[0].start("")
@@ -76,6 +77,14 @@ class Replicas:
     def leaders(self) -> list[Replica]:
         """Those who have a scheduler, whether it stands still or not."""
         return [member for member in self.members if member.scheduler is not None]
+
+    def expire_assumed_pods_after(self, ttl_us: int) -> None:
+        """In all caches, those of schedulers to come too; 0 = never. It counts from the next binding that finishes."""
+        self.assumed_ttl_us = ttl_us
+        for member in self.leaders():
+            assert member.scheduler is not None
+            member.scheduler.cache.ttl_us = ttl_us
+        self.recorder.add(AssumedPodsExpire(ttl_us))
 
     def work(self) -> bool:
         """Somebody handles one watch event; False when nobody has one."""

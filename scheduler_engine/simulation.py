@@ -165,11 +165,16 @@ def _allow(simulation: Simulation, command: commands.Allow) -> None:
         raise Rejected(f"{command.pod} does not wait on Permit")
 
 
+def _assumed_ttl(simulation: Simulation, command: commands.AssumedTtl) -> None:
+    simulation.replicas.expire_assumed_pods_after(round(command.seconds * SECOND_US))
+
+
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
     "configure": _configure,
     "fault": _fault,
     "allow": _allow,
+    "assumed-ttl": _assumed_ttl,
     **time_commands.HANDLERS,
     **cluster_commands.HANDLERS,
     **replica_commands.HANDLERS,

@@ -15,6 +15,8 @@ from django.db import Error as DatabaseFailure
 from sandbox import engine, quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
+from sandbox.panels.cache.dump import dump
+from sandbox.panels.facts.admission import admitted
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
 from sandbox.panels.model.moment import Moment
@@ -101,6 +103,12 @@ def manifest_text(live: Live, position: Position, kind: str, key: str, at: Momen
     return None if found is None else yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
 
 
+def admission(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> list[Any] | None:
+    """What the API server changed in the manifest that was applied, line by line, at a moment."""
+    live.move_to(position)
+    return admitted(live.at(at), kind, key)
+
+
 def names(live: Live, position: Position, kind: str, namespace: str) -> list[str]:
     """Of the objects of a kind; ``namespace``: "" for a kind without."""
     start = f"{namespace}/" if namespace else ""
@@ -114,6 +122,12 @@ def steps_made(live: Live, position: Position) -> int:
 
 def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:
     return faults.choices(_world(live, position), point, profile)
+
+
+def cache_dump(live: Live, position: Position, at: Moment | None = None) -> str:
+    """What the scheduler would log on SIGUSR2 at a moment."""
+    live.move_to(position)
+    return dump(live.at(at))
 
 
 def leader_form(live: Live, position: Position) -> dict[str, Any]:
@@ -151,9 +165,11 @@ JOBS: dict[str, Callable[..., Any]] = {
         log_until,
         manifest,
         manifest_text,
+        admission,
         names,
         steps_made,
         fault_choices,
+        cache_dump,
         leader_form,
         prometheus,
         check,

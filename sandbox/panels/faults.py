@@ -14,6 +14,12 @@ WORDS = {
     "error": "fails with an error",
     "deny": "says no",
     "wait": "takes its time",
+    "late": "is heard of late",
+}
+LASTING = {"wait": "waits {seconds}", "late": "the scheduler hears of it {seconds} late"}
+HELD = {
+    "wait": "holds {pod} up, {left} left",
+    "late": "{pod} is bound, the scheduler hears of it in {left}",
 }
 POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
 DEFAULT_SECONDS = 10
@@ -25,13 +31,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _row(world: World, fault: Fault) -> dict[str, Any]:
     wish = fault.wish
-    what = f"waits {seconds(wish.duration_us)}" if wish.answer == "wait" else WORDS[wish.answer]
-    left = max(0, fault.until_us - world.clock_us)
+    what = LASTING.get(wish.answer, WORDS[wish.answer]).format(seconds=seconds(wish.duration_us))
+    left = seconds(max(0, fault.until_us - world.clock_us))
+    held = HELD.get(wish.answer, HELD["wait"]).format(pod=short_name(fault.pod), left=left)
     return {
         "number": wish.number,
         "plugin": wish.plugin,
         "text": f"Next call of {wish.plugin} at {POINTS[wish.point]}: {what}",
-        "held": f"holds {short_name(fault.pod)} up, {seconds(left)} left" if fault.pod else "",
+        "held": held if fault.pod else "",
         "who": world.people.get(wish.number, ""),
     }
 

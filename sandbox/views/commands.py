@@ -36,6 +36,7 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
     "settle": lambda data: {"kind": "settle"},
     "run": lambda data: {"kind": "run"},
     "advance": _advance,
+    "assumed-ttl": lambda data: {"kind": "assumed-ttl", "seconds": _number(data, "seconds", 0)},
 }
 MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
     "back": lambda position, data: position.head - 1,

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from sandbox import store
 from sandbox.access import Access, edits, reads, who
 from sandbox.engines import site
+from sandbox.panels.faults import LASTING
 from scheduler_engine.errors import Rejected
 
 FORM = "fragments/fault_form.html"
@@ -39,8 +40,8 @@ def allow(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 def _seconds(given: dict[str, str]) -> float:
-    """Raises ``Rejected``. Only a wait has a length."""
-    if given.get("answer") != "wait":
+    """Raises ``Rejected``. Only a wait and a delay of the watch have a length."""
+    if given.get("answer") not in LASTING:
         return 0
     try:
         return float(given.get("seconds", ""))

@@ -21,6 +21,13 @@ def panel(request: HttpRequest, access: Access, panel_id: str) -> HttpResponse:
 
 
 @reads
+def dump(request: HttpRequest, access: Access) -> HttpResponse:
+    """The scheduler's cache and queue as text, as a real one logs them on SIGUSR2."""
+    at = View.from_mapping(request.GET.dict()).at
+    return HttpResponse(site.read(access.sandbox, "cache_dump", at), content_type="text/plain; charset=utf-8")
+
+
+@reads
 def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     """The manifest of the object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
     at = View.from_mapping(request.GET.dict()).at
@@ -28,3 +35,13 @@ def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     if text is None:
         raise Http404
     return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": []})
+
+
+@reads
+def admission(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    """What the API server made of the manifest of the object ``kind``/``key`` that was applied."""
+    at = View.from_mapping(request.GET.dict()).at
+    lines = site.read(access.sandbox, "admission", kind, request.GET.get("key", ""), at)
+    if lines is None:
+        raise Http404
+    return render(request, "fragments/admission.html", {"lines": lines})

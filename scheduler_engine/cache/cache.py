@@ -122,7 +122,7 @@ class Cache:
             self._tell_pod(pod, "added")
         elif key in self.assumed_pods:
             self._update_pod(state.pod, pod)
-            self._tell_pod(pod, "confirmed")
+            self._tell_pod(pod, "confirmed", before=state.pod.node_name)
         else:
             raise CacheError(f"pod {key}({pod.key}) was already in added state")
 
@@ -324,9 +324,12 @@ class Cache:
 
     # --- trace ---------------------------------------------------------------------------------------------------
 
-    def _tell_pod(self, pod: Pod, what: str) -> None:
+    def _tell_pod(self, pod: Pod, what: str, before: str = "") -> None:
+        """``before``: the node that it was counted on until now."""
         if self.recorder is not None:
-            self.recorder.add(CachePodChanged(pod.key, pod.node_name, what, pod.uid))
+            moved = dict.fromkeys((before or pod.node_name, pod.node_name))
+            stamped = tuple((name, self.nodes[name].generation) for name in moved if name in self.nodes)
+            self.recorder.add(CachePodChanged(pod.key, pod.node_name, what, pod.uid, stamped))
 
     def _tell_node(self, name: str, what: str, generation: int) -> None:
         if self.recorder is not None:
@@ -348,8 +351,8 @@ class Cache:
             return
         self.tell_tree()
         rebuilt = (NODE_INFO_LIST, *REBUILT_TOGETHER) if all_lists else REBUILT_TOGETHER if copied.derived else ()
-        recency = ((name, info.generation) for name, info in self.nodes.items()) if self.recorder.full else ()
         order = tuple(info.name for info in snapshot.node_info_list) if all_lists else None
+        known = len(self.nodes)
         self.recorder.add(
-            SnapshotTaken(cycle, snapshot.generation, copied.names, copied.stopped_at, rebuilt, tuple(recency), order)
+            SnapshotTaken(cycle, snapshot.generation, copied.names, copied.stopped_at, known, rebuilt, order)
         )

@@ -111,6 +111,10 @@ BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS and time_us(command) > 0,
         f"seconds: must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}",
     ),
+    "assumed-ttl": (
+        lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
+        f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}",
+    ),
     "fault": (
         lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
         f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}",

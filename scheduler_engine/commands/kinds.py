@@ -154,6 +154,17 @@ class Allow:
 
 
 @dataclass(frozen=True, slots=True)
+class AssumedTtl:
+    """An assumed pod expires in the cache so many ``seconds`` after its binding has finished; 0 = never, the default.
+
+    Kubernetes v1.34 has a constant there, ``durationToExpireAssumedPod`` = 0.
+    """
+
+    kind: ClassVar[str] = "assumed-ttl"
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class NodeCondition:
     """Give a node's condition ``type`` (Ready, MemoryPressure …) a ``status``: True, False or Unknown."""
 
@@ -254,6 +265,7 @@ Command = (
     | Configure
     | Fault
     | Allow
+    | AssumedTtl
     | NodeCondition
     | Usage
     | KubeletConfigure

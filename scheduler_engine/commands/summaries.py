@@ -75,6 +75,9 @@ SUMMARIES: dict[str, Callable[[Any], str]] = {
     "configure": lambda command: "configure the scheduler",
     "fault": lambda command: f"fault: {command.plugin} at {command.point} answers {command.answer}",
     "allow": lambda command: f"allow {command.pod}",
+    "assumed-ttl": lambda command: (
+        f"assumed pods expire after {command.seconds:g} s" if command.seconds else "assumed pods never expire"
+    ),
     "node-condition": lambda command: f"{command.node}: {command.type} is {command.status}",
     "usage": _usage,
     "kubelet": lambda command: f"configure the kubelet on {command.node}",

@@ -28,7 +28,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "reserve": ("error", "deny"),
     "permit": ("error", "deny", "wait"),
     "preBind": ("error", "deny", "wait"),
-    "bind": ("error", "wait"),
+    "bind": ("error", "wait", "late"),
     "postBind": ("error",),
 }
 """Extension point → what a plugin can be made to answer there. QueueSort has none: it compares two pods."""
@@ -44,7 +44,8 @@ class FaultyPlugin:
     """Stands in for ``original`` (None: for a plugin that does not take part at ``point`` by itself).
 
     ``number``: the command that wished for it. ``duration_us``: a wait's length. At Permit it is the timeout after
-    which the pod is rejected unless it is allowed; at PreBind and Bind the plugin is called when it is over.
+    which the pod is rejected unless it is allowed; at PreBind and Bind the plugin is called when it is over. ``late``:
+    the plugin binds the pod, and for so long the scheduler does not hear of it.
     """
 
     reads_other_nodes = True
@@ -83,7 +84,10 @@ class FaultyPlugin:
                 return Status(Code.WAIT, (DELAY,))
             self._step_aside(pod)
             return None
-        self._step_aside(pod)
+        self._step_aside(pod, told=self.answer != "late")
+        if self.answer == "late":
+            self.framework.handle.scheduler.hear_late_of(pod, self.duration_us, self.number)
+            return None
         if self.answer == "wait":
             return Status(Code.WAIT)
         return error(ERROR) if self.answer == "error" else unschedulable(DENIAL)
@@ -91,8 +95,9 @@ class FaultyPlugin:
     def _tell(self, pod: Pod, until_us: int | None) -> None:
         self.framework.handle.recorder.add(FaultStruck(self.number, pod.key, until_us))
 
-    def _step_aside(self, pod: Pod) -> None:
-        self._tell(pod, None)
+    def _step_aside(self, pod: Pod, told: bool = True) -> None:
+        if told:
+            self._tell(pod, None)
         self.spent = True
         plugins = _plugins_at(self.framework, self.point)
         kept = [self.original if plugin is self else plugin for plugin in plugins]

@@ -190,17 +190,22 @@ class NoNominations:
         return False
 
 
-class WaitingPods(Protocol):
-    """The pods that wait on Permit."""
+class SchedulerServices(Protocol):
+    """What a scheduler does for its plugins."""
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
+    def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None: ...
 
-class NobodyWaits:
-    """Where there are no binding cycles."""
+
+class NoScheduler:
+    """Where there are neither binding cycles nor a watch."""
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False
+
+    def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
+        """Nothing comes by a watch here, late or not."""
 
 
 class FrameworkView(Protocol):
@@ -231,7 +236,7 @@ class Handle:
     random: Random
     framework: FrameworkView | None = None
     cycle: int = 0
-    waiting_pods: WaitingPods = field(default_factory=NobodyWaits)
+    scheduler: SchedulerServices = field(default_factory=NoScheduler)
 
     @property
     def now_us(self) -> int:

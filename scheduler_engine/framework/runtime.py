@@ -5,7 +5,7 @@ Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 from scheduler_engine.api.objects import Pod
@@ -22,8 +22,17 @@ from scheduler_engine.framework.interface import (
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.node_results import Judge, NodeResults, score_failure
+from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from scheduler_engine.trace.events import NormalizeRan, PluginsRan, PostFilterRan, PreFilterRan, PreScoreRan, ScoreRan
+from scheduler_engine.trace.events import (
+    CycleStateWritten,
+    NormalizeRan,
+    PluginsRan,
+    PostFilterRan,
+    PreFilterRan,
+    PreScoreRan,
+    ScoreRan,
+)
 
 MAX_PERMIT_TIMEOUT_US = 15 * 60 * 1_000_000
 """A plugin cannot make a pod wait on Permit for longer."""
@@ -89,6 +98,7 @@ class Framework:
         state.write(ACTIVE_FILTERS, active)
         names = None if outcome[0] is None else outcome[0].node_names
         self.handle.recorder.add(PreFilterRan(self.handle.cycle, tuple(verdicts), names))
+        self._tell_state("PreFilter", state, {ACTIVE_FILTERS: None})
         return outcome
 
     def _pre_filter(
@@ -269,6 +279,7 @@ class Framework:
         """An error status when a plugin fails; Skip takes the plugin out of Score."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         failure: Status | None = None
+        known = dict.fromkeys(state.data)
         for plugin in self.points["preScore"]:
             try:
                 status = plugin.pre_score(state, pod, nodes)
@@ -281,7 +292,14 @@ class Framework:
                 failure = error(f'running PreScore plugin "{plugin.name}": {status.message}')
                 break
         self.handle.recorder.add(PreScoreRan(self.handle.cycle, tuple(verdicts)))
+        self._tell_state("PreScore", state, known)
         return failure
+
+    def _tell_state(self, point: str, state: CycleState, known: Container[str]) -> None:
+        """What is in ``state`` and not ``known`` from before."""
+        if self.handle.recorder.full:
+            values = tuple((key, state_text(value)) for key, value in state.data.items() if key not in known)
+            self.handle.recorder.add(CycleStateWritten(self.handle.cycle, point, values))
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
         """Raw scores. Raises PluginError when a plugin fails."""

@@ -73,7 +73,8 @@ def new_leader_elector(config: LeaderElectionConfig, clock: ElectorClock) -> Lea
 class LeaderElector:
     """``observed_time_us`` is by its own clock, None before it has seen anything; ``observed_raw`` is the text last
     compared, None before the first read. ``last_message`` tells why the last try came to nothing, "" when it did not;
-    ``last_outcome`` is created, acquired, renewed, released, held (by somebody else) or failed.
+    ``last_outcome`` is created, acquired, renewed, released, held (by somebody else) or failed. ``last_steps``: (step,
+    how it went) of the last try, see ``ElectorTried``.
     """
 
     config: LeaderElectionConfig
@@ -85,6 +86,7 @@ class LeaderElector:
     reported_leader: str = ""
     last_message: str = ""
     last_outcome: str = ""
+    last_steps: list[tuple[str, str]] = field(default_factory=list)
 
     # --- what it believes ---
 
@@ -125,7 +127,7 @@ class LeaderElector:
 
         A leader with a valid lease first writes without reading; whoever cannot do that reads, judges and writes.
         """
-        self.last_message, self.last_outcome = "", "failed"
+        self.last_message, self.last_outcome, self.last_steps = "", "failed", []
         succeeded = "renewed" if self.is_leader() else "acquired"
         now_us = self.clock.now_us()
         seconds = self.config.lease_duration_ns // SECOND_NS
@@ -134,17 +136,18 @@ class LeaderElector:
             observed = self.observed_record
             # Kept when the write fails: who then has to take the lock anew still writes the old acquire time.
             record = self._continued(record, observed)
-            if self._write(self.lock.update, record, "Failed to update lock optimistically", succeeded):
+            if self._write("fast path", self.lock.update, record, "Failed to update lock optimistically", succeeded):
                 return True
         try:
             old, raw = self.lock.get()
         except ApiError as problem:
             if problem.reason == "NotFound":
-                return self._write(
-                    self.lock.create, record, "error initially creating leader election record", "created"
-                )
+                failure = "error initially creating leader election record"
+                return self._write("create", self.lock.create, record, failure, "created")
             self.last_message = f"error retrieving resource lock {self.lock.describe()}: {problem.message}"
+            self.last_steps.append(("get", "failed"))
             return False
+        self.last_steps.append(("get", "done"))
         return self._judge_and_update(record, old, raw, now_us, succeeded)
 
     def _judge_and_update(
@@ -157,16 +160,18 @@ class LeaderElector:
         if old.holder_identity and self.is_lease_valid(now_us) and not self.is_leader():
             self.last_message = f"lock is held by {old.holder_identity} and has not yet expired"
             self.last_outcome = "held"
+            self.last_steps.append(("judge", "held"))
             return False
+        self.last_steps.append(("judge", "own" if self.is_leader() else "ended" if old.holder_identity else "free"))
         if self.is_leader():
             record = self._continued(record, old)
         else:
             record = replace(record, leader_transitions=old.leader_transitions + 1)
-        return self._write(self.lock.update, record, "Failed to update lock", succeeded)
+        return self._write("update", self.lock.update, record, "Failed to update lock", succeeded)
 
     def release(self) -> bool:
         """Give the lock up, when this elector holds it; also True when it does not hold it."""
-        self.last_message, self.last_outcome = "", "failed"
+        self.last_message, self.last_outcome, self.last_steps = "", "failed", []
         try:
             old, _ = self.lock.get()
         except ApiError as problem:
@@ -179,7 +184,7 @@ class LeaderElector:
             return True
         now_us = self.clock.now_us()
         free = LeaderElectionRecord("", 1, now_us, now_us, old.leader_transitions)
-        return self._write(self.lock.update, free, "Failed to release lock", "released")
+        return self._write("release", self.lock.update, free, "Failed to release lock", "released")
 
     def maybe_report_transition(self) -> None:
         """Tell about a holder other than the one last told about."""
@@ -193,13 +198,20 @@ class LeaderElector:
         return replace(record, acquire_time_us=old.acquire_time_us, leader_transitions=old.leader_transitions)
 
     def _write(
-        self, write: Callable[[LeaderElectionRecord], None], record: LeaderElectionRecord, failure: str, success: str
+        self,
+        step: str,
+        write: Callable[[LeaderElectionRecord], None],
+        record: LeaderElectionRecord,
+        failure: str,
+        success: str,
     ) -> bool:
         try:
             write(record)
         except ApiError as problem:
             self.last_message = f"{failure}: {problem.message}"
+            self.last_steps.append((step, "failed"))
             return False
+        self.last_steps.append((step, "done"))
         self.last_message, self.last_outcome = "", success
         self._observe(record)
         return True

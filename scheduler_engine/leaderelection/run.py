@@ -111,7 +111,7 @@ class Election:
         elector = self.elector
         if elector.lock.recorder is not None:
             said = elector.last_outcome, elector.last_message, elector.get_leader(), elector.valid_until_us()
-            elector.lock.recorder.add(ElectorTried(elector.lock.identity, *said))
+            elector.lock.recorder.add(ElectorTried(elector.lock.identity, *said, tuple(elector.last_steps)))
 
     # --- waiting ---
 

@@ -193,7 +193,7 @@ class Evaluator:
     def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> None:
         """A victim that still waits on Permit is not deleted: its wait is over, and it is queued again."""
         message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
-        if not self.handle.waiting_pods.reject_waiting_pod(victim.uid, PLUGIN, "preempted"):
+        if not self.handle.scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted"):
             self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
         text = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.events import ClusterEvent
 from scheduler_engine.framework.events_registry import QueueingHintMap
 from scheduler_engine.framework.interface import ObjectReader, QueuedPodInfo
@@ -18,7 +18,7 @@ from scheduler_engine.queue.heap import Less
 from scheduler_engine.queue.hints import RETRY, Decision, QueueingHints
 from scheduler_engine.queue.nominator import Nominator
 from scheduler_engine.queue.unschedulable_pods import UnschedulablePods
-from scheduler_engine.trace.events import MoveRequested, PodMoved, Recorder
+from scheduler_engine.trace.events import EventNoted, MoveRequested, PodMoved, Recorder
 
 OUTSIDE, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q = "", "activeQ", "backoffQ", "errorBackoffQ"
 UNSCHEDULABLE_PODS, GATED, IN_FLIGHT = "unschedulablePods", "gated", "inFlight"
@@ -136,6 +136,9 @@ class Lanes:
                 info.pod.uid,
             )
         )
+
+    def _tell_noted(self, event: ClusterEvent, pod: Pod) -> None:
+        self.recorder.add(EventNoted(str(event), pod.key, self.active_q.in_flight.pod_keys()))
 
     def _tell_move(self, event: ClusterEvent, about: KubeObject | None, moved: tuple[str, ...]) -> None:
         key = about.key if about is not None else ""

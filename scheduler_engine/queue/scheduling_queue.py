@@ -191,6 +191,8 @@ class SchedulingQueue(Lanes):
         """A pod without a node changed: it is updated where it is, and may get out of unschedulablePods by that."""
         events = pod_scheduling_properties_change(new, old)
         if self.active_q.in_flight.add_events_for_pod(old, new, events):
+            for event in events:
+                self._tell_noted(event, new)
             return
         lane = self.lane_of(old.key)
         if lane in (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q):
@@ -238,7 +240,8 @@ class SchedulingQueue(Lanes):
         for pod in pods:
             if self._activate(pod):
                 continue
-            self.active_q.in_flight.add_events_for_pod(None, pod, (FORCE_ACTIVATE,))
+            if self.active_q.in_flight.add_events_for_pod(None, pod, (FORCE_ACTIVATE,)):
+                self._tell_noted(FORCE_ACTIVATE, pod)
             self.move_request_cycle = self.scheduling_cycle
 
     def _activate(self, pod: Pod) -> bool:

@@ -25,11 +25,11 @@ from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
     Configured,
+    FaultStruck,
     PermitWait,
     Recorder,
 )
 
-BACKOFF_FLUSH_US = SECOND_US
 LEFTOVER_FLUSH_US = 30 * SECOND_US
 
 
@@ -52,7 +52,8 @@ class CycleNumbers:
 
 class SchedulerParts:
     """``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it, oldest first.
-    ``replica`` is its name in the trace, where it begins at entry number ``first_entry``.
+    ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → watch
+    events of a pod that come late; ``heard``: those whose time has come.
     """
 
     def __init__(
@@ -81,7 +82,9 @@ class SchedulerParts:
         self.next_start_node_index = 0
         self.cycle: Cycle | None = None
         self.bindings: list[Cycle] = []
-        timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
+        self.unheard: dict[str, list[WatchEvent]] = {}
+        self.heard: list[WatchEvent] = []
+        timeline.after(SECOND_US, self.each_second, housekeeping=True)
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
     @property
@@ -93,7 +96,7 @@ class SchedulerParts:
         profiles = {}
         for profile in self.configuration.profiles:
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
-            handle.waiting_pods = self
+            handle.scheduler = self
             profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
@@ -142,9 +145,10 @@ class SchedulerParts:
             elif queued and not served:
                 self.queue.delete(pod)
 
-    def flush_backoff(self) -> None:
+    def each_second(self) -> None:
         self.queue.flush_backoff_q_completed()
-        self.timeline.after(BACKOFF_FLUSH_US, self.flush_backoff, housekeeping=True)
+        self.cache.cleanup_assumed_pods(self.timeline.now_us)
+        self.timeline.after(SECOND_US, self.each_second, housekeeping=True)
 
     def flush_leftover(self) -> None:
         self.queue.flush_unschedulable_pods_leftover()
@@ -157,6 +161,16 @@ class SchedulerParts:
 
     def wake(self) -> None:
         """A wait is over; whoever moved the clock settles next."""
+
+    def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
+        """Watch events of ``pod`` wait until the time is over. ``fault`` brought that about."""
+        self.unheard.setdefault(pod.uid, [])
+        self.recorder.add(FaultStruck(fault, pod.key, self.timeline.now_us + duration_us))
+        self.timeline.after(duration_us, self.hear_now_of, pod, fault)
+
+    def hear_now_of(self, pod: Pod, fault: int) -> None:
+        self.recorder.add(FaultStruck(fault, pod.key, None))
+        self.heard.extend(self.unheard.pop(pod.uid, ()))
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         """The wait of a pod on Permit is over at once, the first reason counts. False when it does not wait.

@@ -33,10 +33,15 @@ class Scheduler(SchedulerParts):
 
     def work(self) -> bool:
         """Handle one watch event; False when there is none."""
-        event = self.api.next_event(self.watch)
+        event = self.heard.pop(0) if self.heard else self.api.next_event(self.watch)
         if event is None:
             return False
-        eventhandlers.handle(self, event)
+        item = event.new or event.old
+        late = self.unheard.get(item.uid) if item is not None and self.unheard else None
+        if late is not None:
+            late.append(event)
+        else:
+            eventhandlers.handle(self, event)
         return True
 
     # --- stepping ---

@@ -16,11 +16,13 @@ LEFT_OUT = frozenset(
     (
         ev.Configured,
         ev.ObjectAdded,
+        ev.ObjectApplied,
         ev.ObjectModified,
         ev.NodeTreeChanged,
         ev.CacheNodeChanged,
         ev.CachePodChanged,
         ev.StageFinished,
+        ev.CycleStateWritten,
         ev.PreScoreRan,
         ev.ScoreRan,
         ev.PodUnschedulable,

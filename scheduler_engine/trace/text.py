@@ -36,6 +36,10 @@ def _requested(event: ev.MoveRequested) -> str:
     )
 
 
+def _noted(event: ev.EventNoted) -> str:
+    return f"{event.cluster_event} {event.object_key}: noted by {_names(event.in_flight)} in flight"
+
+
 def _snapshot(event: ev.SnapshotTaken) -> str:
     stop = f", stopped at {event.stopped_at}" if event.stopped_at else ""
     return (
@@ -150,17 +154,24 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.CommandGiven: lambda e: f"Command {e.number}: {e.summary}",
     ev.Configured: lambda e: "Configured: " + ", ".join(name for name, _ in e.profiles),
     ev.ObjectAdded: lambda e: f"{e.kind} {e.key} added",
+    ev.ObjectApplied: lambda e: f"Applied: {e.kind} {e.key}",
     ev.ObjectModified: lambda e: f"{e.kind} {e.key} changed",
     ev.ObjectDeleted: lambda e: f"{e.kind} {e.key} deleted",
     ev.EventRecorded: lambda e: f"{e.type} {e.reason} for {e.regarding_kind} {e.regarding}: {e.message}",
     ev.PodMoved: _moved,
     ev.MoveRequested: _requested,
+    ev.EventNoted: _noted,
     ev.HintAnswered: lambda e: (
         f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {e.why}" if e.why else "")
     ),
     ev.NominationChanged: lambda e: f"{e.pod} nominated to {e.node}" if e.node else f"{e.pod} no longer nominated",
     ev.NodeTreeChanged: lambda e: (
         f"nodeTree: {_count(len(e.order), 'node')} in {_count(len(e.zones), 'zone')}, order {_names(e.order)}"
+    ),
+    ev.AssumedPodsExpire: lambda e: (
+        f"Assumed pods expire {e.ttl_us / 1_000_000:g} s after their binding"
+        if e.ttl_us
+        else "Assumed pods never expire"
     ),
     ev.CachePodChanged: lambda e: f"Cache: {e.pod} {e.what} on {e.node}",
     ev.CacheNodeChanged: lambda e: f"Cache: {e.node} {e.what}, generation {e.generation}",
@@ -178,6 +189,9 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
         f"Preemption, {e.criterion}: {_names(e.survivors)} stay, {_names(e.fallen)} fall"
     ),
     ev.PostFilterRan: _post_filter,
+    ev.CycleStateWritten: lambda e: (
+        f"CycleState after {e.extension_point}: {_names(tuple(key for key, _ in e.values))}"
+    ),
     ev.PreScoreRan: lambda e: f"PreScore: {_verdicts(e.verdicts)}",
     ev.ScoreRan: lambda e: f"Score: {_names(tuple(plugin for plugin, _ in e.weights))}",
     ev.NormalizeRan: lambda e: "Totals: " + _names(tuple(f"{node} {total}" for node, total in e.totals)),

@@ -9,11 +9,13 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.model.state import by_expiry, by_priority
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.apiserver.connection import Connection
 from scheduler_engine.cache.snapshot import Snapshot
+from scheduler_engine.conformance.cache import node_info
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
@@ -39,7 +41,7 @@ class Seen:
 
     @property
     def late(self) -> bool:
-        return self.api.known is not None
+        return self.api.known is not None or bool(self.scheduler.unheard)
 
 
 def seen_by(simulation: Simulation) -> list[Seen]:
@@ -264,6 +266,59 @@ def world_agrees_on_queue(seen: Seen, world: World) -> None:
         assert world.nominations == nominated
 
 
+def world_agrees_on_lanes(seen: Seen, world: World) -> None:
+    """Their order, and what is known of each pod there: attempts, when it came and when it may go on."""
+    for lane, infos in seen.scheduler.queue.lanes().items():
+        told = world.lane(lane)
+        if lane == "activeQ":
+            told = sorted(told, key=by_priority)
+        elif lane in ("backoffQ", "errorBackoffQ"):
+            told = sorted(told, key=by_expiry)
+        assert [queued.move.pod for queued in told] == [info.pod.key for info in infos]
+        for queued, info in zip(told, infos, strict=True):
+            move = queued.move
+            assert (move.uid, move.attempts, move.timestamp_us) == (info.pod.uid, info.attempts, info.timestamp_us)
+            assert (move.unschedulable_plugins, move.gating_plugin) == (
+                tuple(info.unschedulable_plugins),
+                info.gating_plugin,
+            )
+
+
+def world_agrees_on_events_in_flight(seen: Seen, world: World) -> None:
+    in_flight = seen.scheduler.queue.active_q.in_flight
+    stored = {pod.uid: pod.key for pod in pods(seen)}
+    for uid in in_flight.pods:
+        if uid in stored:
+            noted = [str(event.event) for event in in_flight.events_since(uid) or ()]
+            told = [name for name, _ in world.noted.get(stored[uid], ())]
+            assert told == noted, (stored[uid], told, noted)
+
+
+def world_agrees_on_cache(seen: Seen, world: World) -> None:
+    """The live list apart from the snapshot, which is older."""
+    cache, snapshot, told = seen.scheduler.cache, seen.scheduler.snapshot, world.cache
+    assert [(info.name, info.generation, info.ghost) for info in told.recent()] == [
+        (name, info.generation, info.node is None) for name, info in cache.nodes.items()
+    ]
+    assert {uid: (held.key, held.node) for uid, held in told.pods.items()} == {
+        uid: (state.pod.key, state.pod.node_name) for uid, state in cache.pod_states.items()
+    }
+    assert told.assumed.keys() == cache.assumed_pods.keys()
+    if seen.scheduler.recorder.full:
+        assert told.zones == cache.node_tree.zones()
+        assert told.order == tuple(cache.node_tree.list())
+    assert told.copied == {name: info.generation for name, info in snapshot.node_info_map.items()}
+    assert told.lists.nodes == tuple(info.name for info in snapshot.node_info_list)
+    assert told.lists.with_affinity == tuple(info.name for info in snapshot.nodes_with_affinity)
+    apart = tuple(info.name for info in snapshot.nodes_with_required_anti_affinity)
+    assert told.lists.with_required_anti_affinity == apart
+    assert set(told.lists.claims) == snapshot.used_pvc_set.keys()
+    for name, info in cache.nodes.items() if not seen.late else ():
+        copy = told.node_info(name)
+        assert copy is not None
+        assert node_info(copy) == node_info(info), (node_info(copy), node_info(info))
+
+
 def world_agrees_on_placement(seen: Seen, world: World) -> None:
     cache = seen.scheduler.cache
     stored = {pod.key: pod for pod in pods(seen)}
@@ -285,7 +340,7 @@ def world_agrees_on_placement(seen: Seen, world: World) -> None:
         node.name for node in seen.api.list("Node")
     }
     if seen.scheduler.recorder.full:
-        assert world.order == tuple(cache.node_tree.list())
+        assert world.cache.order == tuple(cache.node_tree.list())
     assert world.clock_us <= seen.scheduler.timeline.now_us
 
 

@@ -289,3 +289,60 @@ def test_a_wrong_configuration_is_refused_and_changes_nothing() -> None:
     with pytest.raises(Rejected, match="Nobody"):
         simulation.execute(commands.Configure(wrong))
     assert simulation.scheduler.profiles is profiles
+
+
+def test_a_late_confirmation_leaves_the_pod_assumed_until_the_watch_goes_on() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=10))
+    simulation.execute(commands.Settle())
+    cache = simulation.scheduler.cache
+    assert placed(simulation, "web-1")
+    assert [cache.pod_states[uid].pod.name for uid in cache.assumed_pods] == ["web-1"]
+    assert [event.until_us for event in of(simulation, FaultStruck)] == [10_000_000]
+    simulation.execute(commands.Apply((node("n3"),)))
+    assert "n3" in cache.nodes, "the scheduler hears of everything else"
+    simulation.execute(commands.Advance(10))
+    assert not cache.assumed_pods
+    assert [event.what for event in of(simulation, CachePodChanged)][:2] == ["assumed", "confirmed"]
+    assert of(simulation, FaultStruck)[-1].until_us is None
+
+
+def test_an_assumed_pod_expires_when_its_confirmation_comes_too_late_and_its_room_is_given_away_twice() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1", cpu="2"), pod("web-1", "1500m"))))
+    simulation.execute(commands.AssumedTtl(3))
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=10))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(3))
+    assert [event.what for event in of(simulation, CachePodChanged)] == ["assumed"], "not before the ttl is over"
+    simulation.execute(commands.Advance(2))
+    assert [event.what for event in of(simulation, CachePodChanged)][:2] == ["assumed", "expired"]
+    simulation.execute(commands.Apply((pod("web-2", "1500m"),)))
+    simulation.execute(commands.Advance(20))
+    assert placed(simulation, "web-1") == placed(simulation, "web-2") == "n1"
+    info = simulation.scheduler.cache.nodes["n1"]
+    assert info.requested.milli_cpu == 3000 > info.allocatable.milli_cpu
+
+
+def test_assumed_pods_never_expire_by_themselves() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.AssumedTtl(3))
+    simulation.execute(commands.AssumedTtl(0))
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=600))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(500))
+    assert simulation.scheduler.cache.assumed_pods
+    with pytest.raises(Rejected, match="seconds: must be from 0"):
+        simulation.execute(commands.AssumedTtl(-1))
+
+
+def test_a_pod_that_goes_before_the_scheduler_has_heard_of_its_binding_leaves_the_cache_late() -> None:
+    simulation = cluster("web-1")
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=10))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", "default/web-1"))
+    simulation.execute(commands.Advance(9))
+    assert simulation.scheduler.cache.assumed_pods
+    simulation.execute(commands.Advance(40))
+    assert not simulation.scheduler.cache.pod_states
+    assert [event.what for event in of(simulation, CachePodChanged)][-1] == "removed"

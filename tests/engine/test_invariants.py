@@ -28,6 +28,9 @@ from tests.engine.soundness import (
     seen_by,
     several_have_scheduled_at_once,
     under_way,
+    world_agrees_on_cache,
+    world_agrees_on_events_in_flight,
+    world_agrees_on_lanes,
     world_agrees_on_placement,
     world_agrees_on_queue,
 )
@@ -316,7 +319,10 @@ class Machine(RuleBasedStateMachine):
         for seen in seen_by(self.simulation):
             self.world.look_at(seen.replica)
             world_agrees_on_queue(seen, self.world)
+            world_agrees_on_lanes(seen, self.world)
+            world_agrees_on_cache(seen, self.world)
             if not seen.late:
+                world_agrees_on_events_in_flight(seen, self.world)
                 world_agrees_on_placement(seen, self.world)
 
 

@@ -69,6 +69,7 @@ def pod(
     metadata = {
         "name": name,
         "namespace": "default",
+        "uid": spec.pop("uid", f"uid-{name}"),
         "labels": {"app": spec.pop("app", name.rpartition("-")[0] or name)},
     }
     if spec.pop("terminating", False):
@@ -141,10 +142,15 @@ class Story:
         self.say(ev.ObjectAdded("Pod", key, manifest))
         on = manifest["spec"]["nodeName"]
         if on:
-            self.say(ev.CachePodChanged(key, on, "added"))
+            self.cached(key, on, "added")
         else:
             self.move(key, "", lane or "activeQ", "PodAdd", priority=manifest["spec"]["priority"], **move)
         return key
+
+    def cached(self, key: str, node: str, what: str) -> None:
+        self.generation += 1
+        uid = f"uid-{key.rpartition('/')[2]}"
+        self.say(ev.CachePodChanged(key, node, what, uid, ((node, self.generation),)))
 
     def move(self, key: str, source: str, target: str, cause: str, **more: Any) -> None:
         more.setdefault("timestamp_us", self.recorder.now_us)
@@ -160,10 +166,8 @@ class Story:
         self.stage(key, "Pop", f"attempt {attempt}", "Snapshot")
 
     def snapshot(self, key: str, cloned: tuple[str, ...], stop: str = "", rebuilt: tuple[str, ...] = ()) -> None:
-        rest = [name for name in self.order if name not in (*cloned, stop)]
-        listed = [*cloned, *([stop] if stop else []), *rest]
-        recency = tuple((name, self.generation - 7 * place) for place, name in enumerate(listed))
-        self.say(ev.SnapshotTaken(self.cycle, self.generation, cloned, stop, rebuilt, recency, self.order))
+        known, rebuilt = len(self.order), rebuilt or ("nodeInfoList",)
+        self.say(ev.SnapshotTaken(self.cycle, self.generation, cloned, stop, known, rebuilt, self.order))
         self.stage(key, "Snapshot", f"{len(cloned)} cloned", "PreFilter")
 
     def pre_filter(self, key: str) -> None:
@@ -215,7 +219,7 @@ class Story:
 
     def bind(self, key: str, name: str, manifest: dict[str, Any]) -> None:
         """From Assume to PostBind."""
-        self.say(ev.CachePodChanged(key, name, "assumed"))
+        self.cached(key, name, "assumed")
         self.stage(key, "Assume", name, "Reserve")
         for point, following in (
             ("Reserve", "Permit"),
@@ -227,7 +231,8 @@ class Story:
             self.say(ev.PluginsRan(self.cycle, point, name, verdicts))
             self.stage(key, point, "", following)
         bound = {**manifest, "spec": {**manifest["spec"], "nodeName": name}}
-        self.say(ev.ObjectModified("Pod", key, bound), ev.CachePodChanged(key, name, "confirmed"))
+        self.say(ev.ObjectModified("Pod", key, bound))
+        self.cached(key, name, "confirmed")
         self.stage(key, "PostBind", "", "")
         self.say(
             ev.EventRecorded("Pod", key, "Normal", "Scheduled", f"Successfully assigned {key} to {name}"),
@@ -311,7 +316,9 @@ def three_zones() -> Story:
     story.at(1.2).quick(pod("cart-7", "100m", "256Mi", 500), "node-b3")
     story.at(2).command("cordon", "cordon node-c2")
     cordoned = node("node-c2", "eu-c", labels={"disk": "ssd"}, unschedulable=True)
-    story.say(ev.ObjectModified("Node", "node-c2", cordoned), ev.CacheNodeChanged("node-c2", "updated", 180))
+    story.generation += 1
+    story.say(ev.ObjectModified("Node", "node-c2", cordoned))
+    story.say(ev.CacheNodeChanged("node-c2", "updated", story.generation))
     return story
 
 
@@ -387,10 +394,8 @@ def web_at_filter() -> Story:
     story.snapshot(other, ("node-b1",), "node-a1")
     story.pre_filter(other)
     story.filter(other, {name: WEB_REFUSED["node-b2"] for name in story.order if name != "node-b1"})
-    story.say(
-        ev.HostSelected(story.cycle, other, "node-b1", "only", ("node-b1",), None),
-        ev.CachePodChanged(other, "node-b1", "assumed"),
-    )
+    story.say(ev.HostSelected(story.cycle, other, "node-b1", "only", ("node-b1",), None))
+    story.cached(other, "node-b1", "assumed")
     story.stage(other, "Assume", "node-b1", "Reserve")
     story.move(
         key,
@@ -497,7 +502,8 @@ def payments_preempts() -> Story:
     """The pod payments-1 fits nowhere; five nodes are candidates, node-b1 is chosen and api-2 and batch-7 must go."""
     story = three_zones()
     web = "default/web-1"
-    story.say(ev.ObjectDeleted("Pod", web), ev.CachePodChanged(web, "node-b1", "removed"))
+    story.say(ev.ObjectDeleted("Pod", web))
+    story.cached(web, "node-b1", "removed")
     for manifest in (
         pod("api-2", "600m", "512Mi", 100, "node-b1"),
         pod("batch-7", "900m", "512Mi", 0, "node-b1"),

@@ -28,6 +28,7 @@ ELSEWHERE = frozenset(
     {
         ev.CommandGiven,
         ev.ObjectAdded,
+        ev.ObjectApplied,
         ev.ObjectModified,
         ev.ObjectDeleted,
         ev.StageFinished,
@@ -35,10 +36,12 @@ ELSEWHERE = frozenset(
         ev.PodMoved,
         ev.HintAnswered,
         ev.MoveRequested,
+        ev.EventNoted,
         ev.PreFilterRan,
         ev.PodUnschedulable,
         ev.PreemptionCriterionApplied,
         ev.PreScoreRan,
+        ev.CycleStateWritten,
         ev.ScoreRan,
         ev.PluginsRan,
         ev.ElectorTried,
@@ -66,7 +69,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
     many = len(world.nodes) > CARDS if not view.shape else view.shape == "tiles"
     words = words_for(world, cycle)
-    places = {name: place for place, name in enumerate(world.order, 1)}
+    places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = _start(world)
     asked = asking.requests if asking else {}
     asked_on = {} if asking is None or asking.node else asked
@@ -110,12 +113,12 @@ def _start(world: World) -> str:
     cycle = world.cycle
     if cycle is not None and cycle.filter is not None and cycle.order and not cycle.outcome:
         return cycle.order[cycle.filter.start_index % len(cycle.order)]
-    order = world.snapshot_order or world.order
+    order = world.cache.lists.nodes or world.cache.order
     return order[world.next_start % len(order)] if order else ""
 
 
 def _columns(world: World) -> list[tuple[str, list[str]]]:
-    columns = [(zone_title(key), list(names)) for key, names in world.zones]
+    columns = [(zone_title(key), list(names)) for key, names in world.cache.zones]
     known = {name for _, names in columns for name in names}
     for node in world.nodes.values():
         if node.name not in known:
@@ -161,7 +164,7 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
         "place": place,
         "start": start,
         "ghost": node.ghost,
-        "last": place == len(world.order),
+        "last": place == len(world.cache.order),
         "cordoned": node.node.unschedulable,
         "taints": [
             {

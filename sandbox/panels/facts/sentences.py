@@ -28,7 +28,7 @@ def _snapshot(cycle: Cycle) -> str:
     taken = cycle.snapshot
     if taken is None:
         return "the cache was copied for all plugins to see."
-    total = len(taken.recency)
+    total = taken.length
     if not taken.cloned:
         return "nothing changed since the last cycle, so no NodeInfo was cloned."
     names = listed(list(taken.cloned))

@@ -47,8 +47,8 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
     if search.unvisited:
         ordered.append(Group("out", "", why_unvisited(search), nodes=list(search.unvisited)))
     places = {name: place for place, name in enumerate((*search.visited, *search.unvisited), 1)}
-    zone_of = {name: zone_title(key) for key, names in world.zones for name in names}
-    titles = [zone_title(key) for key, _ in world.zones]
+    zone_of = {name: zone_title(key) for key, names in world.cache.zones for name in names}
+    titles = [zone_title(key) for key, _ in world.cache.zones]
     return [_row(world, cycle, group, places, zone_of, titles, view) for group in ordered]
 
 

@@ -119,7 +119,7 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
     table = search.table
     pages = pager(len(table.rows), PAGE, view.page)
     page = pages["page"]
-    places = {name: place for place, name in enumerate(cycle.order or world.order, 1)}
+    places = {name: place for place, name in enumerate(cycle.order or world.cache.order, 1)}
     maker = _Rows(world, cycle, search, view)
     rows = [
         maker.row(row, places.get(row[0], 0), index == 0 and page == 1)

@@ -10,6 +10,7 @@ from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.inspector.departures import of_node, of_pod
+from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
 from sandbox.panels.inspector.why import why_here, why_not
 from sandbox.panels.model.state import Cycle, NodeState, PodState, Queued
@@ -48,6 +49,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     return {
         "kind": "pod",
         "key": pod.key,
+        "applied": pod.key in world.applied.get("Pod", ()),
         "name": short_name(pod.key),
         "namespace": pod.pod.namespace,
         "app": pod.app,
@@ -75,6 +77,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
             {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
             for hint in reversed(world.hints.get(pod.key, [])[-MOST:])
         ],
+        "cycle_state": list(cycle.state.items()) if cycle else [],
         "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
     }
 
@@ -158,6 +161,7 @@ def _message(pod: PodState, cycle: Cycle | None) -> str:
 
 def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
     used = world.used(node.name)
+    info = world.cache.infos.get(node.name)
     word = words_for(world, cycle).get(node.name)
     refused_by = word.plugin if word else ""
     shown_resources = [
@@ -166,9 +170,11 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
     return {
         "kind": "node",
         "key": node.name,
+        "applied": node.name in world.applied.get("Node", ()),
         "name": node.name,
         "zone": node.zone or "no zone",
-        "generation": world.scheduler.generations.get(node.name, 0),
+        "generation": info.generation if info else 0,
+        "node_info": node_info(world, node.name),
         "ghost": node.ghost,
         "cordoned": node.node.unschedulable,
         **of_node(world, node),
@@ -195,8 +201,8 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "question": short_name(cycle.pod) if cycle and word else "",
         "word": word,
         "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
-        "place": (world.order.index(node.name) + 1) if node.name in world.order else 0,
-        "last_change": world.scheduler.changes.get(node.name, ""),
+        "place": (world.cache.order.index(node.name) + 1) if node.name in world.cache.order else 0,
+        "last_change": info.change if info else "",
     }
 
 

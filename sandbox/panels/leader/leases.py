@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.markup import Markup, esc
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span
-from sandbox.panels.words.amounts import SECOND, clock, short_clock
+from sandbox.panels.words.amounts import SECOND, clock, seconds, short_clock
 
 PAST_US, LEAST_US, AHEAD = 120 * SECOND, 40 * SECOND, 4
 """How far back it goes, the shortest stretch that is drawn, and the part of it that the future may take."""
@@ -17,6 +17,8 @@ SLOTS = 200
 STEPS = (1, 2, 5, 10, 15, 30, 60)
 MOST_MARKS = 8
 LEAST_WIDTH = 0.3
+LABEL_WIDTH = 8
+"""Percent that a length needs."""
 HEIGHT = 30
 WORST = ("failed", "released", "created", "acquired", "renewed", "held")
 """Of several tries in one place, the first of these is drawn."""
@@ -48,7 +50,14 @@ def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
         }
         for name, replica in log.replicas.items()
     ]
-    return {"lanes": lanes, "axis": _axis(scale, clock_us), "doubled": bool(doubled)}
+    empty = [(start, end) for start, end in gaps(log, clock_us) if end > scale.start_us]
+    return {
+        "lanes": lanes,
+        "axis": _axis(scale, clock_us),
+        "doubled": bool(doubled),
+        "gaps": Markup("".join(_gap(start, end, scale) for start, end in empty)),
+        "gaps_say": "; ".join(f"{clock(start)} to {clock(end)}" for start, end in empty),
+    }
 
 
 def _scale(log: ElectionLog, clock_us: int) -> Scale:
@@ -80,6 +89,30 @@ def overlaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
             found.append((since, at_us))
         count += change
     return found
+
+
+def gaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
+    """Stretches of time in which no replica led; none without an election."""
+    if not log.elects:
+        return []
+    spans = [span for replica in log.replicas.values() for span in replica.spans]
+    found: list[tuple[int, int]] = []
+    until = min((span.start_us for span in spans), default=clock_us)
+    for span in sorted((span for span in spans if span.schedules), key=lambda span: span.start_us):
+        if span.start_us > until:
+            found.append((until, span.start_us))
+        until = max(until, clock_us if span.end_us is None else span.end_us)
+    return [*found, (until, clock_us)] if clock_us > until else found
+
+
+def _gap(start_us: int, end_us: int, scale: Scale) -> str:
+    """With its length, which stands beside what is too narrow for it."""
+    x, end = scale.x(start_us), scale.x(end_us)
+    at, anchor = ((x + end) / 2, "middle") if end - x > LABEL_WIDTH else (end + 1, "start")
+    if at > 100 - LABEL_WIDTH:
+        at, anchor = x - 1, "end"
+    text = f'<text class="ls-n" x="{at:.2f}%" y="15" text-anchor="{anchor}">{seconds(end_us - start_us)}</text>'
+    return _band("gap", start_us, end_us, scale, 4, 16) + text
 
 
 # --- a lane ----------------------------------------------------------------------------------------------------------

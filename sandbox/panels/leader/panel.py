@@ -162,7 +162,29 @@ TRIED = {
 }
 
 
-def _tried(replica: Replica) -> dict[str, str]:
+STEPS = {
+    ("fast path", "done"): "Fast path: it leads and its lease is valid, so it writes without reading first.",
+    ("fast path", "failed"): "Fast path: it leads and its lease is valid, so it writes without reading. That fails.",
+    ("create", "done"): "1. Get or create the record: there is none, so it creates one that names itself.",
+    ("create", "failed"): "1. Get or create the record: there is none, and creating it fails.",
+    ("get", "done"): "1. Get or create the record: it reads the one that there is.",
+    ("get", "failed"): "1. Get or create the record: reading it fails.",
+    (
+        "judge",
+        "held",
+    ): "2. Check identity and time: somebody else holds it, and by this replica's clock that lease is valid.",
+    ("judge", "ended"): "2. Check identity and time: the holder's lease has ended by this replica's clock.",
+    ("judge", "free"): "2. Check identity and time: nobody holds it.",
+    ("judge", "own"): "2. Check identity and time: it holds the lock itself.",
+    ("update", "done"): "3. Update the record: it now names this replica.",
+    ("update", "failed"): "3. Update the record: the write fails.",
+    ("release", "done"): "It writes a record without a holder, for one second.",
+    ("release", "failed"): "The write that gives the lock up fails.",
+}
+"""What a step of a try was and how it went, in 003's three steps; the fast path has come since."""
+
+
+def _tried(replica: Replica) -> dict[str, Any]:
     tried = replica.tried
     if tried is None:
         return {"text": ""}
@@ -171,6 +193,7 @@ def _tried(replica: Replica) -> dict[str, str]:
         "at": clock(replica.tried_us),
         "message": tried.message,
         "outcome": tried.outcome,
+        "steps": [STEPS[step] for step in tried.steps],
     }
 
 
@@ -228,6 +251,7 @@ def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
         ]
     return {
         "kind": kind,
+        "old": told.lock != "leases",
         "key": told.lock_key,
         "rows": rows,
         "writer": record.writer if record else "",

@@ -7,11 +7,13 @@ from collections.abc import Container
 from typing import Any
 
 from sandbox.panels.model import election, eviction_log, node_health
+from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.guide import Guide
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.schedulers import InFocus, SchedulerState
 from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from sandbox.panels.model.stuck import Stuck
+from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.trace import events as ev
 
 
@@ -22,8 +24,10 @@ class Models:
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
-    ``changed``: kind → number of the entry that last changed an object of that kind. ``starts``: how many entries there
-    were before each command. ``instants``: (number of the first entry, simulated microseconds) of each time at which
+    ``applied``: kind → key → the entry that tells what somebody applied last, and what became of it.
+    ``assumed_ttl_us``: after which an assumed pod expires in any cache, 0 = never. ``changed``: kind → number of the
+    entry that last changed an object of that kind. ``starts``: how many entries there were before each command.
+    ``instants``: (number of the first entry, simulated microseconds) of each time at which
     something happened; ``moved``: (number of the entry, the move) of each pod that went from one queue to another.
     ``present``: the World that this one is the past of, None for the present one itself. ``rests``: after how many
     entries the engine stood between two steps, and the simulated microseconds then.
@@ -35,10 +39,7 @@ class Models:
     moves = InFocus[dict[str, list[Queued]]]()
     noted = InFocus[dict[str, list[tuple[str, str]]]]()
     nominations = InFocus[dict[str, str]]()
-    zones = InFocus[tuple[tuple[str, tuple[str, ...]], ...]]()
-    order = InFocus[tuple[str, ...]]()
-    snapshot = InFocus[ev.SnapshotTaken | None]()
-    snapshot_order = InFocus[tuple[str, ...]]()
+    cache = InFocus[CacheState]()
     next_start = InFocus[int]()
     cycle = InFocus[Cycle | None]()
     binding = InFocus[dict[int, Cycle]]()
@@ -59,6 +60,7 @@ class Models:
         self.who = ""
         self.seed: int | None = None
         self.objects: dict[str, dict[str, dict[str, Any]]] = {}
+        self.applied: dict[str, dict[str, tuple[ev.Entry, KubeObject]]] = {}
         self.pods: dict[str, PodState] = {}
         self.nodes: dict[str, NodeState] = {}
         self.pods_on: dict[str, dict[str, None]] = {}
@@ -71,6 +73,7 @@ class Models:
         self.by_number: dict[int, Cycle] = {}
         self.attempts: dict[str, list[Cycle]] = {}
         self.configured: ev.Configured | None = None
+        self.assumed_ttl_us = 0
         self.people: dict[int, str] = {}
         self.guide = Guide()
         self.stuck: Stuck | None = None
@@ -115,15 +118,17 @@ class Models:
         """Put the pods where this scheduler assumes them to be."""
         if scheduler is self.scheduler:
             return
-        for key in self.scheduler.assumed:
-            self._assume(key, "")
+        for uid in self.scheduler.cache.assumed:
+            self._assume(self.scheduler.cache.pods[uid].key, uid, "")
         self.scheduler = scheduler
-        for key, node in scheduler.assumed.items():
-            self._assume(key, node)
+        for uid in scheduler.cache.assumed:
+            held = scheduler.cache.pods[uid]
+            self._assume(held.key, uid, held.node)
 
-    def _assume(self, key: str, node: str) -> None:
+    def _assume(self, key: str, uid: str, node: str) -> None:
+        """A cache may still know a pod that has gone, when another one has come by that name."""
         pod = self.pods.get(key)
-        if pod is None:
+        if pod is None or pod.pod.uid != uid:
             return
         before, pod.assumed_on = pod.node, node
         if not pod.pod.finished:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, overload
 
+from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle, Fault, Queued
 from scheduler_engine.trace import events as ev
 
@@ -19,8 +20,7 @@ class SchedulerState:
     """``replica`` is its name, "" for the one scheduler of a sandbox without replicas.
 
     ``cycle``: the one that moved last, ``started`` the number of the one that it began last; ``binding``: binding
-    cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is. ``assumed``: pod →
-    node, for pods that only the cache counts there. ``generations`` and ``changes`` are of the cache's NodeInfos.
+    cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
     """
 
     replica: str = ""
@@ -30,14 +30,8 @@ class SchedulerState:
     moves: dict[str, list[Queued]] = field(default_factory=dict)
     noted: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     nominations: dict[str, str] = field(default_factory=dict)
-    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    order: tuple[str, ...] = ()
-    snapshot: ev.SnapshotTaken | None = None
-    snapshot_order: tuple[str, ...] = ()
+    cache: CacheState = field(default_factory=CacheState)
     next_start: int = 0
-    assumed: dict[str, str] = field(default_factory=dict)
-    generations: dict[str, int] = field(default_factory=dict)
-    changes: dict[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
     started: int = 0
     binding: dict[int, Cycle] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sandbox.panels.model.cache import Lists
 from sandbox.panels.words.amounts import SECOND, amounts
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource
@@ -153,6 +154,8 @@ class Cycle:
 
     ``configured`` is the configuration that it began with and keeps.
 
+    ``state``: what plugins keep in the CycleState, key → value as text.
+
     ``seen`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
     """
 
@@ -170,16 +173,14 @@ class Cycle:
     before: int = 0
     stages: list[StageMark] = field(default_factory=list)
     snapshot: ev.SnapshotTaken | None = None
-    order: tuple[str, ...] = ()
-    with_affinity: tuple[str, ...] = ()
-    with_anti_affinity: tuple[str, ...] = ()
-    claims: tuple[str, ...] = ()
+    lists: Lists = field(default_factory=Lists)
     pre_filter: ev.PreFilterRan | None = None
     filter: ev.FilterRan | None = None
     fit_error: ev.PodUnschedulable | None = None
     tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
     ladder: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
     post_filter: ev.PostFilterRan | None = None
+    state: dict[str, str] = field(default_factory=dict)
     pre_score: ev.PreScoreRan | None = None
     score: ev.ScoreRan | None = None
     normalized: ev.NormalizeRan | None = None
@@ -195,6 +196,11 @@ class Cycle:
     message: str = ""
     ended_us: int = 0
     seen: Seen | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Of the nodes, as the snapshot lists them."""
+        return self.lists.nodes
 
     @property
     def last_stage(self) -> str:
@@ -233,3 +239,9 @@ class KubeEvent:
 def by_priority(queued: Queued) -> tuple[int, ...]:
     """The order of activeQ."""
     return -queued.move.priority, queued.move.timestamp_us
+
+
+def by_expiry(queued: Queued) -> tuple[int, ...]:
+    """The order of both backoff queues, which look at whole seconds."""
+    end = queued.move.backoff_until_us or 0
+    return end // SECOND, -queued.move.priority, queued.move.timestamp_us

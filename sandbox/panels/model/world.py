@@ -15,7 +15,7 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.folding import cycles, election, eviction_log, node_health, queueing
 from sandbox.panels.model.state import Command, KubeEvent, NodeState, PodState
-from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.trace import events as ev
 
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
@@ -37,6 +37,7 @@ class World(Models):
             ev.CommandGiven: [self._command],
             ev.ObjectAdded: [self._stored],
             ev.ObjectModified: [self._stored],
+            ev.ObjectApplied: [self._applied],
             ev.ObjectDeleted: [self._deleted],
             ev.EventRecorded: [self._recorded],
             ev.CachePodChanged: [self._cache_pod],
@@ -102,6 +103,10 @@ class World(Models):
         elif event.kind == "Node":
             self.nodes[event.key] = NodeState(Node(event.manifest))
 
+    def _applied(self, entry: ev.Entry, event: ev.ObjectApplied) -> None:
+        stored = self.objects[event.kind][event.key]
+        self.applied.setdefault(event.kind, {})[event.key] = (entry, KubeObject(stored))
+
     def _pod_stored(self, entry: ev.Entry, key: str, pod: Pod) -> None:
         old = self.pods.get(key)
         assumed = old.assumed_on if old else ""
@@ -114,13 +119,12 @@ class World(Models):
 
     def _deleted(self, entry: ev.Entry, event: ev.ObjectDeleted) -> None:
         self.objects.get(event.kind, {}).pop(event.key, None)
+        self.applied.get(event.kind, {}).pop(event.key, None)
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
             gone = self.pods.pop(event.key, None)
             for scheduler in self.schedulers.values():
                 scheduler.nominations.pop(event.key, None)
-                # Its cache forgets the pod later, when another one may have come by that name.
-                scheduler.assumed.pop(event.key, None)
             if gone is not None:
                 self._place(event.key, gone.node, "")
         elif event.kind == "Node" and event.key in self.nodes:
@@ -148,29 +152,24 @@ class World(Models):
 
     def _cache_pod(self, entry: ev.Entry, event: ev.CachePodChanged) -> None:
         mine = self.of(entry)
-        pod = self.pods.get(event.pod)
-        if event.node in self.nodes:
-            mine.changes[event.node] = f"{event.pod.rpartition('/')[2]} {event.what}"
-        if pod is None or event.uid not in ("", pod.pod.uid):
-            return
-        if event.what == "assumed":
-            mine.assumed[event.pod] = event.node
-        elif event.what in ("forgotten", "expired", "removed", "confirmed"):
-            mine.assumed.pop(event.pod, None)
-        if event.what == "forgotten":
+        known = self.pods.get(event.pod)
+        pod = known.pod if known is not None and known.pod.uid == event.uid else None
+        mine.cache.pod_changed(event, pod)
+        if event.what == "forgotten" and pod is not None:
             attempt = self.attempt_of(event.pod, mine)
             if attempt is not None:
                 attempt.forgotten = event.node
+        if event.what == "expired":
+            eviction_log.tell(self, entry, "expired", event)
         if mine is self.scheduler:
-            self._assume(event.pod, mine.assumed.get(event.pod, ""))
+            self._assume(event.pod, event.uid, event.node if event.uid in mine.cache.assumed else "")
 
     def _cache_node(self, entry: ev.Entry, event: ev.CacheNodeChanged) -> None:
         """A scheduler that learns late of a node's end does not end the one that has come since."""
         node = self.nodes.get(event.node)
+        self.of(entry).cache.node_changed(event, node.node if node else None)
         if node is None:
             return
-        mine = self.of(entry)
-        mine.generations[event.node], mine.changes[event.node] = event.generation, f"node {event.what}"
         if event.what not in ("ghost", "removed") or event.node in self.objects.get("Node", ()):
             return
         if event.what == "ghost":

@@ -53,7 +53,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     others = [tried for tried in cycle.tried if tried.rejected]
     chosen = cycle.post_filter.nominated_node if cycle.post_filter else ""
     fell = {node: rung for rung, applied in enumerate(cycle.ladder, 1) for node in applied.fallen}
-    places = {name: place for place, name in enumerate(world.order, 1)}
+    places = {name: place for place, name in enumerate(world.cache.order, 1)}
     selected = _selected(cycle, view.node, chosen, candidates, others)
     victims = {tried.node: len(tried.victims) for tried in cycle.tried}
     return base | {

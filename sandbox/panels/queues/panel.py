@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.panels.drawing.markup import join
 from sandbox.panels.facts.origin import origin
-from sandbox.panels.model.state import Queued, by_priority
+from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.card import card_html
 from sandbox.panels.queues.wakes import wakes
@@ -117,11 +117,6 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
         **lane.card(world, queued),
     }
-
-
-def _by_expiry(queued: Queued) -> tuple[int, ...]:
-    end = queued.move.backoff_until_us or 0
-    return end // SECOND, -queued.move.priority, queued.move.timestamp_us
 
 
 def _by_time(queued: Queued) -> tuple[int, ...]:
@@ -248,8 +243,8 @@ def _gated(world: World, queued: Queued) -> dict[str, Any]:
 LANES = (
     Lane("inFlight", "In flight", "being scheduled", "inFlight", _by_time, _flying),
     Lane("activeQ", "activeQ", "priority, then time", "activeQ", by_priority, _active),
-    Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", _by_expiry, _backing_off),
-    Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", _by_expiry, _backing_off),
+    Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", by_expiry, _backing_off),
+    Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", by_expiry, _backing_off),
     Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),
     Lane("gated", "gated", "PreEnqueue says no", "gated", _by_time, _gated),
 )

@@ -108,6 +108,11 @@ def _turn(plan: Plan) -> tuple[str, str, int]:
     return plan.state, plan.node, plan.since_us if plan.state == "planned" else plan.ended_us
 
 
+def _expired(world: World, event: ev.CachePodChanged) -> Told:
+    after = f" expired: nothing confirmed it in time, so the cache counts nothing of it on {event.node} any more."
+    return "", "pod", event.pod, after, "its room may be given away twice"
+
+
 def _command(world: World, given: ev.CommandGiven) -> Told:
     if given.kind == "scale":
         return _scaled(world, given)
@@ -179,6 +184,7 @@ TELLERS: dict[str, Callable[[World, Any], Told]] = {
     "drain": _drain,
     "plan": _plan,
     "command": _command,
+    "expired": _expired,
     "deed": _deed,
     "pressure": _pressure,
     "election": _election,

@@ -12,6 +12,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
+from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
 from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
 from sandbox.panels.workloads.spreading import Crowds, where
@@ -40,12 +41,15 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pages = pager(len(owned.workloads), PAGE, view.page)
     rows = [_workload(owned, crowds, item) for item in on_page(owned.workloads, PAGE, pages["page"])]
     guards, guard_count = budgets(world, groups, PAGE)
+    ranked, class_count = classes(world, PAGE)
     return {
-        "empty": not owned.workloads and not guards,
+        "empty": not owned.workloads and not guards and not ranked,
         "workloads": rows,
         **pages,
         "budgets": [budget | _pods(pods, f"b:{budget['key']}:") for budget, pods in guards],
         "more_budgets": guard_count - len(guards),
+        "classes": [row | _pods(pods, f"c:{row['name']}:") for row, pods in ranked],
+        "more_classes": class_count - len(ranked),
     }
 
 

@@ -7,18 +7,26 @@ many nodes it looked at. ``trace/text.py`` gives each event one line.
 """
 
 from scheduler_engine.trace.events.base import Event, Verdict
-from scheduler_engine.trace.events.cache import CacheNodeChanged, CachePodChanged, NodeTreeChanged, SnapshotTaken
+from scheduler_engine.trace.events.cache import (
+    AssumedPodsExpire,
+    CacheNodeChanged,
+    CachePodChanged,
+    NodeTreeChanged,
+    SnapshotTaken,
+)
 from scheduler_engine.trace.events.cluster import (
     CommandGiven,
     Configured,
     EventRecorded,
     ObjectAdded,
+    ObjectApplied,
     ObjectDeleted,
     ObjectModified,
 )
 from scheduler_engine.trace.events.cycle import (
     CycleFinished,
     CycleStarted,
+    CycleStateWritten,
     FaultSet,
     FaultStruck,
     FilterRan,
@@ -45,21 +53,24 @@ from scheduler_engine.trace.events.eviction import (
     PressureObserved,
     TaintEvictionPlanned,
 )
-from scheduler_engine.trace.events.queue import HintAnswered, MoveRequested, NominationChanged, PodMoved
+from scheduler_engine.trace.events.queue import EventNoted, HintAnswered, MoveRequested, NominationChanged, PodMoved
 from scheduler_engine.trace.events.recorder import Doing, Entry, Recorder
 
 __all__ = [
+    "AssumedPodsExpire",
     "CacheNodeChanged",
     "CachePodChanged",
     "CommandGiven",
     "Configured",
     "CycleFinished",
     "CycleStarted",
+    "CycleStateWritten",
     "Doing",
     "DrainChanged",
     "ElectorTried",
     "Entry",
     "Event",
+    "EventNoted",
     "EventRecorded",
     "EvictionAnswered",
     "EvictionRanked",
@@ -75,6 +86,7 @@ __all__ = [
     "NominationChanged",
     "NormalizeRan",
     "ObjectAdded",
+    "ObjectApplied",
     "ObjectDeleted",
     "ObjectModified",
     "PermitWait",

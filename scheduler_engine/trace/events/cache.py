@@ -17,37 +17,52 @@ class NodeTreeChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class CachePodChanged(Event):
-    """``what`` is assumed, confirmed, forgotten, expired, added, updated or removed."""
+    """``what`` is assumed, confirmed, forgotten, expired, added, updated or removed.
+
+    ``stamped``: the NodeInfos that went to the head of the list with it and are still there, in that order, with their
+    new generations: ((node, generation), …). Two when a pod is confirmed on another node than it was assumed on.
+    """
 
     pod: str
     node: str
     what: str
     uid: str = ""
+    stamped: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CacheNodeChanged(Event):
-    """``what`` is added, updated, removed or ghost (left the tree, pods still there)."""
+    """``what`` is added, updated, removed or ghost (left the tree, pods still there).
+
+    Whatever changes goes to the head of the list of NodeInfos, with a ``generation`` of its own.
+    """
 
     node: str
     what: str
     generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedPodsExpire(Event):
+    """In every cache, so many simulated microseconds after their binding has finished; 0 = never."""
+
+    ttl_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotTaken(Event):
     """``UpdateSnapshot`` ran at a cycle's start.
 
-    ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``recency``
-    the cache's list ((node, generation), …) from the head, ``rebuilt`` the lists built anew
-    (nodeInfoList, havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet),
-    ``node_order`` the snapshot's list, None when unchanged since the previous snapshot.
+    ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``length``
+    how many NodeInfos the cache's list holds, ghosts included, ``rebuilt`` the lists built anew (nodeInfoList,
+    havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet), ``node_order`` the
+    snapshot's list, None when unchanged since the previous snapshot.
     """
 
     cycle: int
     generation: int
     cloned: tuple[str, ...]
     stopped_at: str
+    length: int
     rebuilt: tuple[str, ...]
-    recency: tuple[tuple[str, int], ...]
     node_order: tuple[str, ...] | None

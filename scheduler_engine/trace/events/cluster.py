@@ -42,6 +42,15 @@ class ObjectAdded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectApplied(Event):
+    """Somebody applied ``given``, as written; what the API server made of it is stored by now."""
+
+    kind: str
+    key: str
+    given: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectModified(Event):
     kind: str
     key: str

@@ -122,6 +122,15 @@ class PostFilterRan(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CycleStateWritten(Event):
+    """What plugins noted for later in the cycle's CycleState at ``extension_point``: ((key, value as text), …)."""
+
+    cycle: int
+    extension_point: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreScoreRan(Event):
     cycle: int
     verdicts: tuple[Verdict, ...]

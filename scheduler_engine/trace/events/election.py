@@ -50,6 +50,8 @@ class ElectorTried(Event):
     ``outcome``: created, acquired, renewed, released, held (by somebody whose lease it believes to be valid) or
     failed; ``message`` says why the last two. ``holder`` is who it believes leads from now on, "" = nobody, and
     ``valid_until_us`` when that lease ends in its belief, in simulated microseconds (None: it has seen no lease).
+    ``steps``: (step, how it went) in order: ``fast path``, ``get``, ``create``, ``update`` and ``release`` are done or
+    failed; ``judge`` finds the lock held, ended, free or its own.
     """
 
     replica: str
@@ -57,6 +59,7 @@ class ElectorTried(Event):
     message: str
     holder: str
     valid_until_us: int | None
+    steps: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,17 @@ class MoveRequested(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class EventNoted(Event):
+    """The pod ``object_key`` is in flight and was changed itself, or activated: the pods ``in_flight`` noted it, and no
+    queue was looked through.
+    """
+
+    cluster_event: str
+    object_key: str
+    in_flight: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HintAnswered(Event):
     """A plugin was asked whether ``cluster_event`` may help ``pod``; ``verdict`` is Queue or QueueSkip."""
 

@@ -1,4 +1,4 @@
-"""The cache and the snapshot."""
+"""The cache, which lives, and the snapshot, which is older."""
 
 from __future__ import annotations
 
@@ -7,77 +7,191 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.cache import stats
-from tests.sandbox import traces
+from sandbox.panels.cache.panel import stats
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import ZONE, NodeBuilder, make_node, make_pod
+
+TOO_LARGE = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "99"}}}]}
 
 
-@pytest.fixture(name="found")
-def made_found() -> dict[str, Any]:
-    return stats(World.fold(traces.web_at_filter().entries), View())
+def in_zone(name: str, zone: str) -> NodeBuilder:
+    return make_node(name).zone(zone).capacity(cpu="4", pods=9)
 
 
-def test_the_recency_list_tells_what_was_cloned_and_where_the_walk_stopped(found: dict[str, Any]) -> None:
-    cards = found["recency"]
-    assert [card["name"] for card in cards if card["cloned"]] == ["node-b1", "node-a1"]
-    assert [card["name"] for card in cards if card["stop"]] == ["node-b3"]
-    assert (cards[0]["tag"], cards[2]["tag"], cards[-1]["tag"]) == (
+def apply(simulation: Simulation, *manifests: dict[str, Any]) -> None:
+    simulation.execute(commands.Apply(manifests))
+
+
+@pytest.fixture(name="simulation")
+def made_simulation() -> Simulation:
+    """Five nodes in three zones, with one pod bound on a1, and no cycle under way."""
+    simulation = Simulation()
+    apply(simulation, *(in_zone(name, name[0]).obj() for name in ("a1", "a2", "b1", "b2", "c1")))
+    apply(simulation, make_pod("first").label("app", "first").node_selector({"kubernetes.io/hostname": "a1"}).obj())
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+def snapshot(simulation: Simulation, name: str, **spec: Any) -> None:
+    """A new pod is popped, and the snapshot for it is taken."""
+    apply(simulation, make_pod(name).spec(**spec).obj())
+    simulation.execute(commands.Stage())
+    simulation.execute(commands.Stage())
+
+
+def found(simulation: Simulation) -> dict[str, Any]:
+    return stats(World.fold(simulation.recorder.entries), View())
+
+
+def named(cards: list[dict[str, Any]], mark: str) -> list[str]:
+    return [card["name"] for card in cards if card[mark]]
+
+
+def test_what_changed_since_the_snapshot_stands_before_its_mark(simulation: Simulation) -> None:
+    shown = found(simulation)
+    cards = shown["recency"]
+    assert named(cards, "newer") == ["a1"]
+    assert named(cards, "mark") == ["c1"]
+    assert [card["generation"] for card in cards] == sorted((card["generation"] for card in cards), reverse=True)
+    assert (cards[0]["what"], cards[0]["tag"], cards[-1]["tag"]) == (
+        "first updated",
         "head, highest generation",
-        "first unchanged: stop here",
         "tail",
     )
-    assert cards[3]["below"] == "5 more not even looked at"
+    assert cards[1]["mark"] == shown["taken"]["generation"]
+    assert shown["note"].startswith("The next UpdateSnapshot looks at it and stops")
 
 
-def test_the_node_tree_goes_one_from_each_zone_in_turn(found: dict[str, Any]) -> None:
-    assert found["order_text"] == "1 2 3, 4 5 6, 7 8"
-    assert [[cell["place"] for cell in zone["cells"]] for zone in found["tree"]["zones"]] == [
-        [1, 4, 7],
-        [2, 5, 8],
-        [3, 6],
+def test_after_a_snapshot_the_list_tells_what_was_copied_and_where_the_walk_stopped(simulation: Simulation) -> None:
+    snapshot(simulation, "second")
+    shown = found(simulation)
+    cards = shown["recency"]
+    assert (named(cards, "newer"), named(cards, "cloned"), named(cards, "mark")) == ([], ["a1"], ["a1"])
+    assert named(cards, "stop") == ["c1"]
+    assert shown["note"] == "UpdateSnapshot copied 1 of 5 and stopped at the first one that had not changed, c1."
+    assert shown["taken"]["verb"] == "sees"
+
+
+def test_a_node_that_comes_in_the_middle_of_a_cycle_is_in_the_list_and_not_in_the_snapshot(
+    simulation: Simulation,
+) -> None:
+    snapshot(simulation, "second")
+    apply(simulation, in_zone("c2", "c").obj())
+    shown = found(simulation)
+    assert named(shown["recency"], "newer") == ["c2"]
+    assert shown["recency"][0]["what"] == "node added"
+    assert 'data-node="c2"' not in shown["lists"][0]["tokens"]
+    assert not shown["lists"][0]["other"]
+
+
+def test_when_all_have_changed_the_mark_stands_at_the_end(simulation: Simulation) -> None:
+    assert found(simulation)["mark_last"] == 0
+    for name in ("a1", "a2", "b1", "b2", "c1"):
+        simulation.execute(commands.Cordon(name))
+    shown = found(simulation)
+    assert shown["mark_last"] == shown["taken"]["generation"]
+    assert named(shown["recency"], "mark") == []
+
+
+def test_a_cordoned_node_moves_to_the_head(simulation: Simulation) -> None:
+    simulation.execute(commands.Cordon("b2"))
+    first = found(simulation)["recency"][0]
+    assert (first["name"], first["what"], first["newer"]) == ("b2", "node updated", True)
+
+
+def test_when_a_node_has_left_the_list_is_rebuilt_though_nothing_is_newer(simulation: Simulation) -> None:
+    snapshot(simulation, "second", **TOO_LARGE)
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Node", "c1"))
+    snapshot(simulation, "third", **TOO_LARGE)
+    shown = found(simulation)
+    assert shown["note"] == (
+        "No NodeInfo was newer, but a node had left: UpdateSnapshot dropped its copy and rebuilt the lists."
+    )
+    assert shown["lists"][0]["note"] == "rebuilt"
+
+
+def test_when_nothing_has_changed_the_walk_stops_at_the_head(simulation: Simulation) -> None:
+    snapshot(simulation, "second", **TOO_LARGE)
+    simulation.execute(commands.Settle())
+    snapshot(simulation, "third", **TOO_LARGE)
+    shown = found(simulation)
+    assert shown["note"] == "UpdateSnapshot stopped at the head: nothing had changed since the snapshot before."
+    assert {item["note"] for item in shown["lists"]} == {"kept as it was"}
+
+
+def test_after_a_node_has_changed_its_zone_the_list_keeps_the_old_order_and_says_so(simulation: Simulation) -> None:
+    snapshot(simulation, "second")
+    moved = in_zone("a2", "a").label(ZONE, "c").obj()
+    apply(simulation, moved)
+    shown = found(simulation)
+    assert [[cell["name"] for cell in zone["cells"]] for zone in shown["tree"]["zones"]] == [
+        ["a1"],
+        ["b1", "b2"],
+        ["c1", "a2"],
     ]
-    assert found["tree"]["ghosts"] == ["node-c3"]
+    assert shown["lists"][0]["other"]
+    apply(simulation, in_zone("d1", "d").obj())
+    simulation.execute(commands.Settle())
+    snapshot(simulation, "third")
+    assert not found(simulation)["lists"][0]["other"]
 
 
-def test_lists_say_whether_they_were_rebuilt(found: dict[str, Any]) -> None:
-    assert {item["name"]: item["rebuilt"] for item in found["lists"]} == {
+def test_a_removed_node_stays_as_a_ghost_while_pods_are_on_it(simulation: Simulation) -> None:
+    simulation.execute(commands.Delete("Node", "a1"))
+    shown = found(simulation)
+    assert named(shown["recency"], "ghost") == shown["tree"]["ghosts"] == ["a1"]
+    assert shown["recency"][0]["what"] == "node ghost"
+
+
+def test_the_node_tree_goes_one_from_each_zone_in_turn(simulation: Simulation) -> None:
+    shown = found(simulation)
+    assert shown["order_text"] == "1 2 3, 4 5"
+    assert [[cell["place"] for cell in zone["cells"]] for zone in shown["tree"]["zones"]] == [[1, 4], [2, 5], [3]]
+
+
+def test_lists_say_whether_they_were_rebuilt(simulation: Simulation) -> None:
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "alone"}}, "topologyKey": "kubernetes.io/hostname"}
+    ]}}  # fmt: skip
+    apply(simulation, make_pod("alone").label("app", "alone").spec(affinity=apart).obj())
+    simulation.execute(commands.Settle())
+    snapshot(simulation, "second")
+    lists = {item["name"]: item for item in found(simulation)["lists"]}
+    assert {name: item["rebuilt"] for name, item in lists.items()} == {
         "nodeInfoList": False,
         "havePodsWithAffinity": True,
-        "havePodsWithRequiredAntiAffinity": False,
+        "havePodsWithRequiredAntiAffinity": True,
         "usedPVCSet": True,
     }
+    assert lists["usedPVCSet"]["note"] == "rebuilt, the same as before"
+    assert lists["havePodsWithRequiredAntiAffinity"]["tokens"].count("data-node") == 1
 
 
-def test_assumed_pods_are_listed(found: dict[str, Any]) -> None:
-    assert found["assumed_count"] == 1
-    assert 'data-pod="default/api-2"' in found["assumed"]
+def test_assumed_pods_are_listed(simulation: Simulation) -> None:
+    apply(simulation, make_pod("second").obj())
+    while not found(simulation)["assumed_count"]:
+        simulation.execute(commands.Stage())
+    assert 'data-pod="default/second"' in found(simulation)["assumed"]
 
 
-def test_the_affinity_lists_are_those_of_the_snapshot_not_of_the_present() -> None:
-    story = traces.three_zones()
-    manifest = traces.pod("web-9", "100m", "1Gi", **traces.WEB)
-    story.quick(manifest, "node-b2")
-    lists = {item["name"]: item["tokens"] for item in stats(World.fold(story.entries), View())["lists"]}
-    assert "node-b2" not in lists["havePodsWithRequiredAntiAffinity"]
-    story.quick(traces.pod("other-1", "100m", "1Gi"), "node-b1")
-    lists = {item["name"]: item["tokens"] for item in stats(World.fold(story.entries), View())["lists"]}
-    assert "node-b2" in lists["havePodsWithRequiredAntiAffinity"]
-
-
-def test_before_the_first_snapshot_the_tree_is_shown_alone() -> None:
-    story = traces.Story()
-    story.add_node(traces.node("n"))
-    found = stats(World.fold(story.entries), View())
-    assert (found["has"], found["taken"], found["recency"]) == (True, None, [])
+def test_before_the_first_snapshot_the_live_list_is_there_already() -> None:
+    simulation = Simulation()
+    apply(simulation, in_zone("a1", "a").obj())
+    shown = found(simulation)
+    assert (shown["has"], shown["taken"]) == (True, None)
+    assert [(card["name"], card["newer"], card["mark"]) for card in shown["recency"]] == [("a1", False, 0)]
+    assert shown["note"] == "No snapshot has been taken yet: the first one copies all of them."
 
 
 def test_an_empty_cache_says_so() -> None:
     assert not stats(World(), View())["has"]
 
 
-def test_before_a_pod_has_its_own_snapshot_the_lists_are_those_of_the_last_one() -> None:
-    story = traces.three_zones()
-    key = story.add_pod(traces.pod("late-1"))
-    story.pop(key)
-    found = stats(World.fold(story.entries), View())
-    assert found["taken"]["cycle"] == 2
-    assert 'data-node="node-a1"' in found["lists"][0]["tokens"]
+def test_before_a_pod_has_its_own_snapshot_the_lists_are_those_of_the_last_one(simulation: Simulation) -> None:
+    apply(simulation, make_pod("late").obj())
+    simulation.execute(commands.Stage())
+    shown = found(simulation)
+    assert (shown["taken"]["cycle"], shown["taken"]["verb"]) == (1, "saw")
+    assert 'data-node="a1"' in shown["lists"][0]["tokens"]

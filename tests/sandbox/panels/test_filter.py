@@ -25,7 +25,7 @@ def test_rows_are_in_visiting_order_and_columns_in_running_order(world: World) -
     found = stats(world, View())
     places = [found["rows"].index(f'<tr data-node="{name}"') for name in traces.WEB_REFUSED]
     by_order = sorted(traces.WEB_REFUSED, key=lambda name: found["rows"].index(f'<tr data-node="{name}"'))
-    assert by_order == list(world.order)
+    assert by_order == list(world.cache.order)
     assert len(places) == 8
     assert [column["name"] for column in found["columns"]] == list(traces.FILTERS)
     assert [column["name"] for column in found["columns"] if column["skipped"]] == list(traces.SKIPPED)

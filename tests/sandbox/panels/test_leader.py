@@ -9,9 +9,11 @@ import pytest
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, View, World
-from sandbox.panels.leader.leases import overlaps
-from sandbox.panels.leader.panel import alarm, stats
+from sandbox.panels.leader.leases import gaps, overlaps
+from sandbox.panels.leader.panel import STEPS, alarm, stats
+from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, Scenario, load_scenario, play
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 from tests.sandbox.scenarios import panel_html
@@ -128,7 +130,69 @@ def test_a_candidate_tells_whose_lease_it_waits_for() -> None:
         "at": "00:03.0",
         "message": f"lock is held by {ONE} and has not yet expired",
         "outcome": "held",
+        "steps": [],
     }
+
+
+def elected(*given: commands.Command) -> World:
+    simulation = Simulation()
+    for command in (commands.Replicas(2), *given):
+        simulation.execute(command)
+    world = World.fold(simulation.recorder.entries)
+    world.clock_us = simulation.now_us
+    return world
+
+
+def steps(world: World, place: int) -> list[str]:
+    """The first words of each step of a replica's last try."""
+    return [step.partition(":")[0] for step in stats(world, View())["rows"][place]["tried"]["steps"]]
+
+
+FIRST, SECOND_STEP, THIRD = "1. Get or create the record", "2. Check identity and time", "3. Update the record"
+
+
+def test_a_try_is_told_in_three_steps() -> None:
+    tries = [entry.event for entry in elected().entries if isinstance(entry.event, ev.ElectorTried)]
+    assert tries[0].steps == (("create", "done"),)
+    assert steps(elected(), 0) == ["Fast path"]
+    assert steps(elected(commands.Advance(5)), 1) == [FIRST, SECOND_STEP]
+    killed = elected(commands.Advance(5), commands.Replica(ONE, "kill"), commands.Advance(19))
+    assert steps(killed, 1) in ([FIRST, SECOND_STEP, THIRD], ["Fast path"])
+    cut = elected(commands.Advance(5), commands.Replica(ONE, "partition"), commands.Advance(4))
+    told = stats(cut, View())["rows"][0]["tried"]["steps"]
+    assert told == [STEPS["fast path", "failed"], STEPS["get", "failed"]]
+    released = elected(commands.Advance(5), commands.Replica(ONE, "release"))
+    assert stats(released, View())["rows"][0]["tried"]["steps"] == [STEPS["release", "done"]]
+
+
+def test_every_step_that_an_elector_may_take_has_words() -> None:
+    outcomes = {"judge": ("held", "ended", "free", "own")}
+    wanted = {
+        (step, how)
+        for step in ("fast path", "get", "create", "judge", "update", "release")
+        for how in outcomes.get(step, ("done", "failed"))
+    }
+    assert STEPS.keys() == wanted
+
+
+def test_the_time_without_a_leader_is_a_lane_with_its_length() -> None:
+    assert gaps(elected(commands.Advance(30)).election, 30 * SECOND) == []
+    world = elected(commands.Advance(5), commands.Replica(ONE, "kill"), commands.Advance(40))
+    [(start, end)] = gaps(world.election, world.clock_us)
+    assert start == 5 * SECOND
+    assert 13 * SECOND <= end - start <= 22 * SECOND
+    line = stats(world, View())["line"]
+    assert "ls-gap" in line["gaps"]
+    assert line["gaps_say"].startswith("00:05.0 to ")
+    nobody = elected(commands.Replica(ONE, "kill"), commands.Replica(TWO, "kill"), commands.Advance(8))
+    assert gaps(nobody.election, nobody.clock_us) == [(0, 8 * SECOND)]
+    alone = elected(commands.Replicas(2, leader_elect=False), commands.Advance(8))
+    assert gaps(alone.election, alone.clock_us) == []
+
+
+def test_a_lock_of_older_versions_is_called_so() -> None:
+    assert "Kubernetes v1.34 keeps leases only" not in panel_html("leader", elected())
+    assert "Kubernetes v1.34 keeps leases only" in panel_html("leader", elected(commands.Replicas(2, lock="endpoints")))
 
 
 def test_why_a_replica_stopped_stays_to_be_read_whatever_happens_to_its_host() -> None:

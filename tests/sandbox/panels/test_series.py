@@ -121,7 +121,7 @@ def test_a_forgotten_pod_gives_its_room_back() -> None:
     story.add_node(node("n"))
     key = story.add_pod(pod("web-1", "1"))
     for what, load in (("assumed", 25), ("forgotten", 0), ("assumed", 25), ("confirmed", 25), ("removed", 0)):
-        story.say(ev.CachePodChanged(key, "n", what))
+        story.cached(key, "n", what)
         assert folded(story).of("cpu/node")["n"].last == load
 
 
@@ -130,7 +130,7 @@ def one_of_four() -> tuple[Story, str]:
     story = Story()
     story.add_node(node("n", "z"))
     key = story.add_pod(pod("p-1", "500m"))
-    story.say(ev.CachePodChanged(key, "n", "assumed"))
+    story.cached(key, "n", "assumed")
     return story, key
 
 
@@ -145,8 +145,9 @@ def test_what_a_scheduler_assumed_is_lost_with_it() -> None:
 def test_a_pod_that_another_scheduler_has_bound_stays_when_the_loser_takes_its_own_back() -> None:
     story, key = one_of_four()
     story.add_node(node("m", "z"))
-    story.say(ev.ObjectModified("Pod", key, pod("p-1", "500m", on="m")), ev.CachePodChanged(key, "m", "added"))
-    story.say(ev.CachePodChanged(key, "n", "forgotten"))
+    story.say(ev.ObjectModified("Pod", key, pod("p-1", "500m", on="m")))
+    story.cached(key, "m", "added")
+    story.cached(key, "n", "forgotten")
     usage = folded(story).usage
     assert (usage.of_node("n", "cpu"), usage.of_node("m", "cpu")) == (0, 12.5)
 

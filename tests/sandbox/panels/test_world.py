@@ -42,11 +42,12 @@ def test_a_pod_is_pending_then_assumed_then_bound_then_terminating_then_gone() -
     manifest = traces.pod("p-1")
     key = story.add_pod(manifest)
     assert World.fold(story.entries).pods[key].state == "pending"
-    story.say(ev.CachePodChanged(key, "n", "assumed"))
+    story.cached(key, "n", "assumed")
     world = World.fold(story.entries)
     assert (world.pods[key].state, list(world.pods_on["n"])) == ("assumed", [key])
     bound = traces.pod("p-1", on="n")
-    story.say(ev.ObjectModified("Pod", key, bound), ev.CachePodChanged(key, "n", "confirmed"))
+    story.say(ev.ObjectModified("Pod", key, bound))
+    story.cached(key, "n", "confirmed")
     assert World.fold(story.entries).pods[key].state == "bound"
     story.at(5).say(ev.ObjectModified("Pod", key, traces.pod("p-1", on="n", terminating=True)))
     world = World.fold(story.entries)
@@ -61,7 +62,8 @@ def test_a_forgotten_pod_leaves_its_node() -> None:
     story = traces.Story()
     story.add_node(traces.node("n"))
     key = story.add_pod(traces.pod("p-1"))
-    story.say(ev.CachePodChanged(key, "n", "assumed"), ev.CachePodChanged(key, "n", "forgotten"))
+    story.cached(key, "n", "assumed")
+    story.cached(key, "n", "forgotten")
     world = World.fold(story.entries)
     assert world.pods[key].state == "pending"
     assert world.used("n") == {"pods": 0}
@@ -140,7 +142,7 @@ def two_schedulers() -> traces.Story:
         story.say(ev.CacheNodeChanged(node, "added", number), ev.NodeTreeChanged((("", (node,)),), (node,)))
         story.move("default/p-1", "", "activeQ", "PodAdd")
         story.pop("default/p-1")
-        story.say(ev.CachePodChanged("default/p-1", node, "assumed"))
+        story.cached("default/p-1", node, "assumed")
         story.stage("default/p-1", "Assume", node, "Reserve")
     story.recorder.replica = ""
     return story
@@ -156,8 +158,8 @@ def test_each_replica_has_its_own_queue_cache_and_cycle() -> None:
         world.look_at(name)
         assert world.cycle is not None
         lane, cycle, on = world.queue["default/p-1"].lane, world.cycle.number, world.pods["default/p-1"].assumed_on
-        seen[name] = (lane, cycle, on, world.order, world.scheduler.generations)
-    assert seen == {"a-1": ("inFlight", 1, "n", ("n",), {"n": 7}), "a-2": ("backoffQ", 2, "m", ("m",), {"m": 8})}
+        seen[name] = (lane, cycle, on, world.cache.order, [info.name for info in world.cache.recent()])
+    assert seen == {"a-1": ("inFlight", 1, "n", ("n",), ["n"]), "a-2": ("backoffQ", 2, "m", ("m",), ["m"])}
     assert [(cycle.number, cycle.replica, cycle.before) for cycle in world.cycles] == [(1, "a-1", 0), (2, "a-2", 0)]
     assert [cycle.requeued is not None for cycle in world.cycles] == [False, True]
 
@@ -187,7 +189,7 @@ def test_what_a_stopped_scheduler_assumed_and_was_about_to_do_is_lost() -> None:
     assert [(cycle.number, cycle.outcome) for cycle in world.cycles] == [(1, ""), (2, "abandoned")]
     story.say(changed("a-1", "stopped", "killed"))
     world = World.fold(story.entries)
-    assert (world.schedulers, world.queue, world.cycle, world.order) == ({}, {}, None, ())
+    assert (world.schedulers, world.queue, world.cycle, world.cache.order) == ({}, {}, None, ())
     assert world.pods["default/p-1"].state == "pending"
     assert not world.used("n")["pods"]
 
@@ -236,9 +238,10 @@ def test_a_pod_is_not_assumed_where_one_of_its_name_was_before_it() -> None:
     story.add_node(traces.node("n"))
     key = story.add_pod(traces.pod("p-1"))
     story.recorder.replica = "a-1"
-    story.say(ev.CachePodChanged(key, "n", "assumed"), ev.ObjectDeleted("Pod", key))
-    story.say(ev.CachePodChanged(key, "n", "forgotten"))
-    story.add_pod(traces.pod("p-1"))
+    story.cached(key, "n", "assumed")
+    story.say(ev.ObjectDeleted("Pod", key))
+    story.cached(key, "n", "forgotten")
+    story.add_pod(traces.pod("p-1", uid="another"))
     world = World.fold(story.entries)
     for name in ("a-2", "a-1"):
         world.look_at(name)
@@ -250,7 +253,7 @@ def test_the_moment_of_a_cycle_is_told_by_its_own_scheduler_alone() -> None:
     entries = two_schedulers()
     for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 1):
         entries.recorder.replica = name
-        entries.say(ev.SnapshotTaken(number, 9, (node,), "", (), ((node, 9),), (node,)))
+        entries.say(ev.SnapshotTaken(number, 9, (node,), "", 1, (), (node,)))
     moments = [seen_by(entries.entries, number, name) for number, name in ((1, "a-1"), (2, "a-2"))]
     assert [list(moment.nodes) for moment in moments if moment] == [["n"], ["m"]]
     assert [list(moment.pods_on) for moment in moments if moment] == [["n"], ["m"]]

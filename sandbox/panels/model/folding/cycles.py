@@ -68,37 +68,19 @@ def finished(world: Models, entry: ev.Entry, event: ev.CycleFinished) -> None:
 
 
 def snapshot_taken(world: Models, entry: ev.Entry, event: ev.SnapshotTaken) -> None:
-    mine = world.of(entry)
-    mine.snapshot = event
-    if event.node_order is not None:
-        mine.snapshot_order = event.node_order
-    mine.generations.update(event.recency)
+    cache = world.of(entry).cache
+    cache.snapshot_taken(event)
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
-        cycle.snapshot, cycle.order = event, mine.snapshot_order
-        _snapshot_lists(world, mine, cycle)
-
-
-def _snapshot_lists(world: Models, mine: SchedulerState, cycle: Cycle) -> None:
-    """The snapshot's lists, which the trace does not spell out, from the pods in the cache at that moment."""
-    with_affinity, with_anti_affinity, claims = set(), set(), dict[str, None]()
-    for key, pod in world.pods.items():
-        node = pod.pod.node_name or mine.assumed.get(key)
-        if not node:
-            continue
-        if pod.pod.has_pod_affinity:
-            with_affinity.add(node)
-        if pod.pod.has_required_anti_affinity:
-            with_anti_affinity.add(node)
-        claims.update(dict.fromkeys(f"{pod.pod.namespace}/{claim}" for claim in pod.pod.claim_names))
-    cycle.with_affinity = tuple(node for node in cycle.order if node in with_affinity)
-    cycle.with_anti_affinity = tuple(node for node in cycle.order if node in with_anti_affinity)
-    cycle.claims = tuple(claims)
+        cycle.snapshot, cycle.lists = event, cache.lists
 
 
 def tree(world: Models, entry: ev.Entry, event: ev.NodeTreeChanged) -> None:
-    mine = world.of(entry)
-    mine.zones, mine.order = event.zones, event.order
+    world.of(entry).cache.tree_changed(event)
+
+
+def assumed_pods_expire(world: Models, entry: ev.Entry, event: ev.AssumedPodsExpire) -> None:
+    world.assumed_ttl_us = event.ttl_us
 
 
 def filtered(world: Models, entry: ev.Entry, event: ev.FilterRan) -> None:
@@ -112,6 +94,12 @@ def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
         cycle.plugins[event.extension_point] = event
+
+
+def state_written(world: Models, entry: ev.Entry, event: ev.CycleStateWritten) -> None:
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None:
+        cycle.state.update(event.values)
 
 
 def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
@@ -133,10 +121,12 @@ def _append(name: str) -> Callable[[Models, ev.Entry, Any], None]:
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+    ev.AssumedPodsExpire: assumed_pods_expire,
     ev.NodeTreeChanged: tree,
     ev.SnapshotTaken: snapshot_taken,
     ev.CycleStarted: started,
     ev.StageFinished: stage_finished,
+    ev.CycleStateWritten: state_written,
     ev.PreFilterRan: _table("pre_filter"),
     ev.FilterRan: filtered,
     ev.PodUnschedulable: _table("fit_error"),

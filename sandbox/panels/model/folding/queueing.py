@@ -65,11 +65,16 @@ def _answer(mine: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | None:
 
 
 def move_requested(world: Models, entry: ev.Entry, event: ev.MoveRequested) -> None:
-    mine = world.of(entry)
-    for pod in event.in_flight:
-        mine.noted.setdefault(pod, []).append((event.cluster_event, event.object_key))
+    noted(world, entry, event)
+    moves = world.of(entry).moves
     for pod in event.moved:
-        mine.moves[pod][-1].about = event.object_key
+        moves[pod][-1].about = event.object_key
+
+
+def noted(world: Models, entry: ev.Entry, event: ev.MoveRequested | ev.EventNoted) -> None:
+    by_pod = world.of(entry).noted
+    for pod in event.in_flight:
+        by_pod.setdefault(pod, []).append((event.cluster_event, event.object_key))
 
 
 def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
@@ -113,6 +118,7 @@ APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.Configured: configured,
     ev.PodMoved: moved,
     ev.MoveRequested: move_requested,
+    ev.EventNoted: noted,
     ev.HintAnswered: hinted,
     ev.NominationChanged: nominated,
     ev.PermitWait: permit_wait,

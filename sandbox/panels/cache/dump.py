@@ -1,0 +1,98 @@
+"""What a real scheduler writes to its log on SIGUSR2: its cache and queue, and where they differ from the API server.
+
+Source: upstream ``backend/cache/debugger`` (``dumper.go``, ``comparer.go``); C1 and C5 of the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sandbox.panels.model.state import Queued, by_expiry, by_priority
+from sandbox.panels.model.world import World
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import Resource
+
+QUEUES = (
+    ("activeQ", ("activeQ",), by_priority),
+    ("backoffQ", ("backoffQ", "errorBackoffQ"), by_expiry),
+    ("unschedulablePods", ("unschedulablePods", "gated"), lambda queued: (queued.at_us,)),
+)
+"""Queue → the lanes of it, and their order."""
+
+
+def dump(world: World) -> str:
+    """Plain text; an end of line after each line."""
+    parts = [_nodes(world), _queue(world), _comparison(world)]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _nodes(world: World) -> Iterator[str]:
+    yield "Dump of cached NodeInfo"
+    cache = world.cache
+    for name in cache.infos:
+        info = cache.node_info(name)
+        assert info is not None
+        yield ""
+        yield f"Node name: {name}"
+        yield f"Deleted: {_go(info.node is None)}"
+        yield f"Requested Resources: {_resource(info.requested)}"
+        yield f"Allocatable Resources:{_resource(info.allocatable)}"
+        yield f"Scheduled Pods(number: {len(info.pods)}):"
+        yield from (_pod(item.pod) for item in info.pods)
+        nominated = [pod.pod for pod in world.nominated_to(name)]
+        if nominated:
+            yield f"Nominated Pods(number: {len(nominated)}):"
+            yield from map(_pod, nominated)
+
+
+def _queue(world: World) -> Iterator[str]:
+    waiting = {name: _waiting(world, name) for name, _, _ in QUEUES}
+    yield "Dump of scheduling queue"
+    yield "; ".join(f"{name}:{len(pods)}" for name, pods in waiting.items())
+    yield from (_pod(pod) for pods in waiting.values() for pod in pods)
+
+
+def _waiting(world: World, queue: str) -> list[Pod]:
+    lanes, order = next((lanes, order) for name, lanes, order in QUEUES if name == queue)
+    found: list[Queued] = [queued for lane in lanes for queued in sorted(world.lane(lane), key=order)]
+    return [world.pods[queued.move.pod].pod for queued in found if queued.move.pod in world.pods]
+
+
+def _comparison(world: World) -> Iterator[str]:
+    """As upstream has it, a pod in flight is in no queue, and so missed."""
+    yield "Comparison with the API server"
+    uids = {pod.pod.uid: key for key, pod in world.pods.items() if not pod.pod.finished}
+    queued = [pod.uid for name, _, _ in QUEUES for pod in _waiting(world, name)]
+    known = {uid: held.key for uid, held in world.cache.pods.items()}
+    yield _mismatch("Nodes", world.objects.get("Node", ()), world.cache.infos, {})
+    yield _mismatch("Pods", uids, [*known, *queued], {**known, **uids})
+
+
+def _mismatch(kind: str, actual: Iterable[str], cached: Iterable[str], keys: Mapping[str, str]) -> str:
+    """``keys``: what people call that which has a uid."""
+    known, there = dict.fromkeys(cached), dict.fromkeys(actual)
+    missed, redundant = sorted(there.keys() - known.keys()), sorted(known.keys() - there.keys())
+    if not missed and not redundant:
+        return f"No mismatch of {kind.lower()}"
+    called = {name: f"{name} ({keys[name]})" if name in keys else name for name in (*missed, *redundant)}
+    told = [" ".join(called[name] for name in names) for names in (missed, redundant)]
+    return f"Cache mismatch missed{kind}=[{told[0]}] redundant{kind}=[{told[1]}]"
+
+
+def _pod(pod: Pod) -> str:
+    nominated = pod.nominated_node_name
+    about = f"name: {pod.name}, namespace: {pod.namespace}, uid: {pod.uid}"
+    return f"{about}, phase: {pod.phase}, nominated node: {nominated}"
+
+
+def _resource(held: Resource) -> str:
+    """As Go prints the struct: millicores, bytes and counts."""
+    scalars = " ".join(f"{name}:{number}" for name, number in sorted(held.scalar.items()))
+    return (
+        f"&{{MilliCPU:{held.milli_cpu} Memory:{held.memory} EphemeralStorage:{held.ephemeral_storage} "
+        f"AllowedPodNumber:{held.allowed_pod_number} ScalarResources:map[{scalars}]}}"
+    )
+
+
+def _go(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,189 @@
+"""The scheduler's cache and the snapshot: what was cloned, the nodeTree with its order, the lists, the assumed pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.model.cache import CacheState
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import SECOND
+from sandbox.panels.words.phrases import plural, zone_title
+
+MOST = 24
+"""Most NodeInfos drawn in a list."""
+
+TTLS = (0, 1, 5, 30)
+"""Seconds after which assumed pods may expire; 30 were the default until v1.22."""
+NODE_INFO_LIST = "nodeInfoList"
+LISTS = (
+    (NODE_INFO_LIST, "every node, in the order of the search"),
+    ("havePodsWithAffinityNodeInfoList", "nodes with a pod that has (anti-)affinity"),
+    ("havePodsWithRequiredAntiAffinityNodeInfoList", "nodes with a pod that keeps others off"),
+    ("usedPVCSet", "claims in use"),
+)
+HOLDS = {
+    NODE_INFO_LIST: "nodes",
+    "havePodsWithAffinityNodeInfoList": "with_affinity",
+    "havePodsWithRequiredAntiAffinityNodeInfoList": "with_required_anti_affinity",
+    "usedPVCSet": "claims",
+}
+"""List of the snapshot → where the model has it."""
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
+    cache = world.cache
+    taken = cycle.snapshot if cycle and cycle.snapshot else cache.snapshot
+    assumed = [pod for pod in world.pods.values() if pod.state == "assumed"]
+    tree = _tree(world)
+    base = {
+        "has": bool(cache.infos or taken),
+        "tree": tree,
+        "order_text": ", ".join(" ".join(group) for group in _rounds(cache)[:12]),
+        "assumed": markup.join(markup.pod_block(pod) for pod in assumed),
+        "assumed_count": len(assumed),
+        "moment": str(world.moment_of(len(world.entries))),
+        "ttls": _ttls(world.assumed_ttl_us),
+        "recency": _recency(cache),
+        "mark_last": cache.snapshot.generation if cache.snapshot and len(cache.newer()) == len(cache.infos) else 0,
+        "recency_more": max(0, len(cache.infos) - MOST),
+        "note": _note(cache),
+        "taken": None,
+    }
+    if taken is None:
+        return base
+    seen_by = world.by_number.get(taken.cycle)
+    return base | {
+        "taken": {
+            "generation": taken.generation,
+            "cycle": taken.cycle,
+            "verb": "saw" if seen_by is None or seen_by.outcome else "sees",
+        },
+        "lists": [_list(world, seen_by, name, says, taken.rebuilt) for name, says in LISTS],
+    }
+
+
+def _ttls(chosen_us: int) -> list[dict[str, Any]]:
+    """What may be chosen, the one in force among them."""
+    known = sorted({*TTLS, chosen_us / SECOND})
+    return [
+        {"seconds": f"{ttl:g}", "text": f"after {ttl:g} s" if ttl else "never", "chosen": ttl * SECOND == chosen_us}
+        for ttl in known
+    ]
+
+
+def _note(cache: CacheState) -> str:
+    taken, newer = cache.snapshot, len(cache.newer())
+    if taken is None:
+        return "No snapshot has been taken yet: the first one copies all of them."
+    if newer:
+        walk = "it" if newer == 1 else f"these {newer}"
+        return f"The next UpdateSnapshot looks at {walk} and stops at the first generation that is not above the mark."
+    if taken.cloned:
+        stop = f"stopped at the first one that had not changed, {taken.stopped_at}" if taken.stopped_at else ""
+        return f"UpdateSnapshot copied {len(taken.cloned)} of {taken.length} and {stop or 'walked the whole list'}."
+    if NODE_INFO_LIST in taken.rebuilt:
+        return "No NodeInfo was newer, but a node had left: UpdateSnapshot dropped its copy and rebuilt the lists."
+    return "UpdateSnapshot stopped at the head: nothing had changed since the snapshot before."
+
+
+def _recency(cache: CacheState) -> list[dict[str, Any]]:
+    """The live list, with the mark of the last snapshot's generation on it."""
+    taken = cache.snapshot
+    listed = cache.recent()
+    newer = len(cache.newer()) if taken else 0
+    cards: list[dict[str, Any]] = []
+    for index, info in enumerate(listed[:MOST]):
+        cloned = taken is not None and index >= newer and info.name in taken.cloned
+        stop = taken is not None and info.name == taken.stopped_at and index >= newer and bool(taken.cloned)
+        tags = (
+            (index == 0, "head, highest generation"),
+            (stop, "the walk stopped here"),
+            (info.ghost, "ghost"),
+            (index == len(listed) - 1, "tail"),
+        )
+        below = "newer than the snapshot" if taken and index < newer else "copied into the snapshot" if cloned else ""
+        cards.append(
+            {
+                "name": info.name,
+                "generation": info.generation,
+                "what": info.change,
+                "newer": taken is not None and index < newer,
+                "cloned": cloned,
+                "stop": stop,
+                "ghost": info.ghost,
+                "mark": taken.generation if taken is not None and index == newer else 0,
+                "tag": next((tag for holds, tag in tags if holds), ""),
+                "below": below,
+            }
+        )
+    return cards
+
+
+def _rounds(cache: CacheState) -> list[list[str]]:
+    """Places grouped by round: 1 2 3, 4 5 6, 7 8."""
+    rounds: list[list[str]] = []
+    place, depth = 0, 0
+    while place < len(cache.order):
+        size = sum(1 for _, names in cache.zones if len(names) > depth)
+        rounds.append([str(place + step + 1) for step in range(size)])
+        place, depth = place + max(size, 1), depth + 1
+    return rounds
+
+
+def _tree(world: World) -> dict[str, Any]:
+    """Rows are zones, columns are rounds; an arrow leads from each place to the next."""
+    places = {name: place for place, name in enumerate(world.cache.order, 1)}
+    rounds = max((len(names) for _, names in world.cache.zones), default=0)
+    zones = []
+    for key, names in world.cache.zones:
+        cells = [
+            {
+                "name": name,
+                "place": places.get(name, 0),
+                "first": places.get(name) == 1,
+                "last": places.get(name) == len(world.cache.order),
+            }
+            for name in names[:MOST]
+        ]
+        zones.append(
+            {
+                "title": zone_title(key),
+                "count": plural(len(names), "node"),
+                "cells": cells,
+                "more": max(0, len(names) - MOST),
+            }
+        )
+    ghosts = [info.name for info in world.cache.infos.values() if info.ghost]
+    return {"zones": zones, "rounds": range(1, min(rounds, MOST) + 1), "ghosts": ghosts}
+
+
+def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tuple[str, ...]) -> dict[str, Any]:
+    lists = cycle.lists if cycle is not None else world.cache.lists
+    members: tuple[str, ...] = getattr(lists, HOLDS[name])
+    shown = members[:MOST]
+    if name == "usedPVCSet":
+        tokens = Markup("".join(f'<span class="tok">{esc(claim)}</span>' for claim in shown))
+    else:
+        tokens = markup.join(markup.token(node) for node in shown)
+    before = world.by_number.get(cycle.before) if cycle else None
+    same = before is not None and getattr(before.lists, HOLDS[name]) == members
+    return {
+        "name": name.removesuffix("NodeInfoList"),
+        "title": markup.camel(name.removesuffix("NodeInfoList")),
+        "says": f"{name}: {says}",
+        "rebuilt": name in rebuilt,
+        "note": ("rebuilt, the same as before" if same else "rebuilt") if name in rebuilt else "kept as it was",
+        "other": name == NODE_INFO_LIST and lists is world.cache.lists and _other_order(world.cache),
+        "more": max(0, len(members) - MOST),
+        "tokens": tokens,
+    }
+
+
+def _other_order(cache: CacheState) -> bool:
+    """A node has changed its zone: the tree gives another order, the list waits until a node comes or leaves."""
+    return cache.order != cache.lists.nodes and set(cache.order) == set(cache.lists.nodes)

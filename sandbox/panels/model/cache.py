@@ -1,0 +1,170 @@
+"""One scheduler's cache and its snapshot, as the trace tells them.
+
+The cache lives: every change puts a NodeInfo at the head of its list with a new generation. The snapshot is what the
+last scheduling cycle copied from it, and stays behind until the next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
+from scheduler_engine.trace import events as ev
+
+GONE = ("forgotten", "expired", "removed")
+
+
+@dataclass
+class Info:
+    """A NodeInfo in the list: its ``generation`` and what changed it last; ``node`` as the cache has it.
+
+    A ghost has left the tree, its pods have not: ``node`` is what was there last.
+    """
+
+    name: str
+    generation: int = 0
+    change: str = ""
+    node: Node | None = None
+    ghost: bool = True
+
+
+@dataclass(frozen=True)
+class Held:
+    """A pod that the cache counts on ``node``, as the API server had it then."""
+
+    key: str
+    node: str
+    pod: Pod | None
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Those of a snapshot: names of nodes, and ``namespace/name`` of the claims in use."""
+
+    nodes: tuple[str, ...] = ()
+    with_affinity: tuple[str, ...] = ()
+    with_required_anti_affinity: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+
+
+@dataclass
+class CacheState:
+    """``infos``: NodeInfos from the least recently changed to the most, as changing puts one at the end.
+
+    ``pods``: uid → all that the cache counts; ``assumed``: uids of those that only it counts there. ``zones``,
+    ``order``: the nodeTree and the round-robin order that it gives. ``snapshot``: the last one that was taken, with its
+    ``lists``; ``copied``: node → generation of its copy in there.
+    """
+
+    infos: dict[str, Info] = field(default_factory=dict)
+    pods: dict[str, Held] = field(default_factory=dict)
+    assumed: dict[str, None] = field(default_factory=dict)
+    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    order: tuple[str, ...] = ()
+    snapshot: ev.SnapshotTaken | None = None
+    lists: Lists = field(default_factory=Lists)
+    copied: dict[str, int] = field(default_factory=dict)
+
+    # --- folding ---------------------------------------------------------------------------------------------------
+
+    def pod_changed(self, event: ev.CachePodChanged, pod: Pod | None) -> None:
+        """``pod``: as the API server has it, None when it has none of that uid any more."""
+        for name, generation in event.stamped:
+            self._stamp(name, generation, f"{event.pod.rpartition('/')[2]} {event.what}")
+        before = self.pods.pop(event.uid, None)
+        self.assumed.pop(event.uid, None)
+        if event.what in GONE:
+            return
+        self.pods[event.uid] = Held(event.pod, event.node, pod or (before.pod if before else None))
+        if event.what == "assumed":
+            self.assumed[event.uid] = None
+
+    def node_changed(self, event: ev.CacheNodeChanged, node: Node | None) -> None:
+        """``node``: as the API server has it."""
+        if event.what == "removed":
+            self.infos.pop(event.node, None)
+            return
+        info = self._stamp(event.node, event.generation, f"node {event.what}")
+        info.ghost = event.what == "ghost"
+        info.node = info.node if info.ghost else node or info.node
+
+    def _stamp(self, name: str, generation: int, change: str) -> Info:
+        info = self.infos.pop(name, None) or Info(name)
+        info.generation, info.change = generation, change
+        self.infos[name] = info
+        return info
+
+    def tree_changed(self, event: ev.NodeTreeChanged) -> None:
+        self.zones, self.order = event.zones, event.order
+
+    def snapshot_taken(self, event: ev.SnapshotTaken) -> None:
+        self.snapshot = event
+        for name in event.cloned:
+            self.copied[name] = self.infos[name].generation if name in self.infos else event.generation
+        if event.node_order is not None:  # A node came or went.
+            self.copied = {name: generation for name, generation in self.copied.items() if self._is_there(name)}
+        if event.rebuilt:
+            self.lists = self._lists(self.lists.nodes if event.node_order is None else event.node_order)
+
+    def _is_there(self, name: str) -> bool:
+        """A ghost is in the cache alone."""
+        return name in self.infos and not self.infos[name].ghost
+
+    def _lists(self, nodes: tuple[str, ...]) -> Lists:
+        """The trace does not spell these lists out: they follow from the pods in the cache at that moment."""
+        with_affinity, with_anti_affinity, claims = set(), set(), dict[str, dict[str, None]]()
+        for held in self.pods.values():
+            pod = held.pod
+            if pod is None:
+                continue
+            if pod.has_pod_affinity:
+                with_affinity.add(held.node)
+            if pod.has_required_anti_affinity:
+                with_anti_affinity.add(held.node)
+            if pod.claim_names:
+                used = (f"{pod.namespace}/{claim}" for claim in pod.claim_names)
+                claims.setdefault(held.node, {}).update(dict.fromkeys(used))
+        return Lists(
+            nodes,
+            tuple(name for name in nodes if name in with_affinity),
+            tuple(name for name in nodes if name in with_anti_affinity),
+            tuple(dict.fromkeys(claim for name in nodes for claim in claims.get(name, ()))),
+        )
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def recent(self) -> list[Info]:
+        """The list from its head, the highest generation."""
+        return list(reversed(self.infos.values()))
+
+    def newer(self) -> list[Info]:
+        """What the next snapshot will look at: changed since the last one was taken."""
+        taken = self.snapshot.generation if self.snapshot else 0
+        return [info for info in self.recent() if info.generation > taken]
+
+    def node_info(self, name: str) -> NodeInfo | None:
+        """With all its sums, as the scheduler has it; None when the cache has none of that name."""
+        info = self.infos.get(name)
+        if info is None:
+            return None
+        made = NodeInfo(generation=info.generation)
+        if info.node is not None:
+            made.set_node(info.node)
+            made.image_states = self._images(info.node)
+        if info.ghost:
+            made.remove_node()
+        for held in self.pods.values():
+            if held.node == name and held.pod is not None:
+                made.add_pod(held.pod)
+        return made
+
+    def _images(self, node: Node) -> dict[str, ImageStateSummary]:
+        """The size of an image is that of the node that had it first."""
+        wanted = {name: size for names, size in node.images for name in names}
+        holders = dict.fromkeys(wanted, 0)
+        for info in self.infos.values():
+            if info.node is not None and not info.ghost:
+                for name in {name for names, _ in info.node.images for name in names} & wanted.keys():
+                    holders[name] += 1
+        return {name: ImageStateSummary(size, holders[name]) for name, size in wanted.items()}

@@ -1,0 +1,87 @@
+"""What became of an applied manifest, and the table of priority classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels import View, World
+from sandbox.panels.facts.admission import admitted
+from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.workloads.panel import stats as workloads
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod, make_priority_class
+
+
+def world(*given: commands.Command) -> World:
+    simulation = Simulation()
+    for command in given:
+        simulation.execute(command)
+    return World.fold(simulation.recorder.entries)
+
+
+def apply(*manifests: dict[str, Any]) -> commands.Command:
+    return commands.Apply(manifests)
+
+
+def changes(found: list[tuple[str, str]] | None) -> list[str]:
+    assert found is not None
+    return [line.strip() for how, line in found if how == "added"]
+
+
+HIGH = make_priority_class("high", 1000, "Never")
+POD = make_pod("web-1").priority_class("high").cpu("500m").obj()
+
+
+def test_what_admission_and_defaults_added_is_told_line_by_line() -> None:
+    found = admitted(world(apply(HIGH, POD)), "Pod", "default/web-1")
+    assert found is not None
+    assert [line for how, line in found if how == "removed"] == []
+    added = changes(found)
+    for line in ("priority: 1000", "preemptionPolicy: Never", "schedulerName: default-scheduler", "phase: Pending"):
+        assert line in added
+    kept = [line.strip() for how, line in found if how == ""]
+    assert {"name: web-1", "priorityClassName: high"} <= {*kept}
+
+
+def test_what_is_told_does_not_change_with_what_happens_later() -> None:
+    node = make_node("n1").capacity(cpu="4", pods=9).obj()
+    found = admitted(world(apply(HIGH, POD, node), commands.Settle()), "Pod", "default/web-1")
+    assert not any("nodeName" in line for line in changes(found))
+
+
+def test_what_is_applied_again_is_told_anew() -> None:
+    again = make_pod("web-1").priority_class("high").cpu("500m").label("tier", "front").obj()
+    found = admitted(world(apply(HIGH, POD), apply(again)), "Pod", "default/web-1")
+    assert found is not None
+    assert ("", "    tier: front") in found
+
+
+def test_nothing_is_told_of_what_nobody_applied() -> None:
+    seen = world(apply(HIGH, POD), commands.Delete("Pod", "default/web-1"))
+    assert admitted(seen, "Pod", "default/web-1") is None
+    assert admitted(seen, "Namespace", "default") is None
+    assert not inspector(world(apply(HIGH)), View()).get("applied")
+
+
+def test_the_inspector_offers_it_where_there_is_something_to_tell() -> None:
+    seen = world(apply(HIGH, POD, make_node("n1").capacity(cpu="4", pods=9).obj()))
+    assert inspector(seen, View(pod="default/web-1"))["applied"]
+    assert inspector(seen, View(node="n1"))["applied"]
+
+
+def test_priority_classes_stand_in_a_table_with_their_pods() -> None:
+    usual = {**make_priority_class("usual", 5, default=True), "description": "for everybody"}
+    found = workloads(world(apply(HIGH, usual, POD)), View())
+    assert not found["empty"]
+    assert [(row["name"], row["value"], row["default"], row["preempts"]) for row in found["classes"]] == [
+        ("high", 1000, False, False),
+        ("usual", 5, True, True),
+    ]
+    assert "web-1" in found["classes"][0]["pods"]
+    assert (found["classes"][1]["pods"], found["classes"][1]["description"]) == ("", "for everybody")
+
+
+def test_many_priority_classes_are_counted() -> None:
+    found = workloads(world(apply(*(make_priority_class(f"c{n:02}", n) for n in range(25)))), View())
+    assert (len(found["classes"]), found["more_classes"], found["classes"][0]["name"]) == (20, 5, "c24")

@@ -83,6 +83,17 @@ ACTION_NAMES: dict[ActionType, str] = {
     ActionType.ALL: "All",
 }
 
+
+def spelled_out(event: ClusterEvent) -> tuple[str, ...]:
+    """What a registration is made of: ``Node/Add``, ``Node/UpdateNodeLabel``, ``PersistentVolume/Update`` …"""
+    left, names = event.action, {}
+    for action in reversed(ACTION_NAMES):
+        if left & action == action:
+            names[action] = f"{event.resource.rpartition('/')[2]}/{ACTION_NAMES[action]}"
+            left &= ~action
+    return tuple(name for action, name in sorted(names.items()))
+
+
 SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF_Q = "PopFromBackoffQ"

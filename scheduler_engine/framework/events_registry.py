@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler_engine.api.objects import KubeObject, Pod
-from scheduler_engine.framework.events import NODE, ActionType, ClusterEvent
+from scheduler_engine.framework.events import NODE, ActionType, ClusterEvent, spelled_out
 from scheduler_engine.framework.interface import EventRegistration, Hint, HintFunction, Plugin
 
 REJECTING_METHODS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
@@ -66,6 +66,15 @@ def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
         if _registers(registrations, ActionType.ADD) and not _registers(registrations, ActionType.UPDATE_NODE_TAINT):
             hints.setdefault(NODE_TAINT_UPDATED, []).append(QueueingHint(plugin.name, always_queue))
     return hints
+
+
+def registered_events(hints: QueueingHintMap) -> dict[str, dict[str, None]]:
+    """Plugin → what it hears of (``Node/Add``), in the order in which it registered."""
+    found: dict[str, dict[str, None]] = {}
+    for event, asked in hints.items():
+        for hint in asked:
+            found.setdefault(hint.plugin, {}).update(dict.fromkeys(spelled_out(event)))
+    return found
 
 
 def registrations_of(plugin: Plugin) -> tuple[EventRegistration, ...]:

@@ -15,7 +15,7 @@ from scheduler_engine.apiserver.store import Watch, WatchEvent
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config.types import Configuration
-from scheduler_engine.framework.events_registry import queueing_hint_map
+from scheduler_engine.framework.events_registry import queueing_hint_map, registered_events
 from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.plugins.registry import REGISTRY
@@ -48,6 +48,11 @@ class CycleNumbers:
     """Numbers scheduling cycles; several schedulers may share one, so that no two cycles have the same number."""
 
     count: int = 0
+
+
+def _registered(framework: Framework) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = registered_events(queueing_hint_map(framework.plugins.values()))
+    return tuple((plugin, tuple(events)) for plugin, events in found.items())
 
 
 class SchedulerParts:
@@ -101,8 +106,9 @@ class SchedulerParts:
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
+        registered = tuple((name, _registered(framework)) for name, framework in profiles.items())
         self.recorder.add(
-            Configured(self.configuration.defaulted, effective, self.queue_rules, normalizing=tuple(normalizing))
+            Configured(self.configuration.defaulted, effective, self.queue_rules, tuple(normalizing), registered)
         )
         return profiles
 

@@ -212,7 +212,8 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
     by = list(move.unschedulable_plugins or move.pending_plugins)
     pod = world.pods.get(move.pod)
     has_affinity = pod is not None and bool((pod.pod.affinity.get("podAffinity") or {}).get(REQUIRED))
-    woken = wakes(move.unschedulable_plugins + move.pending_plugins, _rules_of(world), has_affinity)
+    profile = pod.pod.scheduler_name if pod is not None else ""
+    woken = wakes(world, profile, move.unschedulable_plugins + move.pending_plugins, has_affinity)
     stayed = world.stayed.get(move.pod)
     return {
         "age": f"since {short_clock(move.timestamp_us)}",

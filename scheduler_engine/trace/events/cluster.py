@@ -24,12 +24,15 @@ class Configured(Event):
     ``configuration`` is the defaulted KubeSchedulerConfiguration; ``profiles`` are (scheduler name, ((extension point,
     ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
     ``queue_rules``: ``v1.34`` or ``design-doc``. ``normalizing``: the score plugins that normalize their scores.
+    ``registered``: (scheduler name, ((plugin, (event, …)), …)): the cluster events that each plugin registered for, as
+    ``Node/Add``.
     """
 
     configuration: dict[str, Any]
     profiles: tuple[tuple[str, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]], ...]
     queue_rules: str = "v1.34"
     normalizing: tuple[str, ...] = ()
+    registered: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

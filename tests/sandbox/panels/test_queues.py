@@ -9,8 +9,11 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.inspector.panel import stats as inspector
 from sandbox.panels.queues.panel import stats
+from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.timeline import stats as timeline
 from scheduler_engine import commands
+from scheduler_engine.framework.events import ActionType, ClusterEvent, spelled_out
+from scheduler_engine.framework.events_registry import queueing_hint_map
 from scheduler_engine.scenario import load_scenarios, play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -48,8 +51,55 @@ def test_backing_off_pods_stand_by_end_of_backoff_with_what_is_left(lanes: dict[
 def test_an_unschedulable_pod_tells_who_rejected_it_and_what_could_wake_it(lanes: dict[str, dict[str, Any]]) -> None:
     card = next(card for card in lanes["unschedulable"]["cards"] if card["name"] == "ml-2")
     assert card["by"] == ["NodeResourcesFit"]
-    assert card["wakes"] == ["Node/Add", "Pod/Delete", "3 more"]
     assert card["lead"] == "2×"
+
+
+def woken(plugins: tuple[str, ...], profile: str = "default-scheduler", rules: str = "v1.34", **more: Any) -> list[str]:
+    """By the trace of a scheduler with two profiles, the second of which has no NodeName."""
+    without = {"schedulerName": "second", "plugins": {"multiPoint": {"disabled": [{"name": "NodeName"}]}}}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    profiles = [{"schedulerName": "default-scheduler"}, without]
+    simulation = Simulation(configuration={**head, "profiles": profiles}, queue_rules=rules)
+    return wakes(World.fold(simulation.recorder.entries), profile, plugins, more.get("has_affinity", False))
+
+
+def test_what_may_wake_a_pod_is_what_the_plugins_registered_for() -> None:
+    assert woken(("NodeResourcesFit",)) == [
+        "Node/Add",
+        "Pod/Delete",
+        "Node/UpdateNodeTaint",
+        "Pod/UpdatePodScaleDown",
+        "Node/UpdateNodeAllocatable",
+    ]
+    assert woken(("NodeName", "NodePorts")) == ["Node/Add", "Pod/Delete", "Node/UpdateNodeTaint"]
+    assert {"CSIDriver/Update", "CSIStorageCapacity/Add", "PVC/Update"} <= {*woken(("VolumeBinding",))}
+    assert {"ResourceSlice/Update", "Pod/UpdatePodGeneratedResourceClaim"} <= {*woken(("DynamicResources",))}
+    assert (woken(("NodeName",), "second"), woken(("NodeName",), "nobody")) == ([], [])
+    assert woken(("NodeName",), rules="design-doc")[0] == "Node/*"
+    assert woken(("NodeName",), rules="design-doc", has_affinity=True)[0] == "Pod/* it needs"
+
+
+def test_every_plugin_that_may_refuse_a_pod_tells_what_wakes_it() -> None:
+    simulation = Simulation()
+    told = World.fold(simulation.recorder.entries).configured
+    assert told is not None
+    [(_, registered)] = told.registered
+    hints = queueing_hint_map(simulation.scheduler.profiles["default-scheduler"].plugins.values())
+    assert {plugin for plugin, _ in registered} == {hint.plugin for asked in hints.values() for hint in asked}
+    assert all(events for _, events in registered)
+
+
+@pytest.mark.parametrize(
+    ("action", "names"),
+    [
+        (ActionType.ADD | ActionType.UPDATE_NODE_LABEL, ("Node/Add", "Node/UpdateNodeLabel")),
+        (ActionType.UPDATE, ("Node/Update",)),
+        (ActionType.ADD | ActionType.UPDATE, ("Node/Add", "Node/Update")),
+        (ActionType.ALL, ("Node/All",)),
+    ],
+)
+def test_a_registration_is_spelled_out(action: ActionType, names: tuple[str, ...]) -> None:
+    assert spelled_out(ClusterEvent("example.com/Node", action)) == names
 
 
 def test_a_gated_pod_names_its_gate(lanes: dict[str, dict[str, Any]]) -> None:

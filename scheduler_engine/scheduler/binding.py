@@ -14,7 +14,7 @@ from scheduler_engine.framework.status import Code, Status, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.parts import SchedulerParts
-from scheduler_engine.scheduler.schedule_one import StageFunction, rejection_on, unreserve_and_forget
+from scheduler_engine.scheduler.schedule_one import rejection_on, unreserve_and_forget
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
@@ -111,11 +111,3 @@ def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Told after the pod itself is queued again, which it must not help."""
     pod = cycle.placed
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))
-
-
-BINDING_STAGES: dict[str, StageFunction] = {
-    "WaitOnPermit": wait_on_permit,
-    "PreBind": pre_bind,
-    "Bind": bind,
-    "PostBind": post_bind,
-}

@@ -1,12 +1,10 @@
 """The scheduling cycle, stage by stage.
 
-Each stage is a function ``(scheduler, cycle) → name of the next stage`` ("" = the cycle is over); ``SCHEDULING_STAGES``
-is the table that stepping follows. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
+Each stage is a function ``(scheduler, cycle) → name of the next stage`` ("" = the cycle is over); ``stages.py`` says
+which one may follow. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
@@ -18,8 +16,6 @@ from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, 
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import Search, search_nodes
 from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
-
-StageFunction = Callable[[SchedulerParts, Cycle], str]
 
 
 def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
@@ -245,18 +241,3 @@ def pod_is_skipped(scheduler: SchedulerParts, pod: Pod) -> str:
     if scheduler.cache.is_assumed_pod(pod):
         return f"pod {pod.key} is assumed already"
     return ""
-
-
-SCHEDULING_STAGES: dict[str, StageFunction] = {
-    "Snapshot": take_snapshot,
-    "PreFilter": pre_filter,
-    "Filter": filter_nodes,
-    "PostFilter": post_filter,
-    "PreScore": pre_score,
-    "Score": score,
-    "NormalizeScore": normalize_score,
-    "SelectHost": select_host,
-    "Assume": assume,
-    "Reserve": reserve,
-    "Permit": permit,
-}

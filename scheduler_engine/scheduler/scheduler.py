@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.queue.scheduling_queue import DISCARDED
-from scheduler_engine.scheduler import eventhandlers
-from scheduler_engine.scheduler.binding import BINDING_STAGES
+from scheduler_engine.scheduler import eventhandlers, stages
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.parts import CycleNumbers, SchedulerParts
-from scheduler_engine.scheduler.schedule_one import SCHEDULING_STAGES, pod_is_skipped
+from scheduler_engine.scheduler.schedule_one import pod_is_skipped
+from scheduler_engine.scheduler.stages import BINDING
 from scheduler_engine.trace.events import (
     CycleFinished,
     CycleStarted,
@@ -94,11 +94,10 @@ class Scheduler(SchedulerParts):
     def _run_stage(self, cycle: Cycle) -> None:
         ran = cycle.stage
         cycle.framework.handle.cycle = cycle.number
-        stage = SCHEDULING_STAGES.get(ran) or BINDING_STAGES[ran]
         pod_key = cycle.pod.key
-        cycle.stage = stage(self, cycle)
+        stages.run(self, cycle)
         self.recorder.add(StageFinished(cycle.number, pod_key, ran, cycle.note, cycle.stage))
-        if cycle is self.cycle and (not cycle.stage or cycle.stage in BINDING_STAGES):
+        if cycle is self.cycle and (not cycle.stage or cycle.stage in BINDING):
             self.cycle = None
             if cycle.stage:
                 self.bindings.append(cycle)

@@ -11,6 +11,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 
 from sandbox import manifests
 from sandbox.manifests import Manifest
+from sandbox.presets import CLUSTERS, NODES, PODS, FilledIn
 from sandbox.quotas import quotas
 from scheduler_engine.errors import FieldError
 
@@ -100,6 +101,8 @@ class AddForm(forms.Form):
     copies_field: ClassVar[str]
     places: ClassVar[tuple[tuple[str, str], ...]]
     """(pattern at the start of Kubernetes' field path, or of the text if it names no field; field of the form)."""
+    filled_in: ClassVar[tuple[FilledIn, ...]]
+    """To start from."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -152,6 +155,7 @@ class AddForm(forms.Form):
 
 class NodeForm(AddForm):
     kind, plural = "Node", "nodes"
+    filled_in, clusters = NODES, CLUSTERS
     copies_field = "count"
     places = (
         (r"metadata\.name", "name"),
@@ -193,6 +197,7 @@ class NodeForm(AddForm):
 
 class PodForm(AddForm):
     kind, plural = "Pod", "pods"
+    filled_in = PODS
     copies_field = "replicas"
     places = (
         (r"metadata\.namespace|namespaces ", "namespace"),

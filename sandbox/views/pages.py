@@ -20,7 +20,7 @@ from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS, TABS
 from sandbox.panels.view import View
-from sandbox.presets import MANIFESTS, PRESETS
+from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from scheduler_engine.scenario import Scenario
 
 LOOK_AGAIN_SECONDS = "5"
@@ -97,6 +97,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "forms": {kind: form() for kind, form in FORMS.items()},
         "presets": PRESETS,
         "manifests": MANIFESTS,
+        "ready": (*CLUSTERS, *MANIFESTS),
         "urls": {"base": base, "ws": f"/ws{base}"},
     }
     return render(request, "workbench.html", context)

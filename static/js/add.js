@@ -2,58 +2,6 @@
 
 import { annotate, goTo, yamlEditor } from './editor.js';
 
-const ZONE = 'topology.kubernetes.io/zone';
-
-const POD_PRESETS = {
-  plain: { name: 'web', replicas: '1', cpu: '500m', memory: '512Mi' },
-  spread: { name: 'web', replicas: '6', cpu: '500m', memory: '512Mi', labels: 'app=web', spread_key: ZONE, spread_max_skew: '1', spread_when: 'DoNotSchedule' },
-  apart: { name: 'cache', replicas: '3', cpu: '250m', memory: '1Gi', labels: 'app=cache', affinity_kind: 'pod-anti-affinity', affinity_key: 'app', affinity_values: 'cache', affinity_topology: 'kubernetes.io/hostname' },
-  gpu: { name: 'train', replicas: '1', cpu: '2', memory: '4Gi', labels: 'app=train', rows: { toleration: [{ key: 'dedicated', operator: 'Equal', value: 'gpu', effect: 'NoSchedule' }] } },
-  urgent: { name: 'payments', replicas: '1', cpu: '3', memory: '2Gi', labels: 'app=payments', priority: '10000' },
-  gated: { name: 'migrate', replicas: '1', cpu: '250m', memory: '256Mi', gates: 'example.com/quota' },
-};
-const NODE_PRESETS = {
-  plain: { name: 'node', count: '3', cpu: '4', memory: '8Gi', pods: '110' },
-  small: { name: 'small', count: '1', cpu: '2', memory: '4Gi', pods: '30' },
-  large: { name: 'large', count: '1', cpu: '16', memory: '64Gi', pods: '110' },
-  gpu: { name: 'gpu', count: '1', cpu: '8', memory: '32Gi', pods: '110', rows: { taint: [{ key: 'dedicated', value: 'gpu', effect: 'NoSchedule' }] } },
-};
-
-const node = (name, zone, cpu = '4', memory = '8Gi', taint = '') => `apiVersion: v1
-kind: Node
-metadata:
-  name: ${name}
-  labels:
-    kubernetes.io/hostname: ${name}
-    ${ZONE}: ${zone}
-${taint && `spec:
-  taints:
-  - {key: ${taint}, value: gpu, effect: NoSchedule}
-`}status:
-  capacity: {cpu: "${cpu}", memory: ${memory}, pods: "110"}
-`;
-const pod = (name, app, cpu, memory, on) => `apiVersion: v1
-kind: Pod
-metadata:
-  name: ${name}
-  labels: {app: ${app}}
-spec:
-  nodeName: ${on}
-  containers:
-  - name: main
-    image: registry.example/${app}:1
-    resources:
-      requests: {cpu: ${cpu}, memory: ${memory}}
-`;
-const zones = ['eu-a', 'eu-b', 'eu-c'];
-const CLUSTERS = {
-  'three-zones': () => zones.flatMap((zone) => [1, 2].map((n) => node(`node-${zone.slice(-1)}${n}`, zone))),
-  mixed: () => zones.flatMap((zone, i) => [node(`small-${zone.slice(-1)}`, zone, '2', '4Gi'), node(`large-${zone.slice(-1)}`, zone, String(8 * (i + 1)), `${16 * (i + 1)}Gi`)]),
-  uneven: () => [[4, 'eu-a'], [2, 'eu-b'], [1, 'eu-c']].flatMap(([many, zone]) => Array.from({ length: many }, (_, n) => node(`node-${zone.slice(-1)}${n + 1}`, zone))),
-  gpu: () => [...zones.map((zone) => node(`node-${zone.slice(-1)}1`, zone)), node('gpu-a1', 'eu-a', '8', '32Gi', 'dedicated'), node('gpu-b1', 'eu-b', '8', '32Gi', 'dedicated')],
-  full: () => zones.flatMap((zone) => { const name = `node-${zone.slice(-1)}1`; return [node(name, zone), pod(`busy-${zone.slice(-1)}1`, 'busy', '2', '4Gi', name), pod(`busy-${zone.slice(-1)}2`, 'busy', '1500m', '3Gi', name)]; }),
-};
-
 // Text of this length and more is checked only when Apply is pressed.
 const LONG = 200_000;
 
@@ -84,7 +32,6 @@ export function drawer(app, htmx) {
 
   /** A cluster or a manifest to start from, as text. */
   function ready(preset) {
-    if (CLUSTERS[preset]) return CLUSTERS[preset]().join('---\n');
     return box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
   }
 
@@ -161,10 +108,10 @@ export function drawer(app, htmx) {
   box.addEventListener('click', (event) => {
     const el = event.target.closest('button');
     if (!el) return;
-    const { kindTab, preset, cluster, manifest, addRow: more, line } = el.dataset;
+    const { kindTab, values, manifest, addRow: more, line } = el.dataset;
     if (kindTab) show(kindTab);
-    else if (preset) fill(el.closest('form'), (el.closest('form').id === 'form-pod' ? POD_PRESETS : NODE_PRESETS)[preset]);
-    else if (cluster || manifest) { paste(ready(cluster ?? manifest)); show('paste'); }
+    else if (values) fill(el.closest('form'), JSON.parse(values));
+    else if (manifest) { paste(ready(manifest)); show('paste'); }
     else if (more) addRow(el.closest('form').querySelector(`[data-rows="${more}"]`)).querySelector('.inp').focus();
     else if ('removeRow' in el.dataset) { const form = el.closest('form'); el.closest('.row').remove(); changed(form); }
     else if (line !== undefined) goTo(editor, el.dataset);

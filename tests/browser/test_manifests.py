@@ -137,7 +137,7 @@ def test_a_row_of_the_list_jumps_to_its_place(refused: Page) -> None:
 
 def test_another_text_takes_the_old_errors_away(refused: Page, eventually: Eventually) -> None:
     refused.locator("#add-node").click()
-    refused.locator("[data-cluster='three-zones']").click()
+    refused.locator("[data-manifest='three-zones']").click()
     eventually(lambda: places(refused) == [])
     assert refused.evaluate(ANNOTATIONS) == []
 

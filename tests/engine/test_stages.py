@@ -14,7 +14,6 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import StageFinished
 
-
 WITH_FAULTS_ALONE = {
     ("PreFilter", "PostFilter"),
     ("PreBind", "PreBind"),

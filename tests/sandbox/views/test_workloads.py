@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from django.utils.html import escape
 
 from sandbox import store
 from sandbox.panels.view import View
-from sandbox.presets import MANIFESTS, Preset
+from sandbox.presets import CLUSTERS, MANIFESTS, NODES, PODS, FilledIn, Preset
 from tests.sandbox.inside import fragments, present
 
 pytestmark = pytest.mark.django_db
@@ -30,13 +31,27 @@ def deployment(visitor: Any) -> dict[str, Any]:
     return dict(present(visitor.sandbox).objects["Deployment"]["default/shop"])
 
 
-@pytest.mark.parametrize("preset", MANIFESTS, ids=lambda preset: preset.slug)
+@pytest.mark.parametrize("preset", [*CLUSTERS, *MANIFESTS], ids=lambda preset: preset.slug)
 def test_every_manifest_to_start_from_is_accepted(visitor: Any, preset: Preset) -> None:
     answer = visitor.post("apply/", manifests=preset.text)
     assert (answer.status_code, answer.content) == (204, b"")
     page = visitor.get().content.decode()
     assert f'data-manifest="{preset.slug}"' in page
     assert f'<template data-manifest-of="{preset.slug}">' in page
+
+
+@pytest.mark.parametrize("preset", [*NODES, *PODS], ids=lambda preset: preset.title)
+def test_every_form_to_start_from_is_accepted(visitor: Any, preset: FilledIn) -> None:
+    fields = json.loads(preset.json)
+    for name, rows in fields.pop("rows", {}).items():
+        fields |= {f"{name}_{part}": [row[part] for row in rows] for part in rows[0]}
+    kind = "node" if preset in NODES else "pod"
+    answer = visitor.post(f"add/{kind}/", **fields)
+    assert answer.status_code == 204, answer.content.decode()
+    world = present(visitor.sandbox)
+    added = world.nodes if kind == "node" else world.pods
+    assert len(added) == int(fields.get("count") or fields["replicas"])
+    assert escape(preset.json) in visitor.get().content.decode()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,9 @@
+"""What people start from: configurations, manifests, whole clusters, and forms that are filled in."""
+
+from sandbox.presets.clusters import CLUSTERS
+from sandbox.presets.configurations import DEFAULT, PRESETS
+from sandbox.presets.fields import NODES, PODS
+from sandbox.presets.manifests import MANIFESTS
+from sandbox.presets.preset import FilledIn, Preset
+
+__all__ = ["CLUSTERS", "DEFAULT", "MANIFESTS", "NODES", "PODS", "PRESETS", "FilledIn", "Preset"]

@@ -60,7 +60,7 @@ PANELS: dict[str, Panel] = {
         Panel("queues", "Queues", queues.stats),
         Panel("bindings", "Binding cycles", bindings.stats),
         Panel("faults", "Faults", faults.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "shape"), cluster.same_while),
+        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout"), cluster.same_while),
         Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
         Panel(
             "filter",

@@ -17,7 +17,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 class View:
     """``pod`` is ``namespace/name``; ``cycle`` 0 follows the present.
 
-    ``group``: rows of the filter table by ``reason`` or ``node``; ``shape``: nodes as ``cards`` or ``tiles``.
+    ``group``: rows of the filter table by ``reason`` or ``node``; ``layout``: nodes as ``cards`` or ``tiles``.
     Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
     the scheduler that acted last.
@@ -29,7 +29,7 @@ class View:
     page: int = 1
     cycle: int = 0
     group: str = ""
-    shape: str = ""
+    layout: str = ""
     reasons: str = ""
     replica: str = ""
     at: Moment | None = None
@@ -48,7 +48,7 @@ class View:
             page=max(1, _number(given.get("page"), 1)),
             cycle=max(0, _number(given.get("cycle"), 0)),
             group=_one_of(("reason", "node"), given.get("group")),
-            shape=_one_of(("cards", "tiles"), given.get("shape")),
+            layout=_one_of(("cards", "tiles"), given.get("layout")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
             at=Moment.read(_text(given.get("at"))),

@@ -29,10 +29,10 @@ MOST_HINTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``shape``: one, list or map of ``type`` (a scalar or a type of the tables)."""
+    """``holds``: one, list or map of ``type`` (a scalar or a type of the tables)."""
 
     type: str
-    shape: str = "one"
+    holds: str = "one"
     always: bool = False
     pointer: bool = False
 
@@ -54,9 +54,9 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
             yield from _fields(word[1:], written)
             continue
         field, _, kind = word.partition(":")
-        shape = {"[": "list", "{": "map"}.get(kind[:1], "one")
+        holds = {"[": "list", "{": "map"}.get(kind[:1], "one")
         inner = kind.rstrip("?").strip("[]{}") or "string"
-        yield field.rstrip("!"), Field(inner, shape, field.endswith("!"), kind.endswith("?"))
+        yield field.rstrip("!"), Field(inner, holds, field.endswith("!"), kind.endswith("?"))
 
 
 TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
@@ -115,9 +115,9 @@ def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -
 
 
 def _check_field(value: Any, field: Field, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
-    if field.shape == "one":
+    if field.holds == "one":
         yield from _check_one(value, field.type, path, hints)
-    elif field.shape == "list":
+    elif field.holds == "list":
         if not isinstance(value, list):
             yield _wrong(path, "a list", value)
             return
@@ -155,9 +155,9 @@ def well_typed(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _typed_field(value: Any, field: Field) -> Any:
-    if field.shape == "list":
+    if field.holds == "list":
         return [_typed_one(item, field.type) for item in value] if isinstance(value, list) else None
-    if field.shape == "map":
+    if field.holds == "map":
         parts = {key: _typed_one(item, field.type) for key, item in value.items()} if isinstance(value, Mapping) else {}
         return {key: part for key, part in parts.items() if part is not None}
     return _typed_one(value, field.type)
@@ -227,7 +227,7 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
         if field.always or field.pointer or not _empty(written, field):
             result[name] = written
     for name, field in fields.items():
-        if field.always and not field.pointer and field.shape == "one" and field.type in ZEROS:
+        if field.always and not field.pointer and field.holds == "one" and field.type in ZEROS:
             result.setdefault(name, ZEROS[field.type])
     return result
 
@@ -243,13 +243,13 @@ def without_empty(manifest: Mapping[str, Any], kind: str, structs: bool = False)
         field = fields.get(name)
         if field is None or field.type not in TYPES:
             kept = value
-        elif field.shape == "list":
+        elif field.holds == "list":
             kept = [without_empty(item, field.type, structs) for item in value]
-        elif field.shape == "map":
+        elif field.holds == "map":
             kept = {key: without_empty(item, field.type, structs) for key, item in value.items()}
         else:
             kept = without_empty(value, field.type, structs)
-        if kept or field is None or field.always or (field.shape == "one" and not _drops(field, structs)):
+        if kept or field is None or field.always or (field.holds == "one" and not _drops(field, structs)):
             result[name] = kept
     return result
 
@@ -259,15 +259,15 @@ def _drops(field: Field, structs: bool) -> bool:
 
 
 def _empty(value: Any, field: Field) -> bool:
-    if field.shape == "one" and field.type in TYPES:
+    if field.holds == "one" and field.type in TYPES:
         return False
-    return field.shape == "one" and value in ("", 0, False)
+    return field.holds == "one" and value in ("", 0, False)
 
 
 def _written_field(value: Any, field: Field) -> Any:
-    if field.shape == "list":
+    if field.holds == "list":
         return [_written_one(item, field.type) for item in value]
-    if field.shape == "map":
+    if field.holds == "map":
         listed = field.type == "quantity"
         return {key: _written_one(item, field.type, rounded=listed) for key, item in value.items()}
     return _written_one(value, field.type)

@@ -215,7 +215,7 @@ class Pod(KubeObject):
         )
 
     @cached_property
-    def shape(self) -> str:
+    def signature(self) -> str:
         """Equal for pods that the scheduler cannot tell apart but by name (replicas): labels, spec and resize
         status.
         """

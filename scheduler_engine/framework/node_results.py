@@ -1,8 +1,8 @@
 """Results per node, kept as long as the node does not change.
 
 A filter or score plugin that looks at nothing but the pod and one node (``reads_other_nodes`` False) answers the same
-for every pod of one shape until that node's generation moves. In a cluster where pods of one kind are placed one after
-the other, only the node that took the last one is asked again. Dry runs must not use this: their NodeInfos change
+for every pod of one signature until that node's generation moves. In a cluster where pods of one kind are placed one
+after the other, only the node that took the last one is asked again. Dry runs must not use this: their NodeInfos change
 without a new generation.
 """
 
@@ -19,7 +19,7 @@ from scheduler_engine.framework.interface import Handle, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
 
-MAX_SHAPES = 16
+MAX_SIGNATURES = 16
 """For how many kinds of pods results are kept; the least recently seen go first."""
 
 
@@ -29,8 +29,10 @@ def score_failure(plugin: str, problem: PluginError) -> PluginError:
 
 
 @dataclass(slots=True)
-class ShapeResults:
-    """For one shape: node name → (generation, verdict), and plugin → node name → raw score with their generations."""
+class SignatureResults:
+    """For one pod signature: node name → (generation, verdict), and plugin → node name → raw score with their
+    generations.
+    """
 
     verdicts: dict[str, tuple[int, Status | None]] = field(default_factory=dict)
     scored: dict[str, int] = field(default_factory=dict)
@@ -38,22 +40,22 @@ class ShapeResults:
 
 
 class NodeResults:
-    """All shapes of one profile. A copy starts empty: what is kept here only saves time."""
+    """All pod signatures of one profile. A copy starts empty: what is kept here only saves time."""
 
-    __slots__ = ("shapes",)
+    __slots__ = ("signatures",)
 
     def __init__(self) -> None:
-        self.shapes: OrderedDict[tuple[Any, ...], ShapeResults] = OrderedDict()
+        self.signatures: OrderedDict[tuple[Any, ...], SignatureResults] = OrderedDict()
 
-    def of(self, pod: Pod, plugins: Sequence[Any], total_nodes: int = 0) -> ShapeResults:
-        """What is known for ``pod``'s shape and these plugins, in a cluster of that many nodes if that matters."""
-        key = (pod.shape, total_nodes, *(plugin.name for plugin in plugins))
-        results = self.shapes.get(key)
+    def of(self, pod: Pod, plugins: Sequence[Any], total_nodes: int = 0) -> SignatureResults:
+        """What is known for ``pod``'s signature and these plugins, in a cluster of that many nodes if that matters."""
+        key = (pod.signature, total_nodes, *(plugin.name for plugin in plugins))
+        results = self.signatures.get(key)
         if results is None:
-            results = self.shapes[key] = ShapeResults()
-            if len(self.shapes) > MAX_SHAPES:
-                self.shapes.popitem(last=False)
-        self.shapes.move_to_end(key)
+            results = self.signatures[key] = SignatureResults()
+            if len(self.signatures) > MAX_SIGNATURES:
+                self.signatures.popitem(last=False)
+        self.signatures.move_to_end(key)
         return results
 
     def raw_scores(
@@ -95,7 +97,7 @@ class Filters(Protocol):
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None: ...
 
 
-class Judge:
+class NodeFilter:
     """One pod's filters over the nodes of a snapshot: ``local`` plugins first, whose answers are kept, then the
     ``others``.
     """

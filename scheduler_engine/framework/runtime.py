@@ -21,7 +21,7 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.node_results import Judge, NodeResults, score_failure
+from scheduler_engine.framework.node_results import NodeFilter, NodeResults, score_failure
 from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import (
@@ -212,13 +212,13 @@ class Framework:
                 verdicts.append(_verdict(plugin.name, status))
         return tuple(verdicts)
 
-    def judge(self, state: CycleState, pod: Pod) -> Judge:
+    def node_filter(self, state: CycleState, pod: Pod) -> NodeFilter:
         """Filters for the search over the snapshot's own nodes; what is known of an unchanged node is not worked
         out again.
         """
         active = state.data[ACTIVE_FILTERS]
         local = next((i for i, plugin in enumerate(active) if plugin.reads_other_nodes), len(active))
-        return Judge(self, state, pod, active[:local], active[local:])
+        return NodeFilter(self, state, pod, active[:local], active[local:])
 
     def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
         """Nominated pods that count against ``pod`` on the node: other pods of equal or higher priority."""

@@ -99,7 +99,7 @@ class EvictionConfiguration:
 def load_kubelet_configuration(data: Mapping[str, Any] | None) -> EvictionConfiguration:
     """A KubeletConfiguration (None = the default one). Raises Rejected with everything that is wrong."""
     given = dict(data or {})
-    errors = list(_shape(given))
+    errors = list(_known_fields(given))
     if errors:
         raise Rejected(errors)
     errors = list(_values(given))
@@ -152,7 +152,7 @@ def _error(path: str, text: str) -> FieldError:
     return FieldError(path, "FieldValueInvalid", text, object_name=KIND)
 
 
-def _shape(given: dict[str, Any]) -> Iterator[FieldError]:
+def _known_fields(given: dict[str, Any]) -> Iterator[FieldError]:
     for name, value in given.items():
         if name not in FIELDS:
             yield _error(str(name), f'unknown field "{name}": the sandbox only reads {", ".join(MAPS)} and their like')

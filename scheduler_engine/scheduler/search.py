@@ -129,16 +129,16 @@ def _visit(
     if not framework.points["filter"]:
         search.order = search.feasible = order[: search.nodes_to_find]
         return
-    judge = framework.judge(state, pod)
-    if search.nodes_to_find >= len(order) and judge.knows_all(order):
-        search.order, search.feasible = order, judge.passing(order)
-        for info in judge.failing(order):
-            _note_failure(search, info, judge.known[info.name][1])
+    node_filter = framework.node_filter(state, pod)
+    if search.nodes_to_find >= len(order) and node_filter.knows_all(order):
+        search.order, search.feasible = order, node_filter.passing(order)
+        for info in node_filter.failing(order):
+            _note_failure(search, info, node_filter.known[info.name][1])
         return
     feasible: list[NodeInfo] = []
     search.order, search.feasible = order, feasible
     for visited, info in enumerate(order, 1):
-        status = judge.verdict(info)
+        status = node_filter.verdict(info)
         if status is None:
             if len(feasible) == search.nodes_to_find:
                 search.order = order[:visited]

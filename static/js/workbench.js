@@ -240,7 +240,7 @@ const CLICKS = [
   ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
   ['[data-goto-tab]', gotoTab],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
-  ['[data-shape]', (el) => choose({ shape: el.dataset.shape })],
+  ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
   ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],

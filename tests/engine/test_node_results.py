@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
-from scheduler_engine.framework.node_results import MAX_SHAPES, NodeResults
+from scheduler_engine.framework.node_results import MAX_SIGNATURES, NodeResults
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import COMMANDS, node, pod
@@ -35,16 +35,16 @@ def test_kept_results_change_nothing(full: bool, wanted: list[Command]) -> None:
     assert trace_digest(kept) == trace_digest(forgetful(wanted, full))
 
 
-def test_replicas_have_one_shape_and_other_pods_another() -> None:
-    shapes = [Pod(pod(name, cpu)).shape for name, cpu in (("web-1", "1"), ("web-2", "1"), ("web-3", "2"))]
-    assert shapes[0] == shapes[1] != shapes[2]
+def test_replicas_have_one_signature_and_other_pods_another() -> None:
+    signatures = [Pod(pod(name, cpu)).signature for name, cpu in (("web-1", "1"), ("web-2", "1"), ("web-3", "2"))]
+    assert signatures[0] == signatures[1] != signatures[2]
 
 
-def test_the_shapes_that_were_not_seen_for_longest_are_forgotten() -> None:
+def test_the_signatures_that_were_not_seen_for_longest_are_forgotten() -> None:
     results = NodeResults()
-    for number in range(MAX_SHAPES + 3):
+    for number in range(MAX_SIGNATURES + 3):
         results.of(Pod(pod("web-1", f"{number}m")), ())
-    assert len(results.shapes) == MAX_SHAPES
+    assert len(results.signatures) == MAX_SIGNATURES
 
 
 def test_only_the_node_that_changed_is_asked_again() -> None:

@@ -63,7 +63,7 @@ async def silent_lines(stranger: Stranger) -> None:
     for turn in range(600):
         for line in lines:
             shape, page = ("cards", "tiles")[turn % 2], turn % 5
-            line.say({"open": f"{ALWAYS} filter", "tab": "filter", "shape": shape, "page": page, "node": f"n{turn}"})
+            line.say({"open": f"{ALWAYS} filter", "tab": "filter", "layout": shape, "page": page, "node": f"n{turn}"})
         await asyncio.sleep(0.05)
 
 

@@ -27,7 +27,7 @@ from scheduler_engine.scenario import Scenario, load_scenarios
 from scheduler_engine.simulation import Simulation
 
 STEPS = 40
-VIEWS = (View(), View(cycle=1), View(shape="tiles"))
+VIEWS = (View(), View(cycle=1), View(layout="tiles"))
 KEPT = {name: panel for name, panel in PANELS.items() if panel.same_while}
 
 

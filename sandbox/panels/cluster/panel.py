@@ -67,7 +67,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     pod = world.pods.get(cycle.pod) if cycle else None
     asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
-    many = len(world.nodes) > CARDS if not view.shape else view.shape == "tiles"
+    many = len(world.nodes) > CARDS if not view.layout else view.layout == "tiles"
     words = words_for(world, cycle)
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = _start(world)

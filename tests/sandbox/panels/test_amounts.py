@@ -23,7 +23,7 @@ AMOUNTS = {
     "more than there is": ("1n", LARGEST),
     "nothing": ("0", "0"),
 }
-VIEWS = (View(), View(pod="default/web", shape="tiles", group="node", reasons="all"), View(node="n1", cycle=1))
+VIEWS = (View(), View(pod="default/web", layout="tiles", group="node", reasons="all"), View(node="n1", cycle=1))
 
 
 def drawn(simulation: Simulation) -> str:

@@ -97,7 +97,7 @@ def test_many_nodes_are_tiles_unless_cards_are_asked_for() -> None:
     assert tiles["many"]
     assert sum(zone["count"] for zone in tiles["zones"]) == 100
     assert 'class="tile hard' in tiles["zones"][0]["nodes"][0]
-    assert not stats(world, View(shape="cards"))["many"]
+    assert not stats(world, View(layout="cards"))["many"]
 
 
 def test_extended_resources_and_taints_are_named() -> None:

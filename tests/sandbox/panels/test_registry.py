@@ -89,7 +89,7 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
             {"pod": "a/b", "page": "3", "cycle": 2}, View(pod="a/b", page=3, cycle=2), id="numbers may be text"
         ),
         pytest.param(
-            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "shape": "z", "reasons": "z"},
+            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "layout": "z", "reasons": "z"},
             View(),
             id="bad values are the default",
         ),

@@ -99,6 +99,8 @@ class Engine:
         os.nice(NICE[lane])
         self.full = FULL * most
         """Bytes of this process from which on it looks for garbage."""
+        self.worn_out = False
+        """What it has freed lies between what it has kept, so that nobody gets it: another engine is to begin anew."""
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
         self.slow: set[UUID] = set()
@@ -118,7 +120,7 @@ class Engine:
     # --- the loop ---
 
     def serve(self) -> None:
-        """Until the site closes the connection."""
+        """Until the site closes the connection, or this process is worn out; whoever waits is asked for elsewhere."""
         while self.ahead or self.home is None or self.line.poll(IDLE_SECONDS):
             try:
                 job = self.ahead.popleft() if self.ahead else self.line.recv()
@@ -126,6 +128,8 @@ class Engine:
                 return
             self.carry_out(job)
             self._tidy()
+            if self.worn_out:
+                return
 
     def carry_out(self, job: Job) -> None:
         """One job, and its answer."""
@@ -214,6 +218,7 @@ class Engine:
                 self._forget(sandbox_id)
             gc.collect()
         self.full = max(FULL * self.most, GROWN * _data_bytes())
+        self.worn_out = _data_bytes() > self.most
 
     # --- interruptions ---
 

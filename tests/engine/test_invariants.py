@@ -22,7 +22,7 @@ from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine import histories
 from tests.engine.soundness import (
-    CHECKS,
+    check,
     described,
     everybody_has_seen_everything,
     seen_by,
@@ -288,8 +288,7 @@ class Machine(RuleBasedStateMachine):
     def simulation_is_sound(self) -> None:
         everybody_has_seen_everything(self.simulation)
         for seen in seen_by(self.simulation):
-            for check in CHECKS:
-                check(seen)
+            check(seen)
 
     @invariant()
     def no_node_is_over_its_allocatable(self) -> None:

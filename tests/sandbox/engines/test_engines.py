@@ -441,6 +441,20 @@ def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) ->
         line.close()
 
 
+def test_an_engine_whose_memory_does_not_come_back_ends_and_makes_room_for_a_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = iter([50, 60, 300, 210, 205, 205, 300, 300, 250, 250])
+    monkeypatch.setattr(process, "_data_bytes", lambda: next(sizes))
+    engine = Engine.__new__(Engine)
+    engine.most, engine.held, engine.full, engine.worn_out, engine.home = 200, 1 << 30, 150, False, None
+    engine.lives, engine.sizes, engine.slow, engine.ahead = OrderedDict(), {}, set(), deque(range(9))  # type: ignore[arg-type]
+    done: list[Any] = []
+    monkeypatch.setattr(engine, "carry_out", done.append)
+    engine.serve()
+    assert done == [0, 1, 2]
+
+
 def test_an_answer_for_which_there_is_no_memory_is_read_to_its_end() -> None:
     """Else the next one would begin in the middle of it, and the engine wait for ever."""
     here, there = Pipe()

@@ -28,10 +28,11 @@ def dump(world: World) -> str:
 
 def _nodes(world: World) -> Iterator[str]:
     yield "Dump of cached NodeInfo"
-    cache = world.cache
-    for name in cache.infos:
-        info = cache.node_info(name)
-        assert info is not None
+    nominated: dict[str, list[Pod]] = {}
+    for key, node in world.nominations.items():
+        if key in world.pods:
+            nominated.setdefault(node, []).append(world.pods[key].pod)
+    for name, info in world.cache.node_infos():
         yield ""
         yield f"Node name: {name}"
         yield f"Deleted: {_go(info.node is None)}"
@@ -39,10 +40,9 @@ def _nodes(world: World) -> Iterator[str]:
         yield f"Allocatable Resources:{_resource(info.allocatable)}"
         yield f"Scheduled Pods(number: {len(info.pods)}):"
         yield from (_pod(item.pod) for item in info.pods)
-        nominated = [pod.pod for pod in world.nominated_to(name)]
-        if nominated:
-            yield f"Nominated Pods(number: {len(nominated)}):"
-            yield from map(_pod, nominated)
+        if name in nominated:
+            yield f"Nominated Pods(number: {len(nominated[name])}):"
+            yield from map(_pod, nominated[name])
 
 
 def _queue(world: World) -> Iterator[str]:

@@ -12,6 +12,8 @@ from sandbox.panels.model.world import World
 from scheduler_engine.trace import events as ev
 
 SAME, ADDED, REMOVED = "", "added", "removed"
+MOST_LINES = 1_000
+"""To compare takes their number by itself."""
 
 
 def admitted(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
@@ -22,7 +24,10 @@ def admitted(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
     entry, stored = found
     assert isinstance(entry.event, ev.ObjectApplied)
     given = entry.event.given
-    return list(_compared(_lines(given), _lines(_in_order_of(given, stored.manifest))))
+    before, after = _lines(given), _lines(_in_order_of(given, stored.manifest))
+    compared = list(_compared(before[:MOST_LINES], after[:MOST_LINES]))
+    more = max(len(before), len(after)) - MOST_LINES
+    return [*compared, (SAME, f"and {more} more lines, which are not compared")] if more > 0 else compared
 
 
 def _lines(manifest: Any) -> list[str]:

@@ -6,6 +6,7 @@ last scheduling cycle copied from it, and stays behind until the next one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import Node, Pod
@@ -148,14 +149,26 @@ class CacheState:
         info = self.infos.get(name)
         if info is None:
             return None
+        made = self._node_info(info, [held for held in self.pods.values() if held.node == name])
+        if info.node is not None:
+            made.image_states = self._images(info.node)
+        return made
+
+    def node_infos(self) -> Iterator[tuple[str, NodeInfo]]:
+        """All of them by name, without their images."""
+        on: dict[str, list[Held]] = {}
+        for held in self.pods.values():
+            on.setdefault(held.node, []).append(held)
+        return ((name, self._node_info(info, on.get(name, []))) for name, info in self.infos.items())
+
+    def _node_info(self, info: Info, pods: list[Held]) -> NodeInfo:
         made = NodeInfo(generation=info.generation)
         if info.node is not None:
             made.set_node(info.node)
-            made.image_states = self._images(info.node)
         if info.ghost:
             made.remove_node()
-        for held in self.pods.values():
-            if held.node == name and held.pod is not None:
+        for held in pods:
+            if held.pod is not None:
                 made.add_pod(held.pod)
         return made
 

@@ -57,6 +57,16 @@ def test_what_is_applied_again_is_told_anew() -> None:
     assert ("", "    tier: front") in found
 
 
+def test_of_a_long_manifest_the_beginning_is_compared() -> None:
+    pod = make_pod("web-1").obj()
+    env = [{"name": f"N{number}", "value": "x"} for number in range(3000)]
+    pod["spec"]["containers"][0]["env"] = env
+    found = admitted(world(apply(pod)), "Pod", "default/web-1")
+    assert found is not None
+    assert 1_000 <= len(found) < 2_001
+    assert found[-1][1].endswith("more lines, which are not compared")
+
+
 def test_nothing_is_told_of_what_nobody_applied() -> None:
     seen = world(apply(HIGH, POD), commands.Delete("Pod", "default/web-1"))
     assert admitted(seen, "Pod", "default/web-1") is None

@@ -77,7 +77,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
             {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
             for hint in reversed(world.hints.get(pod.key, [])[-MOST:])
         ],
-        "cycle_state": list(cycle.state.items()) if cycle else [],
+        "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
         "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
     }
 

@@ -154,7 +154,7 @@ class Cycle:
 
     ``configured`` is the configuration that it began with and keeps.
 
-    ``state``: what plugins keep in the CycleState, key → value as text.
+    ``state``: what plugins wrote into the CycleState, one after the other.
 
     ``seen`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
     """
@@ -180,7 +180,7 @@ class Cycle:
     tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
     ladder: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
     post_filter: ev.PostFilterRan | None = None
-    state: dict[str, str] = field(default_factory=dict)
+    state: list[ev.CycleStateWritten] = field(default_factory=list)
     pre_score: ev.PreScoreRan | None = None
     score: ev.ScoreRan | None = None
     normalized: ev.NormalizeRan | None = None

@@ -96,12 +96,6 @@ def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
         cycle.plugins[event.extension_point] = event
 
 
-def state_written(world: Models, entry: ev.Entry, event: ev.CycleStateWritten) -> None:
-    cycle = world.by_number.get(event.cycle)
-    if cycle is not None:
-        cycle.state.update(event.values)
-
-
 def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
     def put(world: Models, entry: ev.Entry, event: Any) -> None:
         cycle = world.by_number.get(event.cycle)
@@ -126,7 +120,7 @@ APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.SnapshotTaken: snapshot_taken,
     ev.CycleStarted: started,
     ev.StageFinished: stage_finished,
-    ev.CycleStateWritten: state_written,
+    ev.CycleStateWritten: _append("state"),
     ev.PreFilterRan: _table("pre_filter"),
     ev.FilterRan: filtered,
     ev.PodUnschedulable: _table("fit_error"),

@@ -26,7 +26,8 @@ from sandbox.records import Position, Record
 from sandbox.rendering import Fragment
 from scheduler_engine import metrics
 from scheduler_engine.api.checking import Checked, check_text
-from scheduler_engine.api.loading import located
+from scheduler_engine.api.loading import DEFAULT_LIMITS, located
+from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 
 EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure)
@@ -141,13 +142,18 @@ def prometheus(live: Live, position: Position) -> str:
 
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
     """The manifests of a text as plain data, and what is wrong with it; where they stand in the text stays here."""
-    checked = check_text(text)
+    checked = check_text(text, _limits())
     return [item.data for item in checked.manifests], replace(checked, manifests=[])
 
 
 def locate(live: Live, position: Position, text: str | bytes, errors: list[FieldError]) -> list[FieldError]:
     """Errors that came up later, with their lines in the text."""
-    return located(errors, check_text(text).manifests)
+    return located(errors, check_text(text, _limits()).manifests)
+
+
+def _limits() -> Limits:
+    """What may be pasted is limited in one place."""
+    return replace(DEFAULT_LIMITS, size=quotas.quotas().manifest_bytes)
 
 
 def _world(live: Live, position: Position) -> World:

@@ -37,6 +37,13 @@ def test_pods_are_limited_by_namespace_and_name(visitor: Any) -> None:
     assert len(visitor.log()) == 1
 
 
+def test_the_bytes_of_manifests_are_limited_in_one_place(visitor: Any) -> None:
+    text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n#" + "x" * (1 << 20)
+    assert visitor.post("apply/", manifests=text).status_code == 413
+    with override_settings(QUOTAS={"manifest_bytes": 3 << 19}):
+        assert visitor.post("apply/", manifests=text).status_code == 204
+
+
 @override_settings(QUOTAS={"commands": 2})
 def test_a_full_log_refuses_more_but_lets_one_go_back_and_do_something_else(visitor: Any) -> None:
     for _ in range(2):

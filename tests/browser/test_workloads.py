@@ -141,7 +141,7 @@ def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventua
     page.locator("#w-add-deployment").click()
     assert page.locator("#drawer").get_attribute("data-kind") == "paste"
     click(page, eventually, "#form-paste .btn-ink")
-    assert page.locator("#panel-workloads .pod.is-pending").count() == 6
+    assert page.locator("#panel-workloads .wl:not(.w-classes) .pod.is-pending").count() == 6
     closed(page, eventually)
     page.locator("#add").click()
     page.locator("[data-manifest='budget']").click()

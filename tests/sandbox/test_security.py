@@ -17,12 +17,15 @@ from sandbox.guide import scenarios
 pytestmark = pytest.mark.django_db
 
 POSTS = [
-    "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/", "apply/",
-    "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/", "cordon/", "break/", "allow/",
-    "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/",
-    "replicas/", "replica/", "step/", "go-back/", "reopen/", "fork/",
+    "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/",
+    "do/assumed-ttl/", "apply/", "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/",
+    "cordon/", "break/", "allow/", "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "taint/",
+    "usage/", "kubelet/", "replicas/", "replica/", "step/", "go-back/", "reopen/", "fork/",
 ]  # fmt: skip
-GETS = ["", "panel/status/", "yaml/Node/?key=a", "metrics", "faults/", "configuration/", "replicas-form/", "branches/"]
+GETS = [
+    "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
+    "replicas-form/", "branches/",
+]  # fmt: skip
 
 
 def routes(resolver: URLResolver) -> list[str]:

@@ -46,7 +46,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "order_text": ", ".join(" ".join(group) for group in _rounds(cache)[:12]),
         "assumed": markup.join(markup.pod_block(pod) for pod in assumed),
         "assumed_count": len(assumed),
-        "moment": str(world.moment_of(len(world.entries))),
+        "when": str(world.moment_of(len(world.entries))) if world.present is not None else "",
         "ttls": _ttls(world.assumed_ttl_us),
         "recency": _recency(cache),
         "mark_last": cache.snapshot.generation if cache.snapshot and len(cache.newer()) == len(cache.infos) else 0,

@@ -43,7 +43,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     guards, guard_count = budgets(world, groups, PAGE)
     ranked, class_count = classes(world, PAGE)
     return {
-        "empty": not owned.workloads and not guards and not ranked,
+        "empty": not owned.workloads and not guards,
         "workloads": rows,
         **pages,
         "budgets": [budget | _pods(pods, f"b:{budget['key']}:") for budget, pods in guards],

@@ -83,7 +83,7 @@ def test_the_inspector_offers_it_where_there_is_something_to_tell() -> None:
 def test_priority_classes_stand_in_a_table_with_their_pods() -> None:
     usual = {**make_priority_class("usual", 5, default=True), "description": "for everybody"}
     found = workloads(world(apply(HIGH, usual, POD)), View())
-    assert not found["empty"]
+    assert found["empty"], "there is no workload"
     assert [(row["name"], row["value"], row["default"], row["preempts"]) for row in found["classes"]] == [
         ("high", 1000, False, False),
         ("usual", 5, True, True),

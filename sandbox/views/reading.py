@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -30,18 +32,20 @@ def dump(request: HttpRequest, access: Access) -> HttpResponse:
 @reads
 def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     """The manifest of the object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
-    at = View.from_mapping(request.GET.dict()).at
-    text = site.read(access.sandbox, "manifest_text", kind, request.GET.get("key", ""), at)
-    if text is None:
-        raise Http404
+    text = _about(request, access, "manifest_text", kind)
     return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": []})
 
 
 @reads
 def admission(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     """What the API server made of the manifest of the object ``kind``/``key`` that was applied."""
+    return render(request, "fragments/admission.html", {"lines": _about(request, access, "admission", kind)})
+
+
+def _about(request: HttpRequest, access: Access, job: str, kind: str) -> Any:
+    """What a job tells of one object at the moment that is looked at. Raises ``Http404`` when there is nothing."""
     at = View.from_mapping(request.GET.dict()).at
-    lines = site.read(access.sandbox, "admission", kind, request.GET.get("key", ""), at)
-    if lines is None:
+    found = site.read(access.sandbox, job, kind, request.GET.get("key", ""), at)
+    if found is None:
         raise Http404
-    return render(request, "fragments/admission.html", {"lines": lines})
+    return found

@@ -15,7 +15,7 @@ from scheduler_engine.apiserver.store import Watch, WatchEvent
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config.types import Configuration
-from scheduler_engine.framework.events_registry import queueing_hint_map, registered_events
+from scheduler_engine.framework.events_registry import QueueingHintMap, queueing_hint_map, registered_events
 from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.plugins.registry import REGISTRY
@@ -50,9 +50,8 @@ class CycleNumbers:
     count: int = 0
 
 
-def _registered(framework: Framework) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = registered_events(queueing_hint_map(framework.plugins.values()))
-    return tuple((plugin, tuple(events)) for plugin, events in found.items())
+def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((plugin, tuple(events)) for plugin, events in registered_events(hints).items())
 
 
 class SchedulerParts:
@@ -106,7 +105,8 @@ class SchedulerParts:
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
-        registered = tuple((name, _registered(framework)) for name, framework in profiles.items())
+        self.hints = {name: queueing_hint_map(framework.plugins.values()) for name, framework in profiles.items()}
+        registered = tuple((name, _registered(hints)) for name, hints in self.hints.items())
         self.recorder.add(
             Configured(self.configuration.defaulted, effective, self.queue_rules, tuple(normalizing), registered)
         )
@@ -119,7 +119,7 @@ class SchedulerParts:
         queue = QUEUES[self.queue_rules](
             first.points["queueSort"][0].less,
             self.recorder,
-            queueing_hints={name: queueing_hint_map(framework.plugins.values()) for name, framework in frameworks},
+            queueing_hints=self.hints,
             pre_enqueue_plugins={name: framework.points["preEnqueue"] for name, framework in frameworks},
             objects=self.api,
             pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,

@@ -49,7 +49,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "when": str(world.moment_of(len(world.entries))) if world.present is not None else "",
         "ttls": _ttls(world.assumed_ttl_us),
         "recency": _recency(cache),
-        "mark_last": cache.snapshot.generation if cache.snapshot and len(cache.newer()) == len(cache.infos) else 0,
+        "mark_last": cache.snapshot.generation if cache.snapshot and cache.newer() == len(cache.infos) else 0,
         "recency_more": max(0, len(cache.infos) - MOST),
         "note": _note(cache),
         "taken": None,
@@ -77,7 +77,7 @@ def _ttls(chosen_us: int) -> list[dict[str, Any]]:
 
 
 def _note(cache: CacheState) -> str:
-    taken, newer = cache.snapshot, len(cache.newer())
+    taken, newer = cache.snapshot, cache.newer()
     if taken is None:
         return "No snapshot has been taken yet: the first one copies all of them."
     if newer:
@@ -95,7 +95,7 @@ def _recency(cache: CacheState) -> list[dict[str, Any]]:
     """The live list, with the mark of the last snapshot's generation on it."""
     taken = cache.snapshot
     listed = cache.recent()
-    newer = len(cache.newer()) if taken else 0
+    newer = cache.newer() if taken else 0
     cards: list[dict[str, Any]] = []
     for index, info in enumerate(listed[:MOST]):
         cloned = taken is not None and index >= newer and info.name in taken.cloned

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
@@ -139,10 +140,10 @@ class CacheState:
         """The list from its head, the highest generation."""
         return list(reversed(self.infos.values()))
 
-    def newer(self) -> list[Info]:
-        """What the next snapshot will look at: changed since the last one was taken."""
+    def newer(self) -> int:
+        """How many at the head the next snapshot will look at: changed since the last one was taken."""
         taken = self.snapshot.generation if self.snapshot else 0
-        return [info for info in self.recent() if info.generation > taken]
+        return sum(1 for _ in takewhile(lambda info: info.generation > taken, reversed(self.infos.values())))
 
     def node_info(self, name: str) -> NodeInfo | None:
         """With all its sums, as the scheduler has it; None when the cache has none of that name."""

@@ -125,10 +125,12 @@ def fault_choices(live: Live, position: Position, point: str, profile: str) -> d
     return faults.choices(_world(live, position), point, profile)
 
 
-def cache_dump(live: Live, position: Position, at: Moment | None = None) -> str:
-    """What the scheduler would log on SIGUSR2 at a moment."""
+def cache_dump(live: Live, position: Position, view: View) -> str:
+    """What the scheduler that is looked at would log on SIGUSR2, at the moment that is looked at."""
     live.move_to(position)
-    return dump(live.at(at))
+    world = live.at(view.at)
+    world.look_at(view.replica)
+    return dump(world)
 
 
 def leader_form(live: Live, position: Position) -> dict[str, Any]:

@@ -25,8 +25,8 @@ def panel(request: HttpRequest, access: Access, panel_id: str) -> HttpResponse:
 @reads
 def dump(request: HttpRequest, access: Access) -> HttpResponse:
     """The scheduler's cache and queue as text, as a real one logs them on SIGUSR2."""
-    at = View.from_mapping(request.GET.dict()).at
-    return HttpResponse(site.read(access.sandbox, "cache_dump", at), content_type="text/plain; charset=utf-8")
+    view = View.from_mapping(request.GET.dict())
+    return HttpResponse(site.read(access.sandbox, "cache_dump", view), content_type="text/plain; charset=utf-8")
 
 
 @reads

@@ -32,7 +32,7 @@ class Limits:
     """``size`` in bytes; ``nodes`` counts every value, those that aliases repeat included."""
 
     size: int = 1024 * 1024
-    nodes: int = 100_000
+    nodes: int = 75_000
     depth: int = 60
     aliases: int = 1_000
     documents: int = 10_000

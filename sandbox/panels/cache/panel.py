@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.markup import Markup, esc
@@ -46,7 +47,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "order_text": ", ".join(" ".join(group) for group in _rounds(cache)[:12]),
         "assumed": markup.join(markup.pod_block(pod) for pod in assumed),
         "assumed_count": len(assumed),
-        "when": str(world.moment_of(len(world.entries))) if world.present is not None else "",
+        "dump": _dump(world, view.replica),
         "ttls": _ttls(world.assumed_ttl_us),
         "recency": _recency(cache),
         "mark_last": cache.snapshot.generation if cache.snapshot and cache.newer() == len(cache.infos) else 0,
@@ -65,6 +66,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
         },
         "lists": [_list(world, seen_by, name, says, taken.rebuilt) for name, says in LISTS],
     }
+
+
+def _dump(world: World, replica: str) -> str:
+    """The address of the dump of what this panel shows, relative to the page."""
+    at = "" if world.present is None else str(world.moment_of(len(world.entries)))
+    chosen = {name: value for name, value in (("at", at), ("replica", replica)) if value}
+    return f"dump?{urlencode(chosen)}" if chosen else "dump"
 
 
 def _ttls(chosen_us: int) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ MOMENTS = 4
 """Tried of each history."""
 OF_THE_PRESENT = {"timeline", "toolbar", "status"}
 """Panels that also tell of what came later."""
-BESIDE = ("past", "when", "steps")
+BESIDE = ("past", "when", "dump", "steps")
 """What the sentence tells of the present while the past is shown."""
 
 

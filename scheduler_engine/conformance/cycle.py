@@ -9,28 +9,31 @@ from random import Random
 from typing import Any
 
 from scheduler_engine.api.objects import Node, Pod, timestamp
-from scheduler_engine.cache.cache import Cache
-from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config import Configuration, Profile, load_configuration
 from scheduler_engine.conformance.compare import differences
 from scheduler_engine.conformance.cycle_attempt import Attempt, attempt_pod
 from scheduler_engine.conformance.cycle_records import RECORDS, Scene
 from scheduler_engine.conformance.cycle_world import WaitingPods, World
-from scheduler_engine.framework.interface import Handle, PostFilterResult
-from scheduler_engine.framework.runtime import Framework
-from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.framework.interface import PostFilterResult, QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.preemption.preemption import Evaluator
 from scheduler_engine.queue.nominator import Nominator
+from scheduler_engine.queue.scheduling_queue import SchedulingQueue
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.parts import SchedulerParts
+from scheduler_engine.scheduler.schedule_one import pod_is_skipped
+from scheduler_engine.timeline import Timeline
 from scheduler_engine.trace.events import Recorder
 
 SECOND_US = 1_000_000
+PREEMPTION = "DefaultPreemption"
 TRIES = 3
 """A pod that preempts is attempted at most so often."""
 
 
-def run(case: dict[str, Any]) -> list[str]:
-    """Differences of one recorded scenario, [] when it passes."""
-    scenario = Run(case)
+def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
+    """Differences of one recorded scenario, [] when it passes. ``full``: with tables in the trace."""
+    scenario = Run(case, full=full)
     got = scenario.attempts()
     lines: list[str] = []
     for index, (expected, actual) in enumerate(zip(case["expect"], got, strict=False)):
@@ -54,24 +57,45 @@ def _comparable(expected: dict[str, Any]) -> dict[str, Any]:
     return {**expected, "postFilter": {**post_filter, "clearedNominations": cleared}}
 
 
-class Run:
-    """One scenario: cache, nominator and a framework per profile over its objects."""
+def looks_at_every_node(configuration: Configuration) -> Configuration:
+    """Preemption looks at every node, as the recordings do."""
+    return replace(configuration, profiles=tuple(map(_unlimited, configuration.profiles)))
 
-    def __init__(self, case: Mapping[str, Any]) -> None:
+
+def _unlimited(profile: Profile) -> Profile:
+    args = profile.args.get(PREEMPTION)
+    if args is None:
+        return profile
+    return replace(profile, args={**profile.args, PREEMPTION: {**args, "minCandidateNodesPercentage": 100}})
+
+
+class Turns(SchedulingQueue):
+    """Nobody waits here: the recording says whose turn it is."""
+
+    def done(self, uid: str, cause: str = "") -> None:
+        pass
+
+    def add_unschedulable_if_not_present(self, info: QueuedPodInfo, scheduling_cycle: int) -> None:
+        pass
+
+
+class Run:
+    """One scenario: a scheduler without a queue over its objects. ``full``: with tables in its trace."""
+
+    def __init__(self, case: Mapping[str, Any], *, full: bool = False) -> None:
         self.record = RECORDS[case.get("record")]
         self.defer_retry = bool(case.get("deferRetry"))
         self.graceful_victims = bool(case.get("gracefulVictims"))
-        self.configuration: Configuration = load_configuration(case["config"])
         self.world = World(case)
-        self.recorder = Recorder(full=False)
-        self.cache = Cache()
-        self.snapshot = Snapshot()
+        self.recorder = Recorder(full=full)
+        configuration = load_configuration(case["config"])
+        self.scheduler = SchedulerParts(
+            self.world, Timeline(self.recorder), self.recorder, Random(0), looks_at_every_node(configuration)
+        )
+        self.cache = self.scheduler.cache
         self.nominator = Nominator(self.recorder, None, (WaitingPods(self.world),))
-        self.frameworks: dict[str, Framework] = {}
-        self.limits: dict[str, Evaluator] = {}
-        for profile in self.configuration.profiles:
-            self._add_profile(profile)
-        self.start_index = 0
+        self._give_turns()
+        self.limits = {profile.scheduler_name: self._limit(profile) for profile in configuration.profiles}
         self.node_order: list[str] | None = None
         self.again = False
         self.placed = 0
@@ -83,16 +107,20 @@ class Run:
         for pod in self.world.pending:
             self.nominator.add_nominated_pod(pod)
 
-    def _add_profile(self, profile: Profile) -> None:
-        """Preemption looks at every node, as the recordings do; the configured limit is kept beside."""
-        handle = Handle(self.snapshot, self.world, self.world, self.nominator, self.recorder, Random(0))
-        args = profile.args.get("DefaultPreemption")
-        if args is not None:
-            limit = Evaluator(handle, args["minCandidateNodesPercentage"], args["minCandidateNodesAbsolute"])
-            self.limits[profile.scheduler_name] = limit
-            unlimited = {**args, "minCandidateNodesPercentage": 100}
-            profile = replace(profile, args={**profile.args, "DefaultPreemption": unlimited})
-        self.frameworks[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
+    def _give_turns(self) -> None:
+        first = next(iter(self.scheduler.profiles.values()))
+        self.scheduler.queue = Turns(first.points["queueSort"][0].less, self.recorder, queueing_hints={})
+        self.scheduler.queue.nominator = self.nominator
+        for framework in self.scheduler.profiles.values():
+            framework.handle.nominator = self.nominator
+
+    def _limit(self, profile: Profile) -> Evaluator | None:
+        """How many candidates the profile's preemption would look for; None: it has none."""
+        args = profile.args.get(PREEMPTION)
+        if args is None:
+            return None
+        handle = self.scheduler.profiles[profile.scheduler_name].handle
+        return Evaluator(handle, args["minCandidateNodesPercentage"], args["minCandidateNodesAbsolute"])
 
     def attempts(self) -> list[dict[str, Any]]:
         """All attempts in the form of the recording."""
@@ -114,48 +142,33 @@ class Run:
     def attempt(self, pod: Pod) -> dict[str, Any]:
         """One attempt and what follows from it; ``again`` tells afterwards whether the pod has a nomination to try."""
         self.again = False
-        scene = Scene(len(self.frameworks) > 1, self.start_index, self.limits.get(pod.scheduler_name))
-        framework = self.frameworks.get(pod.scheduler_name)
-        if framework is None or pod.terminating:
-            why = (
-                f'profile not found for scheduler name "{pod.scheduler_name}"'
-                if framework is None
-                else f"skip schedule deleting pod: {pod.key}"
-            )
-            return self.record.describe(Attempt(pod, skipped=why), None, scene)
-        self.cache.update_snapshot(self.snapshot)
-        attempt = attempt_pod(
-            framework,
-            self.snapshot,
-            pod,
-            self.start_index,
-            self.configuration.percentage_of_nodes_to_score or 0,
-            every_filter=self.record.every_filter,
-        )
+        scheduler = self.scheduler
+        profiles = scheduler.profiles
+        scene = Scene(len(profiles) > 1, scheduler.next_start_node_index, self.limits.get(pod.scheduler_name))
+        framework = profiles.get(pod.scheduler_name, next(iter(profiles.values())))
+        scheduler.numbers.count += 1
+        percentage = scheduler.configuration.percentage_of_nodes_to_score or 0
+        cycle = Cycle(scheduler.cycle_count, QueuedPodInfo(PodInfo(pod)), framework, "Snapshot", percentage)
+        skipped = pod_is_skipped(scheduler, pod)
+        if skipped:
+            return self.record.describe(Attempt(cycle, skipped=skipped), scene)
+        attempt = attempt_pod(scheduler, cycle, every_filter=self.record.every_filter)
         order = [info.name for info in attempt.nodes]
         scene.order_changed = order != self.node_order
         self.node_order = order
-        if attempt.search is not None:
-            self.start_index = attempt.search.next_start_index
         if attempt.best:
-            self._place(framework, attempt)
-        elif attempt.post_filter is not None:
+            self._place(attempt)
+        elif cycle.post_filter is not None:
             lower = attempt.evaluation.lower_nominations if attempt.evaluation is not None else ()
-            self._after_post_filter(pod, attempt.post_filter[0], lower)
-        return self.record.describe(attempt, framework, scene)
+            self._after_post_filter(pod, cycle.post_filter[0], lower)
+        return self.record.describe(attempt, scene)
 
-    def _place(self, framework: Framework, attempt: Attempt) -> None:
-        """Assume and reserve on the smallest of the best nodes; the pod then runs there."""
-        assumed = attempt.pod.evolve({"spec": {"nodeName": attempt.selected}})
-        self.cache.assume_pod(assumed)
-        attempt.reserve_failure = framework.run_reserve_plugins(attempt.state, assumed, attempt.selected)
-        if attempt.reserve_failure is not None:
-            framework.run_unreserve_plugins(attempt.state, assumed, attempt.selected)
-            self.cache.forget_pod(assumed)
+    def _place(self, attempt: Attempt) -> None:
+        """The pod runs at once on the node that was reserved for it."""
+        if attempt.cycle.reserve is not None:
             return
-        self.nominator.delete_nominated_pod_if_exists(assumed)
         start = timestamp(self.placed * SECOND_US)
-        placed = assumed.evolve({"status": {"startTime": start, "nominatedNodeName": None}})
+        placed = attempt.cycle.placed.evolve({"status": {"startTime": start, "nominatedNodeName": None}})
         self.placed += 1
         self.cache.add_pod(placed)
         self.world.put(placed)
@@ -167,14 +180,9 @@ class Run:
         for key in lower_nominations:
             self.nominator.delete_nominated_pod_if_exists(self.world.pod(key))
             self.world.patch("Pod", key, {"status": {"nominatedNodeName": None}})
-        node = result.nominated_node
         for victim in result.victims:
             self._evict(victim)
-        nominated = pod.evolve({"status": {"nominatedNodeName": node or None}})
-        self.world.put(nominated)
-        self.nominator.delete_nominated_pod_if_exists(pod)
-        self.nominator.add_nominated_pod(nominated)
-        self.again = bool(node)
+        self.again = bool(result.nominated_node)
 
     def _evict(self, victim: Pod) -> None:
         """At once, or with a grace period: then it stays, marked as terminating."""

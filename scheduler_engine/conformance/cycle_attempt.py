@@ -1,4 +1,7 @@
-"""One attempt to schedule one pod, with everything that a recording may ask about it."""
+"""One attempt to schedule one pod, with everything that a recording may ask about it.
+
+The attempt goes through the scheduler's own stages; what only a recording asks is looked up between them.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,50 @@ from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import NodeInfoLister, PluginError, PostFilterResult, PreFilterResult
+from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework, Scores
+from scheduler_engine.framework.runtime import ACTIVE_FILTERS
 from scheduler_engine.framework.status import Status, error
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
 from scheduler_engine.plugins.volume_binding.plugin import STATE as VOLUME_BINDING_STATE
 from scheduler_engine.plugins.volume_binding.plugin import BindingState
 from scheduler_engine.preemption.preemption import Evaluation
-from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
-from scheduler_engine.scheduler.search import Search, search_nodes
+from scheduler_engine.scheduler import stages
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.parts import SchedulerParts
+from scheduler_engine.scheduler.search import Search
+from scheduler_engine.trace.events import CycleFinished, Recorder
 
 FilterTable = dict[str, Status | None]
+
+RESERVED = "Permit"
+"""The stage at which a recorded attempt is over: the pod has its node."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """What happened. ``post_filter`` is None when no PostFilter plugin ran; ``reserve_failure`` when Reserve passed."""
+    """What happened: ``cycle`` and what was found beside it. ``skipped``: why the pod was not attempted at all;
+    ``error`` or ``message`` is what it failed with before a node was chosen.
+    """
 
-    pod: Pod
+    cycle: Cycle
     nodes: Sequence[NodeInfo] = ()
-    state: CycleState = field(default_factory=CycleState)
-    skipped: str = ""
-    error: str = ""
-    pre_filter: Status | None = None
-    pre_filter_ran: bool = False
-    narrowed: PreFilterResult | None = None
-    diagnosis: Diagnosis = field(default_factory=Diagnosis)
-    search: Search | None = None
     filters: FilterTable = field(default_factory=dict)
     filters_each: dict[str, dict[str, Status]] = field(default_factory=dict)
-    raw: Scores = field(default_factory=dict)
-    normalized: Scores = field(default_factory=dict)
-    totals: dict[str, int] = field(default_factory=dict)
     best: list[str] = field(default_factory=list)
-    scores_enabled: bool = True
+    skipped: str = ""
+    error: str = ""
     message: str = ""
-    post_filter: tuple[PostFilterResult | None, Status] | None = None
     evaluation: Evaluation | None = None
-    reserve_failure: Status | None = None
     volumes: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def pod(self) -> Pod:
+        return self.cycle.pod
+
+    @property
+    def state(self) -> CycleState:
+        return self.cycle.state
 
     @property
     def selected(self) -> str:
@@ -55,67 +62,64 @@ class Attempt:
         return self.best[0] if self.best else ""
 
     @property
+    def search(self) -> Search | None:
+        return self.cycle.search
+
+    @property
+    def searched(self) -> bool:
+        """Whether the search came to an end without an error."""
+        return self.search is not None and not self.search.failure
+
+    @property
     def feasible(self) -> Sequence[NodeInfo]:
-        return self.search.feasible if self.search is not None else []
+        return self.search.feasible if self.search is not None and self.searched else ()
+
+    @property
+    def scores_enabled(self) -> bool:
+        return bool(self.cycle.framework.points["score"])
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Node → total; without Score plugins every node has the same."""
+        return self.cycle.totals or {info.name: 0 if self.scores_enabled else 1 for info in self.feasible}
 
 
-def attempt_pod(
-    framework: Framework,
-    snapshot: NodeInfoLister,
-    pod: Pod,
-    start_index: int,
-    global_percentage: int,
-    *,
-    every_filter: bool,
-) -> Attempt:
-    """PreFilter to Score, or to PostFilter. ``every_filter``: ask all filters about all nodes as well."""
-    attempt = Attempt(pod, snapshot.list(), scores_enabled=bool(framework.points["score"]))
-    if not attempt.nodes:
-        attempt.message = NO_NODES_AVAILABLE
-        return attempt
-    try:
-        _run(framework, snapshot, attempt, start_index, global_percentage, every_filter)
-    except PluginError as problem:
-        attempt.error = str(problem)
+def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) -> Attempt:
+    """From the snapshot until the pod has its node, or has failed. ``every_filter``: ask all filters about all nodes
+    as well.
+    """
+    attempt = Attempt(cycle)
+    while cycle.stage not in (stages.OVER, RESERVED):
+        stage = cycle.stage
+        if stage == "PostFilter":
+            attempt.evaluation = _evaluation(attempt)
+        stages.run(scheduler, cycle)
+        if stage == "Snapshot":
+            attempt.nodes = scheduler.snapshot.list()
+        elif stage == "Filter" and attempt.searched:
+            if every_filter:
+                _ask_every_filter(attempt)
+            if attempt.feasible and attempt.scores_enabled:
+                # The scheduler does not score a node that is the only one; recordings tell its scores all the same.
+                cycle.stage = "PreScore"
+        elif stage == "SelectHost":
+            _select(attempt)
+    if not attempt.best:
+        _tell_failure(attempt, scheduler.recorder)
     return attempt
 
 
-def _run(
-    framework: Framework,
-    snapshot: NodeInfoLister,
-    attempt: Attempt,
-    start_index: int,
-    global_percentage: int,
-    every_filter: bool,
-) -> None:
-    pod, state, diagnosis = attempt.pod, attempt.state, attempt.diagnosis
-    attempt.pre_filter_ran = True
-    attempt.narrowed, attempt.pre_filter, narrowing = framework.run_pre_filter_plugins(state, pod, attempt.nodes)
-    diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
-    if attempt.pre_filter is None:
-        names = None if attempt.narrowed is None else attempt.narrowed.node_names
-        attempt.search = search_nodes(framework, snapshot, state, pod, diagnosis, names, start_index, global_percentage)
-        if attempt.search.failure:
-            attempt.search.feasible = ()
-            raise PluginError(attempt.search.failure)
-        if every_filter:
-            _ask_every_filter(framework, attempt)
-        if attempt.feasible:
-            _score(framework, attempt)
-            return
-    else:
-        if not attempt.pre_filter.is_rejected:
-            raise PluginError(attempt.pre_filter.message)
-        diagnosis.node_to_status.absent = attempt.pre_filter
-        diagnosis.pre_filter_message = attempt.pre_filter.message
-        diagnosis.add_plugin_status(attempt.pre_filter)
-    if framework.points["postFilter"]:
-        _post_filter(framework, attempt)
-    attempt.message = fit_message(len(attempt.nodes), diagnosis)
+def _evaluation(attempt: Attempt) -> Evaluation | None:
+    """Made beforehand, on the same state: what preemption does afterwards must not colour it."""
+    plugin = attempt.cycle.framework.plugins.get("DefaultPreemption")
+    statuses = attempt.cycle.diagnosis.node_to_status
+    if not isinstance(plugin, DefaultPreemption) or plugin.evaluator.ineligible(attempt.pod, statuses):
+        return None
+    return plugin.evaluator.evaluate(attempt.state, attempt.pod, statuses, every_node=True)
 
 
-def _ask_every_filter(framework: Framework, attempt: Attempt) -> None:
-    state, pod = attempt.state, attempt.pod
+def _ask_every_filter(attempt: Attempt) -> None:
+    state, pod, framework = attempt.state, attempt.pod, attempt.cycle.framework
     for info in attempt.nodes:
         attempt.filters[info.name] = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
         alone = {plugin.name: _asked_alone(plugin, state, pod, info) for plugin in state.data[ACTIVE_FILTERS]}
@@ -132,19 +136,13 @@ def _asked_alone(plugin: Any, state: CycleState, pod: Pod, info: NodeInfo) -> St
     return status
 
 
-def _score(framework: Framework, attempt: Attempt) -> None:
-    state, pod, feasible = attempt.state, attempt.pod, attempt.feasible
-    attempt.totals = {info.name: 0 if attempt.scores_enabled else 1 for info in feasible}
-    if attempt.scores_enabled:
-        failure = framework.run_pre_score_plugins(state, pod, feasible)
-        if failure is not None:
-            raise PluginError(failure.message)
-        attempt.raw = framework.run_score_plugins(state, pod, feasible)
-        attempt.normalized, totals = framework.run_normalize_score(state, pod, attempt.raw)
-        attempt.totals |= totals
-    highest = max(attempt.totals.values())
-    attempt.best = sorted(name for name, total in attempt.totals.items() if total == highest)
-    attempt.volumes = _volumes(state, attempt.selected)
+def _select(attempt: Attempt) -> None:
+    """Where the scheduler draws among the best, recordings take the one whose name is the smallest."""
+    totals = attempt.totals
+    highest = max(totals.values())
+    attempt.best = sorted(name for name, total in totals.items() if total == highest)
+    attempt.cycle.host = attempt.best[0]
+    attempt.volumes = _volumes(attempt.state, attempt.selected)
 
 
 def _volumes(state: CycleState, node: str) -> dict[str, object]:
@@ -158,15 +156,11 @@ def _volumes(state: CycleState, node: str) -> dict[str, object]:
     return {name: found for name, found in (("bind", bind), ("provision", provision)) if found}
 
 
-def _post_filter(framework: Framework, attempt: Attempt) -> None:
-    """The evaluation is made beforehand, on the same state: what preemption does afterwards must not colour it."""
-    statuses = attempt.diagnosis.node_to_status
-    evaluation = None
-    plugin = framework.plugins.get("DefaultPreemption")
-    if isinstance(plugin, DefaultPreemption) and not plugin.evaluator.ineligible(attempt.pod, statuses):
-        evaluation = plugin.evaluator.evaluate(attempt.state, attempt.pod, statuses, every_node=True)
-    result, status = framework.run_post_filter_plugins(attempt.state, attempt.pod, statuses)
-    attempt.post_filter = (result, status)
-    attempt.diagnosis.post_filter_message = status.message
-    if result is not None:
-        attempt.evaluation = evaluation
+def _tell_failure(attempt: Attempt, recorder: Recorder) -> None:
+    """An error is told apart from a message that the pod is unschedulable."""
+    end = recorder.entries[-1].event
+    assert isinstance(end, CycleFinished), f"the attempt ended with {end}"
+    if end.outcome == "error":
+        attempt.error = end.message
+    else:
+        attempt.message = end.message

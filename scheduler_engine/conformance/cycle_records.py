@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.conformance.cycle_attempt import Attempt
-from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Status
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
@@ -34,7 +33,7 @@ class Scene:
 class Record:
     """A form; ``every_filter``: it shows every filter's verdict on every node."""
 
-    describe: Callable[[Attempt, Framework | None, Scene], Fields]
+    describe: Callable[[Attempt, Scene], Fields]
     every_filter: bool
 
 
@@ -57,7 +56,7 @@ def _end(attempt: Attempt) -> Fields:
     fields: Fields = {}
     if attempt.volumes:
         fields["volumes"] = attempt.volumes
-    failure = attempt.reserve_failure
+    failure = attempt.cycle.reserve
     if failure is not None:
         # Kubernetes names the plugin of a rejection; that of an error is in its text.
         fields["reserve"] = _verdict(failure) if failure.is_rejected else _unnamed(failure)
@@ -70,22 +69,22 @@ def _end(attempt: Attempt) -> Fields:
 
 
 def _pre_filter(attempt: Attempt) -> Fields | None:
-    if not attempt.pre_filter_ran:
+    if not attempt.nodes:
         return None
-    status = attempt.pre_filter
-    narrowed = attempt.narrowed if status is None else None
+    status = attempt.cycle.pre_filter
+    narrowed = attempt.cycle.narrowed_to if status is None else None
     return {
         "code": status.code.value if status is not None else "Success",
         "plugin": status.plugin or None if status is not None else None,
         "reasons": list(status.reasons) if status is not None else [],
-        "nodeNames": sorted(narrowed.node_names) if narrowed is not None else None,
+        "nodeNames": sorted(narrowed) if narrowed is not None else None,
         "skip": sorted(attempt.state.skip_filter_plugins),
     }
 
 
 def _unschedulable_plugins(attempt: Attempt) -> Fields:
-    plugins = sorted(attempt.diagnosis.unschedulable_plugins)
-    return {"unschedulablePlugins": plugins} if attempt.message and attempt.pre_filter_ran else {}
+    plugins = sorted(attempt.cycle.diagnosis.unschedulable_plugins)
+    return {"unschedulablePlugins": plugins} if attempt.message and attempt.nodes else {}
 
 
 def _scored(attempt: Attempt) -> bool:
@@ -96,9 +95,9 @@ def _scored(attempt: Attempt) -> bool:
 
 
 def _post_filter(attempt: Attempt) -> Fields:
-    if attempt.post_filter is None:
+    if attempt.cycle.post_filter is None:
         return {}
-    result, status = attempt.post_filter
+    result, status = attempt.cycle.post_filter
     nominated = result.nominated_node if result is not None else None
     fields: Fields = {
         "code": status.code.value,
@@ -162,7 +161,7 @@ def _rank(candidate: Candidate) -> tuple[int, ...]:
 # --- the full form ---------------------------------------------------------------------------------------------------
 
 
-def full(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+def full(attempt: Attempt, scene: Scene) -> Fields:
     """Every verdict and every score."""
     fields = _start(attempt, scene) | {
         "nodeOrder": [info.name for info in attempt.nodes],
@@ -175,7 +174,7 @@ def full(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
         "feasible": sorted(info.name for info in attempt.feasible),
         "preScoreSkip": sorted(attempt.state.skip_score_plugins),
         "scored": _scored(attempt),
-        "scores": _scores(attempt, framework),
+        "scores": _scores(attempt),
         "totals": attempt.totals,
         "best": attempt.best,
         "selected": attempt.selected or None,
@@ -190,19 +189,17 @@ def _unnamed(status: Status) -> Fields:
     return {"code": status.code.value, "reasons": list(status.reasons)}
 
 
-def _scores(attempt: Attempt, framework: Framework | None) -> Fields:
-    if framework is None:
-        return {}
+def _scores(attempt: Attempt) -> Fields:
     return {
         plugin: {
             node: {
                 "raw": raw,
-                "normalized": attempt.normalized[plugin][node],
-                "weighted": attempt.normalized[plugin][node] * framework.weights[plugin],
+                "normalized": attempt.cycle.normalized[plugin][node],
+                "weighted": attempt.cycle.normalized[plugin][node] * attempt.cycle.framework.weights[plugin],
             }
             for node, raw in scores.items()
         }
-        for plugin, scores in attempt.raw.items()
+        for plugin, scores in attempt.cycle.raw.items()
     }
 
 
@@ -222,7 +219,7 @@ def _reduced(attempt: Attempt, scene: Scene, fields: Fields) -> Fields:
     return kept | {"best": attempt.best, "selected": attempt.selected or None}
 
 
-def summary(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+def summary(attempt: Attempt, scene: Scene) -> Fields:
     """Placements and messages only."""
     fields = _reduced(attempt, scene, {})
     post_filter = fields.get("postFilter", {})
@@ -233,27 +230,27 @@ def summary(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fiel
     return fields
 
 
-def ties(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+def ties(attempt: Attempt, scene: Scene) -> Fields:
     """How the nodes were gone through, and sums of the scores."""
     fields: Fields = {}
     if scene.order_changed and attempt.nodes:
         fields["nodeOrder"] = [info.name for info in attempt.nodes]
-    if attempt.pre_filter is not None or attempt.narrowed is not None:
+    if attempt.cycle.pre_filter is not None or attempt.cycle.narrowed_to is not None:
         fields["preFilter"] = _pre_filter(attempt)
     if attempt.search is not None:
-        random_order = attempt.narrowed is not None and len(attempt.search.nodes) > 1
+        random_order = attempt.cycle.narrowed_to is not None and len(attempt.search.nodes) > 1
         fields |= _search(attempt.search, random_order)
     fields |= {"preScoreSkip": sorted(attempt.state.skip_score_plugins), "scored": _scored(attempt)}
     fields["scoreSums"] = {
-        plugin: {"raw": sum(scores.values()), "normalized": sum(attempt.normalized[plugin].values())}
-        for plugin, scores in attempt.raw.items()
+        plugin: {"raw": sum(scores.values()), "normalized": sum(attempt.cycle.normalized[plugin].values())}
+        for plugin, scores in attempt.cycle.raw.items()
     }
     return _reduced(attempt, scene, fields | _unschedulable_plugins(attempt))
 
 
-def sampling(attempt: Attempt, framework: Framework | None, scene: Scene) -> Fields:
+def sampling(attempt: Attempt, scene: Scene) -> Fields:
     """As ``ties``, with every total."""
-    fields = ties(attempt, framework, scene)
+    fields = ties(attempt, scene)
     return fields | ({"totals": attempt.totals} if attempt.totals else {})
 
 

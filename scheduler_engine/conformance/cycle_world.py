@@ -9,6 +9,7 @@ from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver.admission import match_label_keys, pod_priority
+from scheduler_engine.apiserver.store import Watch
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
 
@@ -16,7 +17,7 @@ Manifest = dict[str, Any]
 
 
 class World:
-    """Implements ``ObjectReader`` and ``ApiWriter``.
+    """Implements ``Api``.
 
     ``order`` lists all objects as given, ``pending`` the pods to be attempted. Pods that are Succeeded or Failed are
     left out: the scheduler does not see them.
@@ -81,6 +82,14 @@ class World:
 
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
         self.put(self.objects[kind][key].evolve(changes))
+
+    # --- watching ----------------------------------------------------------------------------------------------------
+
+    def watch(self) -> Watch:
+        return Watch()
+
+    def next_event(self, watch: Watch) -> None:
+        """Nothing is told: the recording's own steps change the cache."""
 
 
 class WaitingPods:

@@ -50,9 +50,9 @@ def running(node_name: str, now_us: int) -> dict[str, Any]:
     return {"spec": {"nodeName": node_name}, "status": {"phase": "Running", "startTime": timestamp(now_us)}}
 
 
-def run(case: dict[str, Any]) -> list[str]:
-    """Differences of one recorded timeline, [] when it passes."""
-    timeline = Run()
+def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
+    """Differences of one recorded timeline, [] when it passes. ``full``: with tables in the trace."""
+    timeline = Run(Recorder(full=full))
     lines: list[str] = []
     for index, (command, expected) in enumerate(zip(case["commands"], case["results"], strict=True)):
         actual = timeline.obey(command)

@@ -12,6 +12,7 @@ import traceback
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,23 @@ SHOWN_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``detects`` recognises a scenario; ``run`` gives its differences."""
+    """``detects`` recognises a scenario; ``run`` gives its differences. ``in_full``: the same with tables in the trace,
+    for kinds in which the engine then does more.
+    """
 
     name: str
     detects: Callable[[Case], bool]
     run: Callable[[Case], list[str]]
+    in_full: Callable[[Case], list[str]] | None = None
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("cycle", lambda case: "pending" in case and "expect" in case, cycle.run),
+    Kind("cycle", lambda case: "pending" in case and "expect" in case, cycle.run, partial(cycle.run, full=True)),
     Kind("config", lambda case: case.get("op") == "config", config.run),
     Kind("leaderelection", lambda case: "electors" in case or "lockError" in case, leaderelection.run),
     Kind("cache", lambda case: "ttl" in case, cache.run),
     Kind("queue", lambda case: "ops" in case, queue.run),
-    Kind("e2e", lambda case: "commands" in case, e2e.run),
+    Kind("e2e", lambda case: "commands" in case, e2e.run, partial(e2e.run, full=True)),
     Kind("api", lambda case: case.get("op") in api.OPS, api.run),
 )
 """In the order in which they are tried."""
@@ -55,8 +59,8 @@ class Family:
     failures: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
-def run_paths(paths: list[Path], families: list[str] | None = None) -> list[Family]:
-    """Run every scenario in ``paths`` (of ``families`` only, when given).
+def run_paths(paths: list[Path], families: list[str] | None = None, *, full: bool = False) -> list[Family]:
+    """Run every scenario in ``paths`` (of ``families`` only, when given). ``full``: with tables in the trace.
 
     Raises OSError or ValueError for what cannot be read as a recording.
     """
@@ -70,13 +74,13 @@ def run_paths(paths: list[Path], families: list[str] | None = None) -> list[Fami
                 raise ValueError(f"{file}: scenario {case.get('id')} is of no known kind")
             name = str(case.get("family", file.name.split(".")[0]))
             result = results.setdefault((kind.name, name), Family(kind.name, name))
-            _count(result, kind, case)
+            _count(result, (kind.in_full if full else None) or kind.run, case)
     return list(results.values())
 
 
-def _count(result: Family, kind: Kind, case: Case) -> None:
+def _count(result: Family, run: Callable[[Case], list[str]], case: Case) -> None:
     result.total += 1
-    lines = run_case(kind.run, case)
+    lines = run_case(run, case)
     if lines:
         result.failures.append((str(case.get("id")), lines))
     else:
@@ -161,6 +165,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("--family", action="append", help="only this family (may be given several times)")
     parser.add_argument("--first", type=int, default=3, metavar="N", help="failing scenarios shown per family (3)")
+    parser.add_argument("--full", action="store_true", help="with the tables that the workbench shows in the trace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to FILE as JSON as well")
     parser.set_defaults(run=main)
 
@@ -168,7 +173,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def main(arguments: argparse.Namespace) -> int:
     """0 only when every scenario passes, 1 when one does not, 2 when there is nothing to run or it cannot be read."""
     try:
-        results = run_paths(arguments.paths, arguments.family)
+        results = run_paths(arguments.paths, arguments.family, full=arguments.full)
     except (OSError, ValueError) as problem:
         print(f"cannot run: {problem}")
         return 2

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.framework.interface import PostFilterResult, QueuedPodInfo
 from scheduler_engine.framework.runtime import Framework, Scores
+from scheduler_engine.framework.status import Status
 from scheduler_engine.scheduler.fit_error import Diagnosis
 from scheduler_engine.scheduler.search import Search
 
@@ -21,7 +22,8 @@ class Cycle:
 
     ``pod`` is the pod as popped, ``assumed`` the same with its node once it is assumed. A cycle whose ``stage`` is a
     binding stage is a binding cycle: the next scheduling cycle may start beside it. ``percentage_of_nodes_to_score`` is
-    the general one of the configuration that it began with.
+    the general one of the configuration that it began with. ``pre_filter``, ``post_filter`` and ``reserve`` are the
+    answers at these extension points; None: success, or not asked.
     """
 
     number: int
@@ -32,12 +34,16 @@ class Cycle:
     state: CycleState = field(default_factory=CycleState)
     note: str = ""
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    pre_filter: Status | None = None
     narrowed_to: tuple[str, ...] | None = None
     search: Search | None = None
+    post_filter: tuple[PostFilterResult | None, Status] | None = None
     raw: Scores = field(default_factory=dict)
+    normalized: Scores = field(default_factory=dict)
     totals: dict[str, int] = field(default_factory=dict)
     host: str = ""
     assumed: Pod | None = None
+    reserve: Status | None = None
     waits: dict[str, int] = field(default_factory=dict)
     wait_until_us: int | None = None
     rejected_because: str = ""

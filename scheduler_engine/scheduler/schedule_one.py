@@ -32,6 +32,7 @@ def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def pre_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     nodes = scheduler.snapshot.list()
     result, status, narrowing = cycle.framework.run_pre_filter_plugins(cycle.state, cycle.pod, nodes)
+    cycle.pre_filter = status
     cycle.note = f"{len(cycle.state.skip_filter_plugins)} skip"
     cycle.diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
     cycle.narrowed_to = None if result is None else result.node_names
@@ -116,6 +117,7 @@ def _nothing_fits(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def post_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     statuses = cycle.diagnosis.node_to_status
     result, status = cycle.framework.run_post_filter_plugins(cycle.state, cycle.pod, statuses)
+    cycle.post_filter = result, status
     cycle.diagnosis.post_filter_message = status.message
     nominated = result.nominated_node if result is not None else None
     cycle.note = f"nominates {nominated}" if nominated else "cannot help"
@@ -143,7 +145,7 @@ def score(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
     try:
-        _, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
+        cycle.normalized, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
     cycle.note = "0 to 100"
@@ -183,6 +185,7 @@ def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status = cycle.framework.run_reserve_plugins(cycle.state, cycle.placed, cycle.host)
+    cycle.reserve = status
     cycle.note = "reserved"
     if status is not None:
         return _give_back(scheduler, cycle, status)

@@ -56,6 +56,19 @@ def test_family(kind: str, family: str) -> None:
     assert results[0].passed == results[0].total > 0, "\n".join(report(results, 3))
 
 
+IN_FULL = [(kind, family) for kind, family in FAMILIES if kind in ("cycle", "e2e")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    IN_FULL,
+    ids=[f"tables in the trace change nothing in {kind} scenarios of {family}" for kind, family in IN_FULL],
+)
+def test_family_in_full(kind: str, family: str) -> None:
+    [result] = run_paths([RECORDINGS / kind / f"{family}.jsonl.gz"], full=True)
+    assert result.passed == result.total > 0, "\n".join(report([result], 3))
+
+
 def test_every_recorded_family_is_complete() -> None:
     recorded = {(file.parent.name, file.name.split(".")[0]) for file in RECORDINGS.glob("*/*.jsonl.gz")}
     assert recorded == set(FAMILIES)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from scheduler_engine import commands
-from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import validate
@@ -19,10 +19,9 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
 from scheduler_engine.cluster import Cluster
+from scheduler_engine.config.kubelet import load_kubelet_configuration
 from scheduler_engine.controllers.disruption import SCALES
-from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.kubelet.configuration import load_kubelet_configuration
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
 
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")

@@ -40,3 +40,8 @@ def _split(image: str) -> tuple[str, str]:
     elif first == "index.docker.io":
         first = _DEFAULT_DOMAIN
     return first, rest if first != _DEFAULT_DOMAIN or "/" in rest else f"library/{rest}"
+
+
+def normalized_image_name(name: str) -> str:
+    """As nodes report it: ``:latest`` is added when there is no tag."""
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

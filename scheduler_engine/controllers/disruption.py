@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.conditions import condition_set, is_ready
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, time_us
 from scheduler_engine.apiserver.store import WatchEvent, resource_of
 from scheduler_engine.controllers.keyed import KeyedController
-from scheduler_engine.controllers.pod_state import is_ready, told_alike
+from scheduler_engine.controllers.pod_state import told_alike
 from scheduler_engine.controllers.workload import replicas_of, scaled
 from scheduler_engine.timeline import SECOND_US
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import Any, ClassVar
 
-from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.conditions import condition_set, is_ready
 from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
 from scheduler_engine.apiserver.store import WatchEvent
-from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_ready, restarts
+from scheduler_engine.controllers.pod_state import deletion_order, is_active, restarts
 from scheduler_engine.controllers.workload import Manifest, WorkloadController
 from scheduler_engine.timeline import SECOND_US
 

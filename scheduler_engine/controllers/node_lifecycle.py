@@ -11,20 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.api import taints
-from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set, condition_statuses
 from scheduler_engine.api.objects import Node, timestamp
 from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.timeline import Timeline
 from scheduler_engine.trace.events import EventRecorded
-
-CONDITION_TAINTS: dict[str, dict[str, str]] = {
-    "Ready": {"False": taints.NOT_READY, "Unknown": taints.UNREACHABLE},
-    "MemoryPressure": {"True": taints.MEMORY_PRESSURE},
-    "DiskPressure": {"True": taints.DISK_PRESSURE},
-    "PIDPressure": {"True": taints.PID_PRESSURE},
-    "NetworkUnavailable": {"True": taints.NETWORK_UNAVAILABLE},
-}
-"""Node condition → status → the taint that it means, with the effect NoSchedule. Ready also taints NoExecute."""
 
 Manifest = dict[str, Any]
 
@@ -83,12 +74,6 @@ class NodeLifecycleController:
 
     def _tell(self, kind: str, key: str, level: str, text: str) -> None:
         self.api.recorder.add(EventRecorded(kind, key, level, "NodeNotReady", text))
-
-
-def condition_statuses(node: Node) -> dict[str, str]:
-    """Status of each condition that means a taint, as far as the node reports it, in the table's order."""
-    given = {item.get("type"): str(item.get("status")) for item in node.status.get("conditions") or ()}
-    return {kind: given[kind] for kind in CONDITION_TAINTS if kind in given}
 
 
 def _ruled(statuses: dict[str, str]) -> set[tuple[str, str]]:

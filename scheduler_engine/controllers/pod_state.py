@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod, time_us
 from scheduler_engine.api.validation.annotations import DELETION_COST, deletion_cost
 from scheduler_engine.timeline import SECOND_US
@@ -24,11 +25,6 @@ def digest(text: str) -> int:
 def is_active(pod: Pod) -> bool:
     """Neither finished nor being deleted."""
     return not pod.finished and not pod.terminating
-
-
-def is_ready(pod: Pod) -> bool:
-    """As its condition Ready says; without one it is not."""
-    return pod.condition_status("Ready") == "True"
 
 
 def told_alike(old: Pod, new: Pod) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scheduler_engine.api.conditions import condition_set
+from scheduler_engine.api.conditions import condition_set, is_ready
 from scheduler_engine.api.labels import Selector, selector_from_set
 from scheduler_engine.api.objects import KubeObject, Pod
-from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_available, is_ready
+from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_available
 from scheduler_engine.controllers.workload import WorkloadController, replicas_of
 
 REPLICA_FAILURE = "ReplicaFailure"

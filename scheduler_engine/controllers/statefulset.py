@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.pod_state import is_ready
 from scheduler_engine.controllers.workload import REVISION_LABEL, Manifest, WorkloadController, replicas_of
 
 CLAIM = "PersistentVolumeClaim"

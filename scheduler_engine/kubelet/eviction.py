@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from scheduler_engine.api.eviction_order import Ranked, rank
+from scheduler_engine.api.node_stats import Observation, Stats
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.quantity import NANO, Quantity, canonical
-from scheduler_engine.kubelet.configuration import EvictionConfiguration, Threshold
-from scheduler_engine.kubelet.ranking import Ranked, rank
-from scheduler_engine.kubelet.stats import Observation, Stats
+from scheduler_engine.config.kubelet import EvictionConfiguration, Threshold
 
 Observations = dict[str, Observation]
 
-HOUSEKEEPING_US = 10_000_000
 CLEANUP_POLL_US = 1_000_000
 CLEANUP_TIMEOUT_US = 30_000_000
 OF_CONTAINERS = ("memory", "ephemeral-storage")

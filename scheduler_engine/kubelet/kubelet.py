@@ -14,7 +14,7 @@ from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import Node, Pod, timestamp
 from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
-from scheduler_engine.kubelet.configuration import default_configuration
+from scheduler_engine.config.kubelet import default_configuration
 from scheduler_engine.kubelet.eviction import EvictionManager
 from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent
 from scheduler_engine.timeline import SECOND_US, Timeline

@@ -10,27 +10,27 @@ import json
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.conditions import Condition, condition_set
+from scheduler_engine.api.node_stats import Stats, image_bytes, says_usage, usage
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
 from scheduler_engine.apiserver.store import ApiServer
-from scheduler_engine.errors import Rejected
-from scheduler_engine.kubelet.configuration import (
+from scheduler_engine.config.kubelet import (
+    HOUSEKEEPING_US,
     EvictionConfiguration,
     Threshold,
     default_configuration,
     load_kubelet_configuration,
 )
+from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.eviction import (
     CLEANUP_POLL_US,
     CLEANUP_TIMEOUT_US,
-    HOUSEKEEPING_US,
     EvictionManager,
     Look,
     eviction_message,
     ranked,
     reclaims,
 )
-from scheduler_engine.kubelet.stats import Stats, image_bytes, says_usage, usage
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import (
     EventRecorded,

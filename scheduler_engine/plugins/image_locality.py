@@ -5,6 +5,7 @@ Source: upstream ``plugins/imagelocality/image_locality.go``.
 
 from __future__ import annotations
 
+from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, Plugin
@@ -37,8 +38,3 @@ class ImageLocality(Plugin):
             return 0
         held = min(held, highest)
         return MAX_NODE_SCORE * (held - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
-
-
-def normalized_image_name(name: str) -> str:
-    """As nodes report it: ``:latest`` is added when there is no tag."""
-    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

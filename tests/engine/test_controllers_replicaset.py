@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod, timestamp
 from scheduler_engine.controllers.naming import suffix, template_hash
-from scheduler_engine.controllers.pod_state import deletion_order, is_available, is_ready
+from scheduler_engine.controllers.pod_state import deletion_order, is_available
 from scheduler_engine.controllers.workload import scaled
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation

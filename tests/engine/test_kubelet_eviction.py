@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.api.eviction_order import rank
+from scheduler_engine.api.node_stats import Observation, Stats
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.qos import oom_score_adj, oom_scores, qos_class
+from scheduler_engine.config.kubelet import load_kubelet_configuration
 from scheduler_engine.errors import Rejected
-from scheduler_engine.kubelet.configuration import load_kubelet_configuration
-from scheduler_engine.kubelet.ranking import rank
-from scheduler_engine.kubelet.stats import Observation, Stats
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod

@@ -13,9 +13,9 @@ from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject
-from scheduler_engine.controllers.pod_state import is_ready
 
 KIND = "PodDisruptionBudget"
 

@@ -9,7 +9,6 @@ from sandbox.panels.model.eviction_log import Drain, Plan
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, share, short_name
 from sandbox.panels.words.phrases import plural
-from scheduler_engine.controllers.drain import RETRY_US
 
 MOST_PODS = 20
 DRAINS = {
@@ -82,7 +81,7 @@ def _leaving(world: World, drain: Drain) -> list[str]:
 def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:
     """(what is left of the wait, its whole length) in microseconds: for the next round, or for the last pod to end."""
     if drain.what == "waiting" and drain.next_us is not None:
-        return max(0, drain.next_us - world.clock_us), RETRY_US
+        return max(0, drain.next_us - world.clock_us), drain.next_us - drain.at_us
     ends = [(world.pods[key].gone_at_us or 0, world.pods[key].terminating_since_us or 0) for key in leaving]
     last, since = max(ends, default=(0, 0))
     return max(0, last - world.clock_us), last - since

@@ -8,12 +8,13 @@ from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import SECOND, short_clock
+from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_statuses
 from scheduler_engine.api.objects import Node, time_us
 from scheduler_engine.api.taints import UNSCHEDULABLE
-from scheduler_engine.controllers.node_lifecycle import CONDITION_TAINTS, condition_statuses
-from scheduler_engine.kubelet.configuration import EvictionConfiguration
-from scheduler_engine.kubelet.node import CONDITION_TEXTS
+from scheduler_engine.config.kubelet import SIGNALS, EvictionConfiguration
 
+KUBELETS = tuple(kind for kind, _ in SIGNALS.values())
+"""Conditions that a kubelet sets by what it measures."""
 WORST_FIRST = ("Ready", "NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
@@ -61,7 +62,7 @@ def conditions(
                 "message": item.get("message") or "",
                 "stays": _stays(world, kind, configuration, health) if status == "True" else "",
                 "taints": _taints(node, set(taints.values())),
-                "by_kubelet": kind in CONDITION_TEXTS,
+                "by_kubelet": kind in KUBELETS,
             }
         )
     return rows

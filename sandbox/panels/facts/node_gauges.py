@@ -11,16 +11,16 @@ from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import duration, memory, seconds, short_clock
+from scheduler_engine.api.node_stats import Observation, Stats, says_usage
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
-from scheduler_engine.errors import Rejected
-from scheduler_engine.kubelet.configuration import (
+from scheduler_engine.config.kubelet import (
+    HOUSEKEEPING_US,
     EvictionConfiguration,
     Threshold,
     default_configuration,
     load_kubelet_configuration,
 )
-from scheduler_engine.kubelet.eviction import HOUSEKEEPING_US
-from scheduler_engine.kubelet.stats import Observation, Stats, says_usage
+from scheduler_engine.errors import Rejected
 from scheduler_engine.trace import events as ev
 
 MILLION = 1_000_000

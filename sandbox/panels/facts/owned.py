@@ -6,8 +6,8 @@ from typing import Any
 
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.controllers.pod_state import is_ready
 
 Manifest = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"

@@ -15,7 +15,7 @@ from sandbox.panels.nodes.ranking import history, ranking
 from sandbox.panels.nodes.usage import users
 from sandbox.panels.view import View
 from sandbox.panels.words.phrases import plural
-from scheduler_engine.kubelet.configuration import API_VERSION, DEFAULT_HARD, KIND
+from scheduler_engine.config.kubelet import API_VERSION, DEFAULT_HARD, KIND
 
 PAGE = 50
 DEFAULT: dict[str, Any] = {"evictionHard": dict(DEFAULT_HARD)}

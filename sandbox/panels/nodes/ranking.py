@@ -9,7 +9,7 @@ from sandbox.panels.model.node_health import Deed, NodeHealth
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_clock, short_name
 from sandbox.panels.words.phrases import listed, plural
-from scheduler_engine.kubelet.ranking import CRITICAL_PRIORITY
+from scheduler_engine.api.eviction_order import CRITICAL_PRIORITY
 from scheduler_engine.trace import events as ev
 
 MOST = 50

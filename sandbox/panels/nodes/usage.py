@@ -11,13 +11,13 @@ from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
+from scheduler_engine.api.eviction_order import Ranked, measured
+from scheduler_engine.api.eviction_order import rank as eviction_order
+from scheduler_engine.api.node_stats import Stats, usage
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.qos import oom_scores
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import USAGE, amount_of
-from scheduler_engine.kubelet.ranking import Ranked, measured
-from scheduler_engine.kubelet.ranking import rank as eviction_order
-from scheduler_engine.kubelet.stats import Stats, usage
 
 MOST = 40
 MEBIBYTE = 1 << 20

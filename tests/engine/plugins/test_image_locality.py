@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.node_info import ImageStateSummary
-from scheduler_engine.plugins.image_locality import MEBIBYTE, ImageLocality, normalized_image_name
+from scheduler_engine.plugins.image_locality import MEBIBYTE, ImageLocality
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
 from tests.engine.plugins.world import World, node_info, pod_of
 

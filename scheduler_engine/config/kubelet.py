@@ -40,6 +40,8 @@ OFF = ("0%", "100%")
 """Amounts that switch a threshold off."""
 
 DEFAULT_TRANSITION_US = 300 * SECOND_US
+HOUSEKEEPING_US = 10 * SECOND_US
+"""A kubelet looks so often whether a threshold is met; no configuration changes that."""
 MAPS = ("evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim")
 FIELDS: dict[str, type] = {
     **dict.fromkeys(MAPS, dict),

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import IMAGEFS, MAX_PIDS, USAGE, amount_of
-from scheduler_engine.plugins.image_locality import normalized_image_name
 
 GIBIBYTE = 1024**3
 DEFAULT_NODEFS = 100 * GIBIBYTE

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from scheduler_engine.api.node_stats import usage
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.api.qos import qos_class
-from scheduler_engine.kubelet.stats import usage
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Pods of at least this priority are never evicted by a kubelet."""

@@ -73,10 +73,9 @@ ROOT_URLCONF = "sandbox.urls"
 ASGI_APPLICATION = "sandbox.asgi.application"
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+        "OPTIONS": {"environment": "sandbox.jinja2.environment"},
     }
 ]
 

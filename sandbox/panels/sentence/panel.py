@@ -32,7 +32,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if world.stuck is not None:
         return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None}
     said, past = _said(world, view), world.present is not None
-    return {**said, "past": past, "when": clock(world.clock_us), "steps": None if past else offered(world)}
+    steps = None if past else offered(world)
+    return {**said, "back": None, "past": past, "when": clock(world.clock_us), "steps": steps}
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def test_a_pod_shows_its_budget_and_the_last_answer() -> None:
         429,
         "The disruption budget db needs 2 healthy pods and has 2 currently",
     )
-    assert "Cannot evict pod as it would violate the pod&#x27;s disruption budget." in markup(world, pod="default/db-1")
+    assert "Cannot evict pod as it would violate the pod&#39;s disruption budget." in markup(world, pod="default/db-1")
 
 
 def test_an_answer_to_a_drain_names_the_node() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ PACKING = next(preset for preset in PRESETS if preset.slug == "most-allocated")
 
 
 def text_of(answer: Any) -> str:
-    return str(answer.content.decode()).replace("&quot;", '"').replace("&#x27;", "'").replace("&gt;", ">")
+    return unescape(answer.content.decode())
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.slug)

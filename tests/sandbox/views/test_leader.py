@@ -73,7 +73,7 @@ def test_a_wrong_form_says_so_and_keeps_what_was_typed(visitor: Any, fields: dic
     answer = visitor.post("replicas/", **(FORM | fields))
     html = answer.content.decode()
     assert answer.status_code == 422
-    assert words in html.replace("&#x27;", "'")
+    assert words in html.replace("&#39;", "'")
     assert 'id="form-replicas"' in html
     assert f'value="{fields.get("lease_duration", "30s")}"' in html
     assert visitor.log() == []

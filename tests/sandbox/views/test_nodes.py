@@ -83,9 +83,7 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
             "usage/", {"pod": "default/web", "memory": "-1"}, "greater than or equal to 0", id="less than none"
         ),
         pytest.param("usage/", {"pod": "default/web", "memory": ""}, "an amount is needed", id="an empty field"),
-        pytest.param(
-            "usage/", {"pod": "default/gone", "memory": "1Mi"}, "&quot;gone&quot; not found", id="no such pod"
-        ),
+        pytest.param("usage/", {"pod": "default/gone", "memory": "1Mi"}, "&#34;gone&#34; not found", id="no such pod"),
         pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="nobody is named"),
         pytest.param(
             "kubelet/",
@@ -111,7 +109,7 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
         pytest.param(
             "taint/", {"node": "n1", "key": "a", "effect": "Never", "on": "1"}, "Unsupported value", id="no such effect"
         ),
-        pytest.param("kubelet/", {"node": "n9"}, "&quot;n9&quot; not found", id="no such node"),
+        pytest.param("kubelet/", {"node": "n9"}, "&#34;n9&#34; not found", id="no such node"),
     ],
 )
 def test_what_is_wrong_is_said_at_the_control_and_changes_nothing(

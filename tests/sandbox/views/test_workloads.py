@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from django.utils.html import escape
+from markupsafe import escape
 
 from sandbox import store
 from sandbox.panels.view import View
@@ -51,7 +51,7 @@ def test_every_form_to_start_from_is_accepted(visitor: Any, preset: FilledIn) ->
     world = present(visitor.sandbox)
     added = world.nodes if kind == "node" else world.pods
     assert len(added) == int(fields.get("count") or fields["replicas"])
-    assert escape(preset.json) in visitor.get().content.decode()
+    assert str(escape(preset.json)) in visitor.get().content.decode()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_what_is_paused_or_unknown_or_has_no_rollout_is_not_restarted(shop: Any)
     store.execute(shop.sandbox, {"kind": "apply", "manifests": [paused]})
     for fields, words in (
         (SHOP, "restart paused deployment"),
-        (SHOP | {"key": "default/gone"}, "deployments.apps &quot;gone&quot; not found"),
+        (SHOP | {"key": "default/gone"}, "deployments.apps &#34;gone&#34; not found"),
         ({"kind": "Node", "key": "n1"}, "restarting is not supported for a Node"),
         ({}, "restarting is not supported"),
     ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing.markup import esc, join
 from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -22,7 +21,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         stages = stages[: reached + 1] + _undone(cycle)
     return {
         "stages": stages,
-        "html": join(map(_stop_html, stages)),
         "cycle": cycle.number if cycle else 0,
         "tab": tab_for(cycle),
     }
@@ -74,13 +72,3 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
         "binding_first": False,
         "tab": TAB_OF_STAGE[stage.name],
     }
-
-
-def _stop_html(stop: dict[str, Any]) -> str:
-    first = " binding-first" if stop["binding_first"] else ""
-    now = ' aria-current="step"' if stop["state"] == "now" else ""
-    return (
-        f'<li class="st is-{stop["state"]}{first}"><button type="button" id="st-{stop["name"]}" '
-        f'data-goto-tab="{stop["tab"]}" title="{esc(stop["says"])}"{now}><span class="st-name">{esc(stop["title"])}'
-        f'</span><span class="st-dot"></span><span class="st-fact">{esc(stop["note"])}</span></button></li>'
-    )

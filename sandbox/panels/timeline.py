@@ -10,7 +10,6 @@ from bisect import bisect_left
 from operator import itemgetter
 from typing import Any
 
-from sandbox.panels.drawing.markup import esc, join
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import STEPS, Command, Cycle
 from sandbox.panels.model.world import World
@@ -49,7 +48,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         items += _timers(whole, 0, len(whole.entries) + 1)
     return {
         "items": items,
-        "html": join(DRAWN[item["kind"]](item, at) for item in items),
         "earlier": first,
         "later": len(whole.cycles) - first - len(cycles),
         "at": str(world.moment_of(at)) if world.present else "",
@@ -143,49 +141,3 @@ def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
 def _told(world: Models, command: Command) -> str:
     who = world.people.get(command.number, "")
     return f"{command.summary} by {who}" if who else command.summary
-
-
-# --- HTML: f-strings, because the whole line is drawn anew at every step ----------------------------------------
-
-
-def _later(mark: dict[str, Any], at: int) -> str:
-    return " is-later" if mark["entry"] > at else ""
-
-
-def _tick(mark: dict[str, Any], kind: str, at: int) -> str:
-    return (
-        f'<i class="tk{kind}{_later(mark, at)}" data-at="{mark["at"]}" data-entry="{mark["entry"]}" '
-        f'title="{esc(mark["title"])}"></i>'
-    )
-
-
-def _cycle_html(box: dict[str, Any], at: int) -> str:
-    over, later = f" is-over end-{box['end']}" if box["end"] else "", box["first_entry"] > at
-    classes = (" is-now" if box["now"] else "") + over + (" is-later" if later else "")
-    title, now = esc(box["title"]), ' aria-current="true"' if box["now"] else ""
-    marks = "".join(_tick(mark, " is-tall" if mark["tall"] else "", at) for mark in box["marks"])
-    moves = "".join(_tick(mark, " tk-mv", at) for mark in box["moves"])
-    by = f'<span class="by-r">{esc(box["replica"])}</span>' if box["replica"] else ""
-    return (
-        f'<li class="cyc{classes}"><button type="button" id="cyc-{box["number"]}" data-cycle="{box["number"]}" '
-        f'data-at="{box["address"]["at"]}" data-entry="{box["address"]["entry"]}" data-pod="{esc(box["pod"])}" '
-        f'title="{title}" aria-label="{title}"{now}><span class="cyc-t">{by}{esc(box["name"])}</span>'
-        f'<span class="cyc-b">{marks}<i class="cyc-e" aria-hidden="true"></i></span>'
-        f'<span class="cyc-m">{moves}</span><span class="cyc-c num">{box["clock"]}</span></button></li>'
-    )
-
-
-def _timers_html(item: dict[str, Any], at: int) -> str:
-    return f'<li class="tms">{"".join(_tick(mark, " tk-tm", at) for mark in item["marks"])}</li>'
-
-
-def _command_html(item: dict[str, Any], at: int) -> str:
-    return (
-        f'<li class="cmd{_later(item, at)}" data-commands="{item["commands"]}"><button type="button" '
-        f'id="cmd-{item["command"]}" data-at="{item["at"]}" data-entry="{item["entry"]}" title="{esc(item["title"])}">'
-        f'<span class="cmd-m" aria-hidden="true"></span><span class="cmd-t">{esc(item["text"])}</span>'
-        f'<span class="cyc-c num">{item["clock"]}</span></button></li>'
-    )
-
-
-DRAWN = {"cycle": _cycle_html, "command": _command_html, "timers": _timers_html}

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup, esc
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -174,10 +173,6 @@ def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tupl
     lists = cycle.lists if cycle is not None else world.cache.lists
     members: tuple[str, ...] = getattr(lists, HOLDS[name])
     shown = members[:MOST]
-    if name == "usedPVCSet":
-        tokens = Markup("".join(f'<span class="tok">{esc(claim)}</span>' for claim in shown))
-    else:
-        tokens = markup.join(markup.token(node) for node in shown)
     before = world.by_number.get(cycle.before) if cycle else None
     same = before is not None and getattr(before.lists, HOLDS[name]) == members
     return {
@@ -188,7 +183,8 @@ def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tupl
         "note": ("rebuilt, the same as before" if same else "rebuilt") if name in rebuilt else "kept as it was",
         "other": name == NODE_INFO_LIST and lists is world.cache.lists and _other_order(world.cache),
         "more": max(0, len(members) - MOST),
-        "tokens": tokens,
+        "of_claims": name == "usedPVCSet",
+        "members": shown,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing.markup import Markup, esc, join, rect
+from sandbox.panels.drawing.markup import Markup, rect
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.world import World
@@ -73,12 +73,7 @@ def users(world: World, stats: Stats, signal: str, chosen: str) -> dict[str, Any
             "key": stats.node.name,
             "id": f"node:{stats.node.name}",
             "says": f"{title} that the system daemons use",
-            **_use(
-                stats.node,
-                f"node:{stats.node.name}",
-                focus,
-                lambda used: usage_svg(used, None, focus.capacity, "seg-plain"),
-            ),
+            **_use(stats.node, focus, lambda used: usage_svg(used, None, focus.capacity, "seg-plain")),
         },
         "main": focus.main,
         "title": title,
@@ -120,35 +115,24 @@ def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: i
             f"{name}: {score} for its share of the memory, {signed(adjust)} for {qos}"
             for name, qos, score, adjust, _ in scores
         ),
-        **_use(pod, f"pod:{pod.key}", focus, lambda used: usage_svg(used, request, focus.capacity, f"app-{state.app}")),
+        **_use(pod, focus, lambda used: usage_svg(used, request, focus.capacity, f"app-{state.app}")),
     }
 
 
-def _use(item: Pod | Node, name: str, focus: Focus, svg: Callable[[int], Markup]) -> dict[str, Any]:
+def _use(item: Pod | Node, focus: Focus, svg: Callable[[int], Markup]) -> dict[str, Any]:
     used = sum(usage(item, kind) for kind in focus.kinds)
     return {
         "used": focus.text(used),
         "slide": usage(item, focus.main) // focus.unit,
         "value": item.annotations.get(USAGE[focus.main], ""),
-        "fields": join(_field(kind, name, item) for kind in TITLES if kind != focus.main),
-        "facts": join(_fact(kind, item) for kind in TITLES if kind != focus.main),
+        "others": [
+            {"kind": kind, "title": title, "hint": hint, "value": item.annotations.get(USAGE[kind], "")}
+            for kind, (title, hint) in TITLES.items()
+            if kind != focus.main
+        ],
         "uses_more": any(amount_of(item.annotations, USAGE[kind]) for kind in TITLES if kind != focus.main),
         "svg": svg(used),
     }
-
-
-def _field(kind: str, name: str, item: Pod | Node) -> str:
-    """There are five for each pod: a template would take long."""
-    title, hint = TITLES[kind]
-    return (
-        f'<label>{title}<input class="inp" id="use:{kind}:{esc(name)}" name="{kind}" placeholder="{hint}" '
-        f'value="{esc(item.annotations.get(USAGE[kind], ""))}" autocomplete="off" spellcheck="false" '
-        f'hx-post="usage/" hx-trigger="change"></label>'
-    )
-
-
-def _fact(kind: str, item: Pod | Node) -> str:
-    return f"<span>{TITLES[kind][0]} <b>{esc(item.annotations.get(USAGE[kind], '0'))}</b></span>"
 
 
 def usage_svg(used: int, request: int | None, capacity: int, classes: str) -> Markup:

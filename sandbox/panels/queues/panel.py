@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing.markup import join
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
-from sandbox.panels.queues.card import card_html
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, seconds, share, short_clock, short_name
@@ -96,7 +94,6 @@ def _lane(world: World, lane: Lane) -> dict[str, Any]:
         "note": NOTES.get((_rules_of(world), lane.name), lane.note),
         "count": len(found),
         "cards": cards,
-        "html": join(card_html(card) for card in cards),
         "more": len(found) - len(cards),
     }
 

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import esc
+from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.arithmetic import score
@@ -56,7 +56,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
             }
             for index, (name, weight) in enumerate(weights.items())
         ],
-        "rows": markup.join(rows),
+        "rows": rows,
+        "span": len(weights) + (3 if totals else 1),
         "count": len(nodes),
         "most": _most(weights),
         "totals": bool(totals),
@@ -124,30 +125,22 @@ def _row(
     totals: dict[str, int],
     tops: dict[str, int],
     view: View,
-) -> str:
-    name = esc(node)
+) -> dict[str, Any]:
     opened = view.plugin if node == view.node and view.plugin in weights else ""
     cells = []
     for plugin, weight in weights.items():
         first, steps = _cell(plugin, node, weight, raw, normalized, weighted)
-        top = " top" if tops.get(plugin) and weighted[plugin].get(node) == tops[plugin] else ""
-        cells.append(
-            f'<td><button type="button" id="s:{name}:{esc(plugin)}" '
-            f'aria-expanded="{"true" if plugin == opened else "false"}" data-node="{name}" '
-            f'data-plugin="{esc(plugin)}" data-why="{esc(plugin)}"><span class="w{top}">{first}</span>'
-            f'<span class="r">{steps}</span></button></td>'
-        )
-    total = f'<td class="tot">{totals[node]}</td><td>{_stack(node, weights, weighted, totals)}</td>' if totals else ""
-    win = " is-win" if cycle.selected and cycle.selected.node == node else ""
-    html = (
-        f'<tr data-node="{name}" class="{win.strip()}"><th scope="row"><button type="button" class="in" id="sr:{name}" '
-        f'data-node="{name}"><span class="quiet">{place}</span><b>{name}</b></button></th>{"".join(cells)}{total}</tr>'
-    )
-    if opened:
-        span = len(weights) + (3 if totals else 1)
-        why = score(world, cycle, node, opened)
-        html += f'<tr class="why is-sum"><td colspan="{span}">{why}</td></tr>'
-    return html
+        top = bool(tops.get(plugin)) and weighted[plugin].get(node) == tops[plugin]
+        cells.append({"plugin": plugin, "first": first, "steps": steps, "top": top, "opened": plugin == opened})
+    return {
+        "node": node,
+        "place": place,
+        "cells": cells,
+        "total": totals.get(node, 0),
+        "stack": _stack(node, weights, weighted, totals) if totals else None,
+        "win": cycle.selected is not None and cycle.selected.node == node,
+        "why": Markup(score(world, cycle, node, opened)) if opened else "",
+    }
 
 
 def _cell(
@@ -175,20 +168,19 @@ def _of(table: dict[str, dict[str, int]], plugin: str, node: str) -> int:
     return table.get(plugin, {}).get(node, 0)
 
 
-def _stack(node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]) -> str:
+def _stack(
+    node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]
+) -> dict[str, Any]:
+    """What each plugin adds to the total, side by side; ``best``: where the highest total ends. All in percent."""
     scale = 100 / _most(weights)
     x, parts = 0.0, []
     for index, plugin in enumerate(weights):
         share = weighted.get(plugin, {}).get(node, 0)
         if share > 0:
-            parts.append(
-                f'<rect class="pl{index % GREYS + 1}" x="{x:.2f}%" y="1" width="{share * scale:.2f}%" height="14">'
-                f"<title>{esc(plugin)} {share}</title></rect>"
-            )
+            grey, width = index % GREYS + 1, f"{share * scale:.2f}"
+            parts.append({"plugin": plugin, "share": share, "grey": grey, "x": f"{x:.2f}", "width": width})
             x += share * scale
-    best = max(totals.values()) * scale
-    parts.append(f'<rect class="ref" x="{best:.2f}%" y="-4" width="1" height="24"/>')
-    return f'<svg class="stack" aria-hidden="true">{"".join(parts)}</svg>'
+    return {"parts": parts, "best": f"{max(totals.values()) * scale:.2f}"}
 
 
 def _chart(

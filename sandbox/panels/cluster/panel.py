@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from sandbox.panels.cluster.card import card_html
 from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.facts.skew import is_history, skews
@@ -83,9 +82,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             if name in world.nodes
         ]
         fit = sum(1 for name in names if words.get(name, NOTHING).kind in ("ok", "plain", "best"))
-        html = markup.join(nodes if many else map(card_html, nodes))
-        about = {"title": title, "count": len(nodes), "fit": fit, "skew": spread.get(title)}
-        zones.append({**about, "nodes": nodes, "html": html})
+        zones.append({"title": title, "count": len(nodes), "fit": fit, "skew": spread.get(title), "nodes": nodes})
     return {
         "zones": zones,
         "columns": min(max(len(zones), 1), 4),

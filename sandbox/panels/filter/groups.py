@@ -77,7 +77,7 @@ def _row(
         "plugin": group.plugin,
         "strip": markup.strip([places[node] for node in group.nodes if node in places], len(places), strip),
         "zones": list(zones.items())[:4],
-        "tokens": Markup(" ".join(_token(node, group.plugin, opened and node == view.node) for node in shown)),
+        "tokens": [{"node": node, "opened": opened and node == view.node} for node in shown],
         "more": len(group.nodes) - len(shown),
         "nodes": " ".join(group.nodes),
         "code": group.code,
@@ -85,14 +85,3 @@ def _row(
         "soft": group.code == "Unschedulable",
         "why": Markup(verdict(world, cycle, view.node, group.plugin)) if opened else "",
     }
-
-
-def _token(node: str, plugin: str, opened: bool) -> str:
-    """A node's name; where there is a refusal to explain, it opens the explanation."""
-    if not plugin:
-        return markup.token(node)
-    name = markup.esc(node)
-    return (
-        f'<button type="button" class="tok" id="ft:{name}:{markup.esc(plugin)}" data-node="{name}" '
-        f'data-why="{markup.esc(plugin)}" aria-expanded="{"true" if opened else "false"}">{name}</button>'
-    )

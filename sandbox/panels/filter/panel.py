@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import esc
+from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.arithmetic import sums, verdict
 from sandbox.panels.facts.brief import Briefs, Row
@@ -29,16 +29,8 @@ SHORTER = {
     "DynamicResources": "DynamicRes.",
 }
 ANSWERS = {"Success": "will check every node", "Skip": "skips Filter"}
-SAYS = {
-    "z": ("", "not run: an earlier plugin said no"),
-    "s": ("", "skipped: its PreFilter had nothing to check"),
-    "y": (f'{markup.YES}<span class="vh">pass</span>', ""),
-}
-"""Class of a cell without a refusal → (what it shows, its title)."""
-CELLS = {
-    kind: f'<td class="{kind}" tabindex="-1"{f" title={chr(34)}{title}{chr(34)}" if title else ""}>{shown}</td>'
-    for kind, (shown, title) in SAYS.items()
-}
+SAYS = {"z": "not run: an earlier plugin said no", "s": "skipped: its PreFilter had nothing to check"}
+"""Class of a cell without a verdict → what it says."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -129,7 +121,7 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
     ghosts = [node for node in world.nodes.values() if node.ghost]
     last = not pages["following"]
     return {
-        "rows": markup.join(rows),
+        "rows": rows,
         **pages,
         "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
         "unvisited_more": max(0, len(left) - FEW) if last else 0,
@@ -152,21 +144,18 @@ class _Rows:
         self.briefs = Briefs(world, cycle)
         self.also = dict(search.table.also) if view.reasons else {}
 
-    def row(self, row: Row, place: int, first: bool) -> str:
+    def row(self, row: Row, place: int, first: bool) -> dict[str, Any]:
         node = row[0]
-        name = esc(node)
-        cells = self._cells(row, name)
-        mark = f'<span class="ord{" is-start" if first else ""}">{place or "–"}</span>'
-        html = (
-            f'<tr data-node="{name}"><th scope="row">'
-            f'<button type="button" class="in" id="m:{name}" data-node="{name}">{mark}'
-            f"<b>{name}</b></button></th>{''.join(cells)}<td>{self._code(row)}</td></tr>"
-        )
-        if node == self.view.node and self.view.plugin in self.plugins:
-            said = {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain")
-            why = verdict(self.world, self.cycle, node, self.view.plugin)
-            html += f'<tr class="why{said}"><td colspan="{len(self.plugins) + 2}">{why}</td></tr>'
-        return html
+        opened = node == self.view.node and self.view.plugin in self.plugins
+        return {
+            "node": node,
+            "place": place,
+            "first": first,
+            "cells": self._cells(row),
+            "code": self._code(row),
+            "why": Markup(verdict(self.world, self.cycle, node, self.view.plugin)) if opened else "",
+            "said": {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain"),
+        }
 
     def _kind(self, row: Row) -> str:
         """Class of the open cell."""
@@ -174,42 +163,35 @@ class _Rows:
             return "n"
         return "n also" if self.view.plugin in {plugin for plugin, _, _ in self.also.get(row[0], ())} else ""
 
-    def _cells(self, row: Row, name: str) -> list[str]:
+    def _cells(self, row: Row) -> list[dict[str, Any]]:
         node, failed, _, _, nominated = row
         others = {plugin: (code, reasons) for plugin, code, reasons in self.also.get(node, ())}
         opened = self.view.plugin if node == self.view.node else ""
         cells, reached = [], True
         for plugin in self.plugins:
             if plugin == failed:
-                cells.append(self._refusal(row, name, "n", plugin == opened))
+                cell = self._refusal(row, "n")
                 reached = False
             elif plugin in others and not reached:
                 code, reasons = others[plugin]
-                other = (node, plugin, code, reasons, nominated)
-                cells.append(self._refusal(other, name, "n also", plugin == opened))
+                cell = self._refusal((node, plugin, code, reasons, nominated), "n also")
             else:
                 kind = "s" if plugin in self.skipped else "y" if reached else "z"
-                cell = CELLS[kind]
-                cells.append(cell.replace(f'"{kind}"', f'"{kind} is-open"', 1) if plugin == opened else cell)
+                cell = {"kind": kind, "plugin": "", "title": SAYS.get(kind, "")}
+            cells.append({**cell, "opened": plugin == opened})
         return cells
 
-    def _refusal(self, row: Row, name: str, kind: str, opened: bool) -> str:
-        plugin, title = esc(row[1]), "; ".join(row[3])
+    def _refusal(self, row: Row, kind: str) -> dict[str, Any]:
+        title = "; ".join(row[3])
         if kind != "n":
             title = f"not reported by Kubernetes: {title}"
-        return (
-            f'<td class="{kind}{" is-open" if opened else ""}" data-plugin="{plugin}"><button type="button" '
-            f'id="f:{name}:{plugin}" data-node="{name}" data-why="{plugin}" '
-            f'aria-expanded="{"true" if opened else "false"}" '
-            f'title="{esc(title)}">{markup.NO}{esc(self.briefs.of(row))}</button></td>'
-        )
+        return {"kind": kind, "plugin": row[1], "title": title, "brief": self.briefs.of(row)}
 
-    def _code(self, row: Row) -> str:
+    def _code(self, row: Row) -> dict[str, str]:
         """The row's last cell: fits, or whether eviction may help."""
         node, failed, code, _, _ = row
         if not failed:
             spare = self.search.extra and node == self.search.visited[-1]
             title, word = (NOT_NEEDED, "fits, not needed") if spare else ("every filter passed", "fits")
-            return f'<span class="code verd-yes" title="{title}">{markup.YES}{word}</span>'
-        sign = markup.UP if code == "Unschedulable" else markup.LOCK
-        return f'<span class="code" title="{esc(code)}">{sign}{helps(code)}</span>'
+            return {"sign": "yes", "title": title, "word": word}
+        return {"sign": "up" if code == "Unschedulable" else "lock", "title": code, "word": helps(code)}

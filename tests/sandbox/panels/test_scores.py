@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from sandbox.panels import View, World
-from sandbox.panels.scores import stats
+import pytest
+from django.template.loader import render_to_string
+
+from sandbox.panels import View, World, scores
 from tests.sandbox import traces
 
 
 @pytest.fixture(name="world")
 def made_world() -> World:
     return World.fold(traces.api_scored().entries)
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    """What the panel tells, with its ``rows`` as they are drawn."""
+    told = scores.stats(world, view)
+    html = render_to_string("panels/scores.html", dict(told))
+    return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
 
 
 def test_the_verdict_names_winner_runner_up_margin_and_tie_set(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The environment of all templates: Jinja2, which draws a panel several times as fast as Django's own templates.
+"""The environment of all templates: Jinja2, which draws a panel in about half the time of Django's own templates.
 
 A name that is not given is an error where something is asked of it, and nothing where it is only shown or tested.
 """
@@ -7,15 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import jinja2
 from django.template import defaultfilters
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import json_script
 from django_htmx.jinja import htmx_script
-from jinja2 import Environment
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
 """Django's, by the names that they have there."""
+
+
+class Environment(jinja2.Environment):
+    """Panels are described by dicts: their keys come before their methods, also because that is much faster."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
 
 
 def environment(**options: Any) -> Environment:

@@ -6,7 +6,6 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.arithmetic import score
@@ -139,7 +138,7 @@ def _row(
         "total": totals.get(node, 0),
         "stack": _stack(node, weights, weighted, totals) if totals else None,
         "win": cycle.selected is not None and cycle.selected.node == node,
-        "why": Markup(score(world, cycle, node, opened)) if opened else "",
+        "why": score(world, cycle, node, opened) if opened else None,
     }
 
 

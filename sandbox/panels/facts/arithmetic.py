@@ -1,22 +1,27 @@
-"""The arithmetic behind a verdict or a score, as HTML: a plain sentence, the scheduler's own words, then the sums."""
+"""The arithmetic behind a verdict or a score: a plain sentence, the scheduler's own words, then the sums.
+
+Drawn by ``fragments/arithmetic.html``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
-from sandbox.panels.drawing.markup import Markup, esc
 from sandbox.panels.explain import explain_filter, explain_score
-from sandbox.panels.explain.model import Line
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 
 
-def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> str:
+def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:
     """Why a filter says what it says about a node; of one that was not asked, what it would have said."""
     told = explain_filter(world, cycle, node, plugin)
-    own_words = f' <span class="own">{esc("; ".join(told.reasons))}</span>' if told.reasons else ""
-    before = _before(cycle, node, plugin)
-    return f"<b>{esc(plugin)}</b>: {esc(before)}{esc(told.sentence)}{own_words}{sums(told.lines)}"
+    return {
+        "plugin": plugin,
+        "before": _before(cycle, node, plugin),
+        "sentence": told.sentence,
+        "own": "; ".join(told.reasons),
+        "lines": told.lines,
+    }
 
 
 def _before(cycle: Cycle, node: str, plugin: str) -> str:
@@ -31,15 +36,7 @@ def _before(cycle: Cycle, node: str, plugin: str) -> str:
     return f"not asked, because {failed} had said no. Asked alone: "
 
 
-def score(world: World, cycle: Cycle, node: str, plugin: str) -> str:
+def score(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:
     """How a plugin came to its score for a node."""
     told = explain_score(world, cycle, node, plugin)
-    return f"<b>{esc(plugin)}</b>: {esc(told.sentence)}{sums(told.lines)}"
-
-
-def sums(lines: Iterable[Line]) -> Markup:
-    """Label, formula and remark of every line."""
-    cells = "".join(
-        f"<span>{esc(line.label)}</span><code>{esc(line.formula)}</code><span>{esc(line.note)}</span>" for line in lines
-    )
-    return Markup(f'<div class="arith">{cells}</div>' if cells else "")
+    return {"plugin": plugin, "sentence": told.sentence, "lines": told.lines}

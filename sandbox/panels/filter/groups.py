@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
 from sandbox.panels.model.state import Cycle
@@ -83,5 +82,5 @@ def _row(
         "code": group.code,
         "helps": ends.get(group.kind) or helps(group.code),
         "soft": group.code == "Unschedulable",
-        "why": Markup(verdict(world, cycle, view.node, group.plugin)) if opened else "",
+        "why": verdict(world, cycle, view.node, group.plugin) if opened else None,
     }

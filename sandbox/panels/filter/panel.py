@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.facts.arithmetic import sums, verdict
+from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
 from sandbox.panels.filter.groups import groups
@@ -64,7 +63,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "span": len(columns),
             "message": _message(cycle),
             "how_many": summary(search),
-            "sums": sums(arithmetic(cycle, search)),
+            "sums": arithmetic(cycle, search),
             "order_line": order_line(search) if len(search.order) > FEW else "",
             "nodes": len(search.order),
             "also": sum(len(verdicts) for _, verdicts in table.also),
@@ -153,7 +152,7 @@ class _Rows:
             "first": first,
             "cells": self._cells(row),
             "code": self._code(row),
-            "why": Markup(verdict(self.world, self.cycle, node, self.view.plugin)) if opened else "",
+            "why": verdict(self.world, self.cycle, node, self.view.plugin) if opened else None,
             "said": {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain"),
         }
 

@@ -384,3 +384,23 @@ def test_more_errors_than_anybody_mends_are_not_counted(visitor: Any, path: str)
     assert told.count("data-line") == 200
     assert "More than 1000 things to fix" in told
     assert "Only the first 200 are listed." in told
+
+
+def opened(html: str) -> list[str]:
+    """The parts of the pod's form that are unfolded."""
+    return re.findall(r'<details class="grp-d" open>\s*<summary>([^<]*)<', html)
+
+
+def test_a_form_begins_with_nothing_chosen_and_comes_back_with_what_was(visitor: Any) -> None:
+    page = text_of(visitor.get())
+    assert page.count('<details class="grp-d"') == 4
+    assert opened(page) == []
+    assert 'name="unschedulable" value="1">' in page
+    node = text_of(visitor.post("add/node/", **NODE_FIELDS | {"name": "Not A Name", "unschedulable": "1"}))
+    assert 'name="unschedulable" value="1" checked>' in node
+    refused = POD_FIELDS | {"name": "Not A Name", "spread_key": "topology.kubernetes.io/zone", "gates": "example.com/g"}
+    assert opened(text_of(visitor.post("add/pod/", **refused))) == ["Spread", "Namespace, host port, gates"]
+    tolerating = {"toleration_key": ["k"], "toleration_operator": ["Exists"]}
+    parts = {"toleration_value": [""], "toleration_effect": [""]}
+    named = {"name": "Not A Name", **tolerating, **parts}
+    assert opened(text_of(visitor.post("add/pod/", **POD_FIELDS | named))) == ["Tolerations"]

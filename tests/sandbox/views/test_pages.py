@@ -101,3 +101,9 @@ def test_a_blank_sandbox_has_the_queue_rules_that_were_chosen(rules: str) -> Non
 def test_unknown_queue_rules_are_said_and_make_nothing() -> None:
     assert Client().post("/new/", {"queue_rules": "v1.0"}).status_code == 400
     assert not Sandbox.objects.exists()
+
+
+def test_each_heading_of_the_scenarios_stands_there_once() -> None:
+    headings = re.findall(r'<li class="scen-t"><h3>([^<]+)</h3>', Client().get("/").content.decode())
+    assert "Taints and tolerations" in headings
+    assert len(headings) == len(set(headings))

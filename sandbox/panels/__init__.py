@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, configuration, events, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import bindings, cluster, configuration, events, faults, ribbon, scores, status, timeline, toolbar
 from sandbox.panels.cache import panel as cache
-from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.evictions import panel as evictions
 from sandbox.panels.filter import panel as filter
 from sandbox.panels.inspector import panel as inspector

@@ -36,6 +36,13 @@ def panel_html(panel: str, world: World, can_edit: bool = True, **view: Any) -> 
     return " ".join(render_to_string(f"panels/{panel}.html", {**stats, "can_edit": can_edit}).split())
 
 
+def drawn(panel: str, world: World, view: View) -> dict[str, Any]:
+    """What the panel of a table tells, with its ``rows`` as they are drawn; white space is folded."""
+    told = PANELS[panel].stats(world, view)
+    html = render_to_string(f"panels/{panel}.html", dict(told))
+    return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
+
+
 def advance(seconds: float) -> dict[str, Any]:
     return {"kind": "advance", "seconds": seconds}
 

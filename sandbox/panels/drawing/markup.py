@@ -36,11 +36,11 @@ def join(parts: Iterable[str]) -> Markup:
     return Markup("".join(parts))
 
 
-def icon(name: str, classes: str = "i") -> str:
-    return f'<svg class="{classes}" aria-hidden="true"><use href="#i-{name}"/></svg>'
+def icon(name: str) -> str:
+    return f'<svg class="i" aria-hidden="true"><use href="#i-{name}"/></svg>'
 
 
-YES, NO, LOCK, UP = icon("yes"), icon("no"), icon("lock"), icon("up")
+NO = icon("no")
 
 
 def pod_block(pod: PodState, *, state: str = "", count: str = "", tag: str = "button") -> str:

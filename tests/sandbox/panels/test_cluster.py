@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.cluster.panel import stats
+from sandbox.panels.cluster import stats
 from sandbox.panels.words.phrases import zone_title
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from tests.sandbox import traces

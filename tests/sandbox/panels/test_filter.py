@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 
 from sandbox.panels import View, World
-from sandbox.panels.filter import panel
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.scenarios import drawn
 
 
 @pytest.fixture(name="world")
@@ -18,19 +17,12 @@ def made_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 
-def stats(world: World, view: View) -> dict[str, Any]:
-    """What the panel tells, with its ``rows`` as they are drawn."""
-    told = panel.stats(world, view)
-    html = render_to_string("panels/filter.html", dict(told))
-    return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
-
-
 def row(found: dict[str, Any], node: str) -> str:
     return str(found["rows"]).partition(f'<tr data-node="{node}"')[2].partition("</tr>")[0]
 
 
 def test_rows_are_in_visiting_order_and_columns_in_running_order(world: World) -> None:
-    found = stats(world, View())
+    found = drawn("filter", world, View())
     places = [found["rows"].index(f'<tr data-node="{name}"') for name in traces.WEB_REFUSED]
     by_order = sorted(traces.WEB_REFUSED, key=lambda name: found["rows"].index(f'<tr data-node="{name}"'))
     assert by_order == list(world.cache.order)
@@ -40,7 +32,7 @@ def test_rows_are_in_visiting_order_and_columns_in_running_order(world: World) -
 
 
 def test_a_row_passes_up_to_the_first_no_and_the_rest_is_not_run(world: World) -> None:
-    text = row(stats(world, View()), "node-b2")
+    text = row(drawn("filter", world, View()), "node-b2")
     assert (text.count('class="y"'), text.count('class="n"'), text.count('class="z"')) == (3, 1, 3)
     assert text.count('class="s"') == len(traces.SKIPPED)
     assert "disk=hdd" in text
@@ -52,11 +44,11 @@ def test_a_row_passes_up_to_the_first_no_and_the_rest_is_not_run(world: World) -
     ids=["Unschedulable may be helped", "UnschedulableAndUnresolvable cannot"],
 )
 def test_the_end_of_a_row_says_whether_eviction_may_help(world: World, node: str, words: str) -> None:
-    assert words in row(stats(world, View()), node)
+    assert words in row(drawn("filter", world, View()), node)
 
 
 def test_each_phrase_of_the_message_knows_its_nodes(world: World) -> None:
-    message = stats(world, View())["message"]
+    message = drawn("filter", world, View())["message"]
     by_reason = {phrase["reason"]: (phrase["count"], phrase["nodes"]) for phrase in message["phrases"]}
     assert message["head"] == "0/8 nodes are available:"
     assert by_reason["Insufficient cpu"] == ("2", "node-a1 node-a2")
@@ -65,7 +57,7 @@ def test_each_phrase_of_the_message_knows_its_nodes(world: World) -> None:
 
 
 def test_an_open_cell_shows_the_sum_with_nominated_pods(world: World) -> None:
-    found = stats(world, View(node="node-a2", plugin="NodeResourcesFit"))
+    found = drawn("filter", world, View(node="node-a2", plugin="NodeResourcesFit"))
     why = found["rows"].partition('<tr class="why">')[2]
     assert "2100m used + 2000m nominated (search-2) + 1500m asked = 5600m &gt; 4000m" in why
 
@@ -80,11 +72,11 @@ def test_an_open_cell_shows_the_sum_with_nominated_pods(world: World) -> None:
 def test_a_refusal_is_explained_with_the_nodes_own_labels_and_taints(
     world: World, node: str, plugin: str, words: str
 ) -> None:
-    assert words in stats(world, View(node=node, plugin=plugin))["rows"]
+    assert words in drawn("filter", world, View(node=node, plugin=plugin))["rows"]
 
 
 def test_a_ghost_is_shown_as_not_visited(world: World) -> None:
-    assert stats(world, View())["ghosts"] == [{"name": "node-c3", "when": "00:07.6", "pods": 1}]
+    assert drawn("filter", world, View())["ghosts"] == [{"name": "node-c3", "when": "00:07.6", "pods": 1}]
 
 
 def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
@@ -96,7 +88,7 @@ def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
     story.snapshot(key, story.order)
     visited = (("n0", "", "Success", (), ()), ("n1", "", "Success", (), ()))
     story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 3, 1, 0, 1, ""))
-    found = stats(World.fold(story.entries), View())
+    found = drawn("filter", World.fold(story.entries), View())
     assert [node["name"] for node in found["unvisited"]] == ["n2"]
     assert found["unvisited_why"] == "not visited: one node that fits is enough"
     assert found["how_many"] == (
@@ -116,7 +108,7 @@ def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
     ],
 )
 def test_every_cell_can_be_opened(world: World, node: str, plugin: str, kind: str, words: str) -> None:
-    found = stats(world, View(node=node, plugin=plugin))
+    found = drawn("filter", world, View(node=node, plugin=plugin))
     assert f'class="{kind}"' in row(found, node)
     assert words in found["rows"].partition('<tr class="why')[2].partition("</tr>")[0]
     assert found["rows"].count('<tr class="why') == 1
@@ -141,7 +133,7 @@ def with_what_if() -> World:
 
 def test_all_reasons_shows_every_other_failing_filter_apart_from_the_official_one() -> None:
     world = with_what_if()
-    plain, full = stats(world, View()), stats(world, View(reasons="all"))
+    plain, full = drawn("filter", world, View()), drawn("filter", world, View(reasons="all"))
     assert (plain["also"], plain["all_reasons"]) == (2, False)
     assert row(plain, "n0").count("<button") == 2
     text = row(full, "n0")
@@ -152,13 +144,13 @@ def test_all_reasons_shows_every_other_failing_filter_apart_from_the_official_on
 
 
 def test_an_open_what_if_cell_says_that_it_was_not_asked() -> None:
-    found = stats(with_what_if(), View(node="n0", plugin="InterPodAffinity", reasons="all"))
+    found = drawn("filter", with_what_if(), View(node="n0", plugin="InterPodAffinity", reasons="all"))
     assert '<tr class="why is-also">' in found["rows"]
     assert "not asked, because NodeAffinity had said no. Asked alone: " in found["rows"]
 
 
 def test_all_reasons_by_reason_come_after_the_official_ones() -> None:
-    groups = stats(with_what_if(), View(group="reason", reasons="all"))["groups"]
+    groups = drawn("filter", with_what_if(), View(group="reason", reasons="all"))["groups"]
     assert [(group["kind"], group["plugin"], group["count"]) for group in groups] == [
         ("ok", "", 1),
         ("no", "NodeAffinity", 1),
@@ -170,16 +162,16 @@ def test_all_reasons_by_reason_come_after_the_official_ones() -> None:
 
 def test_by_reason_a_node_is_explained_under_its_group() -> None:
     world = World.fold(traces.hundred().entries)
-    spread = next(group for group in stats(world, View())["groups"] if group["plugin"] == "PodTopologySpread")
+    spread = next(group for group in drawn("filter", world, View())["groups"] if group["plugin"] == "PodTopologySpread")
     node = spread["nodes"].split()[-1]
-    groups = stats(world, View(node=node, plugin="PodTopologySpread"))["groups"]
+    groups = drawn("filter", world, View(node=node, plugin="PodTopologySpread"))["groups"]
     assert [group["plugin"] for group in groups if group["why"]] == ["PodTopologySpread"]
     opened = next(group for group in groups if group["why"])
     assert opened["tokens"][0] == {"node": node, "opened": True}
 
 
 def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
-    found = stats(World.fold(traces.hundred().entries), View())
+    found = drawn("filter", World.fold(traces.hundred().entries), View())
     assert found["grouped"]
     assert [group["count"] for group in found["groups"]] == [36, 36, 18, 10]
     assert found["groups"][0]["kind"] == "ok"
@@ -189,10 +181,10 @@ def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
 
 def test_rows_come_a_hundred_to_a_page() -> None:
     world = World.fold(traces.hundred(250).entries)
-    first, last = stats(world, View(group="node")), stats(world, View(group="node", page=3))
+    first, last = drawn("filter", world, View(group="node")), drawn("filter", world, View(group="node", page=3))
     assert (first["pages"], first["rows"].count("<tr ")) == (3, 100)
     assert (last["rows"].count("<tr "), last["previous"], last["following"]) == (50, 2, 0)
-    assert stats(world, View(group="node", page=99))["page"] == 3
+    assert drawn("filter", world, View(group="node", page=99))["page"] == 3
 
 
 def test_before_filter_the_answers_of_prefilter_are_shown() -> None:
@@ -202,7 +194,7 @@ def test_before_filter_the_answers_of_prefilter_are_shown() -> None:
     story.pop(key)
     story.snapshot(key, ("n",))
     story.pre_filter(key)
-    found = stats(World.fold(story.entries), View())
+    found = drawn("filter", World.fold(story.entries), View())
     assert not found["has"]
     assert {row["plugin"]: row["code"] for row in found["pre"]}["NodePorts"] == "Skip"
 
@@ -213,9 +205,9 @@ def test_a_no_at_prefilter_is_told_and_no_node_is_shown() -> None:
     key = story.add_pod(traces.pod("p-1"))
     story.pop(key)
     story.say(ev.PreFilterRan(1, (("VolumeRestrictions", traces.UU, ('persistentvolumeclaim "x" not found',)),), None))
-    found = stats(World.fold(story.entries), View())
+    found = drawn("filter", World.fold(story.entries), View())
     assert found["refused"][0]["reasons"] == 'persistentvolumeclaim "x" not found'
 
 
 def test_without_any_attempt_there_is_a_sentence_instead() -> None:
-    assert "No pod has been scheduled yet" in stats(World(), View())["empty"]
+    assert "No pod has been scheduled yet" in drawn("filter", World(), View())["empty"]

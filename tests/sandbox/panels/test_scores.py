@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.template.loader import render_to_string
 
-from sandbox.panels import View, World, scores
+from sandbox.panels import View, World
 from tests.sandbox import traces
+from tests.sandbox.scenarios import drawn
 
 
 @pytest.fixture(name="world")
@@ -16,41 +14,34 @@ def made_world() -> World:
     return World.fold(traces.api_scored().entries)
 
 
-def stats(world: World, view: View) -> dict[str, Any]:
-    """What the panel tells, with its ``rows`` as they are drawn."""
-    told = scores.stats(world, view)
-    html = render_to_string("panels/scores.html", dict(told))
-    return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
-
-
 def test_the_verdict_names_winner_runner_up_margin_and_tie_set(world: World) -> None:
-    verdict = stats(world, View())["verdict"]
+    verdict = drawn("scores", world, View())["verdict"]
     assert (verdict["big"], verdict["runner_up"], verdict["margin"]) == ("node-b3, 843", "node-c1, 836", 7)
     assert (verdict["ties"], verdict["how"]) == ("node-b3", "no draw")
 
 
 def test_rows_are_sorted_best_first(world: World) -> None:
-    rows = stats(world, View())["rows"]
+    rows = drawn("scores", world, View())["rows"]
     order = sorted(traces.RAW, key=lambda node: rows.index(f'<tr data-node="{node}"'))
     assert order == ["node-b3", "node-c1", "node-b1", "node-a1", "node-b2"]
     assert 'data-node="node-b3" class="is-win"' in rows
 
 
 def test_a_cell_shows_weighted_over_raw_normalized_and_weight(world: World) -> None:
-    rows = stats(world, View())["rows"]
+    rows = drawn("scores", world, View())["rows"]
     assert '<span class="w top">300</span><span class="r">0 → 100 × 3</span>' in rows
     assert '<span class="w">36</span><span class="r">36</span>' in rows
 
 
 def test_an_open_cell_shows_the_arithmetic(world: World) -> None:
-    rows = stats(world, View(node="node-b3", plugin="TaintToleration"))["rows"]
+    rows = drawn("scores", world, View(node="node-b3", plugin="TaintToleration"))["rows"]
     assert "node-b3 has no taint that asks api-4 to go elsewhere." in rows
     assert "<code>100 − 100 × 0 / 1 = 100</code>" in rows
     assert "<code>100 × 3 = 300</code><span>weight 3, so 300 of the 843 of node-b3</span>" in rows
 
 
 def test_the_steps_of_the_waterfall_hang_where_the_one_before_ended(world: World) -> None:
-    why = stats(world, View())["why_not"]
+    why = drawn("scores", world, View())["why_not"]
     level = float(why["from_y"])
     for step in why["steps"]:
         top, height = float(step["y"]), float(step["height"])
@@ -61,21 +52,21 @@ def test_the_steps_of_the_waterfall_hang_where_the_one_before_ended(world: World
 
 
 def test_the_seed_of_the_draw_is_told_when_it_is_known(world: World) -> None:
-    assert stats(world, View())["seed"] is None
+    assert drawn("scores", world, View())["seed"] is None
     seeded = World.fold(traces.tied().entries)
     seeded.seed = 42
-    assert stats(seeded, View())["seed"] == 42
+    assert drawn("scores", seeded, View())["seed"] == 42
 
 
 def test_the_chart_has_the_weighted_scores_of_every_row(world: World) -> None:
-    chart = stats(world, View())["chart"]
+    chart = drawn("scores", world, View())["chart"]
     assert chart["plugins"] == [name for name, _ in traces.WEIGHTS]
     assert chart["rows"]["node-b3"] == [300, 200, 36, 0, 200, 95, 12]
     assert (chart["best"], chart["most"]) == (843, 1200)
 
 
 def test_why_not_leads_from_the_runner_up_to_the_winner(world: World) -> None:
-    why = stats(world, View())["why_not"]
+    why = drawn("scores", world, View())["why_not"]
     changes = {step["plugin"]: step["change"] for step in why["steps"]}
     assert (why["other"], why["other_total"], why["winner_total"]) == ("node-c1", 836, 843)
     assert changes == {
@@ -88,11 +79,11 @@ def test_why_not_leads_from_the_runner_up_to_the_winner(world: World) -> None:
 
 
 def test_why_not_can_be_asked_of_another_node(world: World) -> None:
-    assert stats(world, View(node="node-a1"))["why_not"]["other"] == "node-a1"
+    assert drawn("scores", world, View(node="node-a1"))["why_not"]["other"] == "node-a1"
 
 
 def test_a_draw_names_the_tie_set() -> None:
-    found = stats(World.fold(traces.tied().entries), View())
+    found = drawn("scores", World.fold(traces.tied().entries), View())
     assert (found["verdict"]["ties"], found["verdict"]["how"]) == ("twin-1 and twin-2", "drawn")
     assert found["why_not"]["tie"]
 
@@ -107,6 +98,6 @@ def test_a_draw_names_the_tie_set() -> None:
 )
 def test_why_there_is_no_score(story: object, cycle: int, words: str) -> None:
     assert callable(story)
-    found = stats(World.fold(story().entries), View(cycle=cycle))
+    found = drawn("scores", World.fold(story().entries), View(cycle=cycle))
     assert words in found["empty"]
     assert found["chart"] is None

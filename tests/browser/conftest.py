@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response, sync_playwright
 
 from tests.conftest import chromium
 
@@ -137,14 +137,31 @@ def allowed_console_errors() -> list[str]:
     return []
 
 
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-def new_page(browser: Browser, server: Server, allowed_console_errors: list[str]) -> Iterator[Callable[..., Page]]:
+def new_page(
+    browser: Browser, server: Server, allowed_console_errors: list[str], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Page]]:
     """Opens pages that share nothing; `new_page(color_scheme="dark")` takes any option of a browser context.
 
-    The test fails at its end if any page met a console error, an uncaught exception or a CSP violation.
+    The test fails at its end if any page met a console error, an uncaught exception or a CSP violation. Of a test that
+    failed the last answers of the server are printed, what the pages say of them, and the end of the server's log.
     """
     contexts = []
     problems: list[str] = []
+    answers: list[str] = []
+
+    def answered(response: Response) -> None:
+        answers.append(f"{response.request.method} {response.url} {response.status}")
 
     def note(message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -156,10 +173,17 @@ def new_page(browser: Browser, server: Server, allowed_console_errors: list[str]
         contexts.append(context)
         context.add_init_script(REPORT_CSP_VIOLATIONS)
         context.on("console", note)
+        context.on("response", answered)
         context.on("weberror", lambda web_error: problems.append(str(web_error.error)))
         return context.new_page()
 
     yield open_page
+    if request.node.stash.get(FAILED, False):
+        said = [
+            page.locator("#notice, [data-refusal], #lost:visible") for context in contexts for page in context.pages
+        ]
+        print(*answers[-20:], *(words for each in said for words in each.all_inner_texts() if words), sep="\n")
+        print(server.log[-3000:])
     for context in contexts:
         context.close()
     unexpected = [text for text in problems if not any(re.search(known, text) for known in allowed_console_errors)]

@@ -8,7 +8,8 @@ from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.node_health import Deed, NodeHealth
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_clock, short_name
-from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
 from scheduler_engine.api.eviction_order import CRITICAL_PRIORITY
 from scheduler_engine.trace import events as ev
 
@@ -24,6 +25,8 @@ NOTES = {
         "The documentation of Kubernetes speaks of priority alone; this is what the kubelet does."
     )
 }
+
+REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 
 
 def ranking(world: World, health: NodeHealth) -> dict[str, Any] | None:
@@ -115,7 +118,7 @@ def _deed(world: World, deed: Deed) -> dict[str, Any]:
         return {
             "at": short_clock(deed.at_us),
             "kind": "reclaimed",
-            "title": f"{plural(len(event.names), event.what.removesuffix('s'))} removed",
+            "title": say(REMOVED[event.what], count=len(event.names)),
             "text": f"{names}: {amount('nodefs.available', event.freed)} freed, before any pod is evicted",
             "pod": "",
         }

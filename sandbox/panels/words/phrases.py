@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from sandbox.panels.words.amounts import TITLES
+from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint
 
 SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -82,17 +83,18 @@ def helps(code: str) -> str:
     return "eviction may help" if code == "Unschedulable" else "eviction cannot help"
 
 
-def plural(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def plural(number: int, thing: str) -> str:
+    """``3 nodes``; ``thing`` is a row of ``en/things.yaml``."""
+    return say(f"things.{thing}", count=number)
 
 
 def listed(names: list[str], most: int = 3) -> str:
     """``a, b and c`` or ``a, b, c and 4 more``."""
     if len(names) > most:
-        return ", ".join(names[:most]) + f" and {len(names) - most} more"
+        return say("lists.more", names=", ".join(names[:most]), count=len(names) - most)
     if len(names) < 2:
         return "".join(names)
-    return ", ".join(names[:-1]) + " and " + names[-1]
+    return say("lists.last", names=", ".join(names[:-1]), name=names[-1])
 
 
 def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:

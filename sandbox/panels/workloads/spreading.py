@@ -14,7 +14,7 @@ from sandbox.panels.facts.owned import Alike
 from sandbox.panels.facts.skew import ZONE_KEYS
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 
 MOST_DOMAINS = 8
@@ -124,6 +124,7 @@ def _many(ordered: list[tuple[str, int]], lowest: int, highest: int, key: str) -
     emptiest = [name for name, number in ordered if number == lowest]
     fullest = [name for name, number in ordered if number == highest]
     least, most = (names[0] + (f" and {len(names) - 1} more" if names[1:] else "") for names in (emptiest, fullest))
+    domains = say("things.of the key", count=len(ordered), name=key)
     if lowest == highest:
-        return f"{lowest} in each of {plural(len(ordered), key)}"
-    return f"{plural(len(ordered), key)}: {lowest} in {least}, {highest} in {most}"
+        return f"{lowest} in each of {domains}"
+    return f"{domains}: {lowest} in {least}, {highest} in {most}"

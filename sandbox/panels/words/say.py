@@ -1,0 +1,37 @@
+"""The sentences of the page, by key. They stand in ``en/<table>.yaml``, where they can be translated as a whole.
+
+``say("stages.only-one", node="n1")`` takes the row ``only-one`` of ``stages.yaml`` and puts ``n1`` in its place
+``{node}``. A row with ``one`` and ``other`` is chosen by ``count``, which is also the place ``{count}``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+Row = str | dict[str, str]
+FOLDER = Path(__file__).parent / "en"
+GAP = "\x00"
+
+
+def _read(folder: Path) -> dict[str, Row]:
+    tables = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yaml"))}
+    return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
+
+
+ROWS = _read(FOLDER)
+
+
+def say(key: str, /, **places: object) -> str:
+    """The sentence with its places filled; KeyError for a key or a place that is missing."""
+    row = ROWS[key]
+    if isinstance(row, dict):
+        row = row["one" if places["count"] == 1 else "other"]
+    return row.format_map(places) if places else row
+
+
+def around(key: str, gap: str, /, **places: object) -> tuple[str, str]:
+    """What stands before and after one place, which the template fills: with a button, with a mark."""
+    before, _, after = say(key, **places, **{gap: GAP}).partition(GAP)
+    return before, after

@@ -1,0 +1,69 @@
+"""The table of sentences and the code agree: every key and every place is there, and no row is left over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from sandbox.panels.words.say import ROWS, around, say
+
+ROOT = Path(__file__).parents[3] / "sandbox"
+MODULES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
+    for path, module in MODULES.items():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                yield path, node
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_a_row_is_used(key: str) -> None:
+    wanted = key.removeprefix("things.")
+    for module in MODULES.values():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Constant) and node.value in (key, wanted):
+                return
+    pytest.fail(f"nobody says {key}")
+
+
+def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
+    wrong = []
+    for path, call in calls("say", "around"):
+        key = call.args[0]
+        if not isinstance(key, ast.Constant) or any(keyword.arg is None for keyword in call.keywords):
+            continue
+        given = {str(keyword.arg) for keyword in call.keywords}
+        given |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
+        row = ROWS.get(str(key.value))
+        if row is None:
+            wrong.append(f"{path.name}:{call.lineno}: no row {key.value}")
+        elif isinstance(row, dict):
+            asked = places(row["one"]) | places(row["other"]) | {"count"}
+            if sorted(row) != ["one", "other"] or asked != given:
+                wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(asked)}, given {sorted(given)}")
+        elif places(row) != given:
+            wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(places(row))}, given {sorted(given)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_number_chooses_between_one_and_many() -> None:
+    assert [say("things.pod", count=number) for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
+
+
+def test_a_sentence_is_cut_at_the_place_that_the_page_fills() -> None:
+    assert around("lists.last", "name", names="a, b") == ("a, b and ", "")
+
+
+def test_a_place_that_is_missing_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        say("lists.last", names="a")

@@ -32,7 +32,7 @@ REPORT_CSP_VIOLATIONS = """document.addEventListener("securitypolicyviolation", 
     console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI || event.sourceFile}`))"""
 
 
-def wait_until(holds: Callable[[], Any], seconds: float = 10.0) -> Any:
+def wait_until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
     """Calls `holds` until it gives something true, which is returned; AssertionError with the last value after that."""
     end = time.monotonic() + seconds
     while not (value := holds()):

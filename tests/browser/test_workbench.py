@@ -207,7 +207,8 @@ def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: 
 def test_a_killed_server_loses_nothing_that_was_answered(
     own_server: Any, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
-    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event"]
+    while_it_opens = "409"
+    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event", while_it_opens]
     page = new_page()
     open_example(page, own_server.url)
     press(page, eventually, *"ssss")

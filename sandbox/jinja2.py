@@ -5,6 +5,8 @@ A name that is not given is an error where something is asked of it, and nothing
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any
 
 import jinja2
@@ -13,6 +15,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import json_script
 from django_htmx.jinja import htmx_script
+from markupsafe import Markup
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
 """Django's, by the names that they have there."""
@@ -32,5 +35,18 @@ def environment(**options: Any) -> Environment:
     made = Environment(**options)
     made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
     made.filters["json_script"] = json_script
-    made.globals |= {"htmx_script": htmx_script, "static": static, "url": reverse}
+    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "static": static, "url": reverse}
     return made
+
+
+def _drawn(made: Environment) -> Callable[[str, Hashable], Markup]:
+    """``drawn("pod", block)`` is what the macro ``draw`` of ``fragments/pod.html`` makes of the block.
+
+    For what there are hundreds of: most are as they were a step before, so that they are drawn once.
+    """
+
+    @lru_cache(20_000)
+    def drawn(name: str, item: Hashable) -> Markup:
+        return made.get_template(f"fragments/{name}.html").module.draw(item)  # type: ignore[attr-defined]
+
+    return drawn

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup
+from sandbox.panels.drawing.blocks import Block, block
+from sandbox.panels.drawing.shapes import Drawing, bar
 from sandbox.panels.facts.skew import is_history, skews
 from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import NodeState, PodState
@@ -14,6 +14,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import cores, memory, ratio, seconds, short_name
 from sandbox.panels.words.phrases import taint_text, zone_title
+from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.trace import events as ev
 
@@ -119,7 +120,7 @@ def _columns(world: World) -> list[tuple[str, list[str]]]:
     known = {name for _, names in columns for name in names}
     for node in world.nodes.values():
         if node.name not in known:
-            title = node.zone or "no zone"
+            title = node.zone or say("cluster.no-zone")
             column = next((names for name, names in columns if name == title), None)
             if column is None:
                 columns.append((title, [node.name]))
@@ -133,10 +134,10 @@ def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:
     return [(pod, "nominated") for pod in world.nominated_to(node.name)] + [(pod, pod.state) for pod in pods]
 
 
-def _bar(parts: list[tuple[PodState, str]], resource: str, asked: int, total: int) -> Markup:
+def _bar(parts: list[tuple[PodState, str]], resource: str, asked: int, total: int) -> Drawing:
     if resource == "pods":
-        return markup.bar([(0, 1, "") for _, state in parts if state != "nominated"], asked, total)
-    return markup.bar([(pod.app, pod.requests.get(resource, 0), state) for pod, state in parts], asked, total)
+        return bar(tuple((0, 1, "") for _, state in parts if state != "nominated"), asked, total)
+    return bar(tuple((pod.app, pod.requests.get(resource, 0), state) for pod, state in parts), asked, total)
 
 
 def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
                 "title": title,
                 "text": str(taken) if resource == "pods" else ratio(resource, taken, total),
                 "short": ask > 0 and taken + ask > total,
-                "svg": _bar(parts, resource, ask, total),
+                "drawing": _bar(parts, resource, ask, total),
             }
         )
     return {
@@ -179,25 +180,48 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
         ],
         "bars": bars,
         "word": word,
-        "pods": markup.join(_block(world, pod, state) for pod, state in parts),
-        "empty": not parts,
+        "pods": [_block(world, pod, state) for pod, state in parts],
     }
 
 
-def _block(world: World, pod: PodState, state: str) -> str:
-    count = seconds(pod.left_us(world.clock_us)) if state == "terminating" else ""
-    return markup.pod_block(pod, state=state, count=count)
+def _block(world: World, pod: PodState, state: str) -> Block:
+    left = seconds(pod.left_us(world.clock_us)) if state == "terminating" else ""
+    return block(pod, state=state, note=left)
 
 
-def _tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Markup:
+class Level(NamedTuple):
+    """In percent of what the node has: ``used``, None = it has none of it; ``asked`` on top of that; ``over``: what is
+    asked is too much. 0 = nothing to draw.
+    """
+
+    used: int | None
+    asked: int = 0
+    over: int = 0
+
+
+class Tile(NamedTuple):
+    """A node as a small square. There may be thousands, so the shapes are left to the style sheet."""
+
+    node: str
+    kind: str
+    ghost: bool
+    cordoned: bool
+    start: bool
+    place: int
+    title: str
+    cpu: Level
+    memory: Level
+
+
+def _tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Tile:
     used, has = world.used(node.name), node.allocatable
     cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
     mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
-    return _tile_html(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
+    return _tile_of(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
 
 
 @lru_cache(20_000)
-def _tile_html(
+def _tile_of(
     node: str,
     ghost: bool,
     cordoned: bool,
@@ -206,32 +230,27 @@ def _tile_html(
     cpu: tuple[int, int, int],
     mem: tuple[int, int, int],
     word: Word,
-) -> Markup:
-    """A node as a small square: how full it is, what the pod asks for (``cpu`` and ``mem`` are used, total and asked),
-    and the verdict. There may be thousands, so the shapes are left to the style sheet: levels are numbers from 0 to
-    100. Most are as they were at the step before, hence the cache.
-    """
-    said = word.why or ("left the nodeTree" if ghost else "not visited")
-    full = f"cpu {cores(cpu[0])} of {cores(cpu[1])}, memory {memory(mem[0])} of {memory(mem[1])}"
-    kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
-    signs = (("is-ghost", ghost), ("is-cordoned", cordoned), ("is-start", start))
-    flags = " ".join([kind, *(name for name, on in signs if on)])
-    refused = word.kind in ("no", "hard")
-    levels = _levels("c", *cpu, refused) + _levels("m", *mem, refused)
-    name = markup.esc(node)
-    return Markup(
-        f'<button type="button" class="tile {flags}" id="n:{name}" data-node="{name}" '
-        f'title="{name}, {full}: {markup.esc(said)}" style="{levels}"><b>{place or "–"}</b></button>'
+) -> Tile:
+    """``cpu`` and ``mem`` are used, total and asked. Most are as they were at the step before, hence the cache."""
+    verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
+    title = say(
+        "cluster.tile",
+        node=node,
+        cpu=cores(cpu[0]),
+        cpus=cores(cpu[1]),
+        memory=memory(mem[0]),
+        memories=memory(mem[1]),
+        verdict=verdict,
     )
+    kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
+    refused = word.kind in ("no", "hard")
+    return Tile(node, kind, ghost, cordoned, start, place, title, _level(*cpu, refused), _level(*mem, refused))
 
 
-def _levels(name: str, used: int, total: int, asked: int, refused: bool) -> str:
-    """``--c`` the level, ``--ca`` what is asked on top of it, ``--co`` the same when it is too much."""
+def _level(used: int, total: int, asked: int, refused: bool) -> Level:
     if total <= 0:
-        return ""
+        return Level(None)
     level = min(round(100 * used / total), 100)
-    if not asked or used + asked <= total:
-        more = f"--{name}a:{min(round(100 * asked / total), 100 - level)};" if asked and not refused else ""
-    else:
-        more = f"--{name}o:{100 - level};"
-    return f"--{name}:{level};{more}"
+    if asked and used + asked > total:
+        return Level(level, over=100 - level)
+    return Level(level, asked=0 if refused else min(round(100 * asked / total), 100 - level))

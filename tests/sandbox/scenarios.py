@@ -7,6 +7,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, View, World
+from sandbox.panels.drawing.shapes import Drawing
 from sandbox.panels.model.past import Past
 from scheduler_engine.scenario import FOLDER, load_scenario, play
 from scheduler_engine.simulation import Simulation
@@ -41,6 +42,11 @@ def drawn(panel: str, world: World, view: View) -> dict[str, Any]:
     told = PANELS[panel].stats(world, view)
     html = render_to_string(f"panels/{panel}.html", dict(told))
     return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
+
+
+def hatched(drawing: Drawing) -> bool:
+    """Whether it shows something that is too much."""
+    return any(shape.classes == "over" for shape in drawing.shapes)
 
 
 def advance(seconds: float) -> dict[str, Any]:

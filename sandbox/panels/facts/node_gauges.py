@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox.panels.drawing.markup import Markup
+from sandbox.panels.drawing.shapes import Drawing, Rect, percent
 from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import duration, memory, seconds, short_clock
+from sandbox.panels.words.say import say
 from scheduler_engine.api.node_stats import Observation, Stats, says_usage
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
 from scheduler_engine.config.kubelet import (
@@ -25,12 +26,12 @@ from scheduler_engine.trace import events as ev
 
 MILLION = 1_000_000
 TITLES = {
-    "memory.available": "memory",
-    "nodefs.available": "disk",
-    "nodefs.inodesFree": "inodes of the disk",
-    "imagefs.available": "disk for images",
-    "imagefs.inodesFree": "inodes of the disk for images",
-    "pid.available": "process numbers",
+    "memory.available": "gauges.memory",
+    "nodefs.available": "gauges.disk",
+    "nodefs.inodesFree": "gauges.inodes",
+    "imagefs.available": "gauges.image-disk",
+    "imagefs.inodesFree": "gauges.image-inodes",
+    "pid.available": "gauges.processes",
 }
 URGENCY = ("met", "waits", "reclaiming", "below", "quiet")
 """States of a threshold, the one that matters most first; ``below``: it is, but the kubelet has not looked yet."""
@@ -69,8 +70,9 @@ def amount(signal: str, number: int) -> str:
 
 def threshold_text(threshold: Threshold) -> str:
     """``memory.available<1.5Gi for 1m30s``."""
-    patience = "" if threshold.hard else f" for {duration(threshold.grace_us)}"
-    return f"{threshold}{patience}"
+    if threshold.hard:
+        return str(threshold)
+    return say("gauges.soft-threshold", threshold=threshold, grace=duration(threshold.grace_us))
 
 
 def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, health: NodeHealth) -> dict[str, Any]:
@@ -97,9 +99,9 @@ def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, 
 def _next_look(world: World, health: NodeHealth) -> str:
     last = health.deeds[-1] if health.deeds else None
     if last is not None and isinstance(last.event, ev.PodEvicted) and last.at_us >= health.seen_us:
-        return "it looks again when its victim is gone"
+        return say("gauges.looks-after-its-victim")
     at_us = (world.clock_us // HOUSEKEEPING_US + 1) * HOUSEKEEPING_US
-    return f"it looks every 10 s, next at {short_clock(at_us)}"
+    return say("gauges.looks", at=short_clock(at_us))
 
 
 def _gauge(
@@ -114,14 +116,14 @@ def _gauge(
     state = min((limit["state"] for limit in limits), key=URGENCY.index, default="quiet")
     return {
         "signal": signal,
-        "title": TITLES[signal],
+        "title": say(TITLES[signal]),
         "left": amount(signal, now.available),
         "capacity": amount(signal, now.capacity),
         "state": state,
         "limits": limits,
         "news": seen is not None and seen != now.available,
         "seen": amount(signal, seen) if seen is not None else "",
-        "svg": gauge_svg(now, thresholds, seen, state),
+        "drawing": gauge_drawing(now, thresholds, seen, state),
     }
 
 
@@ -132,58 +134,58 @@ def _limit(world: World, item: Threshold, now: Observation, health: NodeHealth) 
     if state == "quiet" and now.available < limit:
         state = "below"
     words = {
-        "quiet": "quiet",
-        "below": "below it: the kubelet will see at its next look",
-        "met": "met: evicts",
+        "quiet": say("gauges.quiet"),
+        "below": say("gauges.below"),
+        "met": say("gauges.met"),
         "waits": _patience(world, item, health),
-        "reclaiming": f"reclaiming until {amount(item.signal, limit + extra)}",
+        "reclaiming": say("gauges.reclaiming", until=amount(item.signal, limit + extra)),
     }
     return {
         "text": threshold_text(item),
         "kind": "hard" if item.hard else "soft",
         "state": state,
         "words": words[state],
-        "reclaim": f"then {amount(item.signal, extra)} more" if extra else "",
+        "reclaim": say("gauges.then-more", amount=amount(item.signal, extra)) if extra else "",
     }
 
 
 def _patience(world: World, item: Threshold, health: NodeHealth) -> str:
     ends = dict(health.seen.until).get(str(item), world.clock_us) if health.seen else world.clock_us
     left = ends - world.clock_us
-    return f"in its grace period: {seconds(left)} left" if left > 0 else "its grace period is over: evicts next"
+    return say("gauges.in-grace", left=seconds(left)) if left > 0 else say("gauges.grace-over")
 
 
-def gauge_svg(now: Observation, thresholds: Iterable[Threshold], seen: int | None, state: str) -> Markup:
+def gauge_drawing(now: Observation, thresholds: Iterable[Threshold], seen: int | None, state: str) -> Drawing:
     """From nothing left (0) to all of it: zones below the thresholds, the level, a tick where the last look saw it."""
     capacity = max(now.capacity, 1)
     drawn = [_bar("ga-room", 0, 100, 0, 100)]
     by_size = sorted(thresholds, key=lambda item: -item.amount.of(capacity))
     for item in by_size:
-        width = _percent(item.amount.of(capacity), capacity)
+        width = _share(item.amount.of(capacity), capacity)
         drawn.append(_bar(f"ga-zone {_kind(item)}", 0, width, 6, 88))
-    drawn.append(_bar(f"ga-level is-{state}", 0, _percent(now.available, capacity), 28, 44))
+    drawn.append(_bar(f"ga-level is-{state}", 0, _share(now.available, capacity), 28, 44))
     for item in by_size:
         limit, extra = item.amount.of(capacity), item.min_reclaim.of(capacity)
         if extra:
-            drawn.append(_bar("ga-goal", _percent(limit, capacity), _percent(extra, capacity), 88, 24))
+            drawn.append(_bar("ga-goal", _share(limit, capacity), _share(extra, capacity), 88, 24))
         drawn.append(_tick(f"ga-mark {_kind(item)}", limit, capacity, -14, 128))
     if seen is not None and seen != now.available:
         drawn.append(_tick("ga-seen", seen, capacity, 14, 72))
-    return Markup(f'<svg class="ga-svg" aria-hidden="true">{"".join(drawn)}</svg>')
+    return Drawing("ga-svg", tuple(drawn))
 
 
 def _kind(item: Threshold) -> str:
     return "is-hard" if item.hard else "is-soft"
 
 
-def _bar(classes: str, x: float, width: float, y: int, height: int) -> str:
+def _bar(classes: str, x: float, width: float, y: int, height: int) -> Rect:
     """All in percent, as gauges have two sizes."""
-    return f'<rect class="{classes}" x="{x:.2f}%" width="{width:.2f}%" y="{y}%" height="{height}%"/>'
+    return Rect(classes, percent(x), percent(width), f"{y}%", f"{height}%")
 
 
-def _tick(classes: str, part: int, whole: int, y: int, height: int) -> str:
-    return f'<rect class="{classes}" x="{_percent(part, whole):.2f}%" width="2" y="{y}%" height="{height}%"/>'
+def _tick(classes: str, part: int, whole: int, y: int, height: int) -> Rect:
+    return Rect(classes, percent(_share(part, whole)), "2", f"{y}%", f"{height}%")
 
 
-def _percent(part: int, whole: int) -> float:
+def _share(part: int, whole: int) -> float:
     return min(100 * part / whole, 100.0)

@@ -8,16 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.drawing import shapes
+from sandbox.panels.drawing.shapes import Drawing, Rect, Shapes, Text
 from sandbox.panels.explain.model import Line, signed
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.trace.events import FilterRan
 
 AT_LEAST = 100
 LEAST_PERCENTAGE = 5
-NOT_NEEDED = "it fits, but enough were found: it ended the search"
+NOT_NEEDED = "sampling.not-needed"
 LABEL_ROOM = 12
 """Percent of the line that a label needs at either end."""
 
@@ -52,8 +53,9 @@ class Search:
 
     def at(self, index: int) -> str:
         """``place 145 (node-144)``; places count from 1."""
-        name = f" ({self.order[index]})" if index < len(self.order) else ""
-        return f"place {index + 1}{name}"
+        if index < len(self.order):
+            return say("sampling.place", place=index + 1, node=self.order[index])
+        return say("sampling.place-without-a-node", place=index + 1)
 
 
 def search_of(cycle: Cycle) -> Search | None:
@@ -77,45 +79,53 @@ def search_of(cycle: Cycle) -> Search | None:
 
 def summary(search: Search) -> str:
     """One or two sentences on how far the search went and where the next one starts."""
-    table, total = search.table, search.table.all_nodes
+    following = search.at(search.following)
+    nominated = search.table.nominated_first
     if search.won:
-        text = f"Only the nominated node {table.nominated_first} was looked at: it fits, so it wins at once."
-        return f"{text} The next search starts at {search.at(search.following)}, as before."
+        return say("sampling.nominated-won", node=nominated, following=following)
+    first = [say("sampling.nominated-first", node=nominated)] if nominated else []
+    return " ".join((*first, _how_far(search), say("sampling.following", following=following)))
+
+
+def _how_far(search: Search) -> str:
+    nodes, looked = plural(search.table.all_nodes, "node"), len(search.visited)
     if search.narrowed:
-        text = f"{len(search.visited)} of {plural(total, 'node')} looked at: PreFilter narrowed the search."
-    elif not search.unvisited:
-        text = f"All {plural(total, 'node')} looked at, from {search.at(search.start)} on."
-    else:
-        last = search.order.index(search.visited[-1]) if search.visited else search.start
-        text = f"{len(search.visited)} of {plural(total, 'node')} looked at, {search.at(search.start)} to "
-        text += f"{search.at(last)}: {_enough_words(table.nodes_to_find)}."
-    if table.nominated_first:
-        text = f"The nominated node {table.nominated_first} was tried first and does not fit. {text}"
-    return f"{text} The next search starts at {search.at(search.following)}."
+        return say("sampling.narrowed", looked=looked, nodes=nodes)
+    if not search.unvisited:
+        return say("sampling.all-looked-at", nodes=nodes, start=search.at(search.start))
+    last = search.order.index(search.visited[-1]) if search.visited else search.start
+    return say(
+        "sampling.enough-found",
+        count=search.table.nodes_to_find,
+        looked=looked,
+        nodes=nodes,
+        start=search.at(search.start),
+        last=search.at(last),
+    )
 
 
 def why_unvisited(search: Search) -> str:
     if search.narrowed:
-        return "not visited: PreFilter narrowed the search"
+        return say("sampling.not-visited-narrowed")
     if search.won:
-        return f"not visited: the nominated node {search.table.nominated_first} fits, so it wins at once"
-    return f"not visited: {_enough_words(search.table.nodes_to_find)}"
-
-
-def _enough_words(number: int) -> str:
-    return "one node that fits is enough" if number == 1 else f"{number} nodes that fit are enough"
+        return say("sampling.not-visited-nominated", node=search.table.nominated_first)
+    return say("sampling.not-visited-enough", count=search.table.nodes_to_find)
 
 
 def arithmetic(cycle: Cycle, search: Search) -> list[Line]:
     """The percentage, what is enough, start, visited and next start."""
     if search.won:
-        return [Line("Nominated first", search.table.nominated_first, "the round robin does not move for it")]
+        return [Line(say("sampling.nominated"), search.table.nominated_first, say("sampling.nominated-note"))]
     return [
         *_enough(cycle, search),
-        Line("Start index", str(search.start), f"{search.at(search.start)}: where the search before left off"),
+        Line(
+            say("sampling.start-index"),
+            str(search.start),
+            say("sampling.start-index-note", place=search.at(search.start)),
+        ),
         _visited(search),
         Line(
-            "Next start index",
+            say("sampling.next-start-index"),
             f"({search.start} + {search.fit} + {search.failed}) mod {search.table.all_nodes} = {search.following}",
             search.at(search.following),
         ),
@@ -125,16 +135,15 @@ def arithmetic(cycle: Cycle, search: Search) -> list[Line]:
 def _enough(cycle: Cycle, search: Search) -> list[Line]:
     count, needed = search.table.searched, search.table.nodes_to_find
     if not _scores(cycle):
-        return [Line("Enough", str(needed), "no score plugin is enabled: the first node that fits will do")]
+        return [Line(say("sampling.enough"), str(needed), say("sampling.no-score-plugin"))]
     if count < AT_LEAST:
-        return [Line("Enough", f"{count} < {AT_LEAST}", f"below {AT_LEAST} nodes the search never stops early")]
+        return [Line(say("sampling.enough"), f"{count} < {AT_LEAST}", say("sampling.few-nodes", least=AT_LEAST))]
     percentage, line = _percentage(cycle, count)
     share = count * percentage // 100
     formula = f"{count} × {percentage} / 100 = {share}"
     if share < AT_LEAST:
-        formula += f", so {AT_LEAST}"
-    note = f"nodes that fit; never fewer than {AT_LEAST} (Kubernetes' documentation says 50, v1.34 says {AT_LEAST})"
-    return [line, Line("Enough", formula, note)]
+        formula = say("sampling.at-least", formula=formula, least=AT_LEAST)
+    return [line, Line(say("sampling.enough"), formula, say("sampling.at-least-note", least=AT_LEAST))]
 
 
 def _percentage(cycle: Cycle, count: int) -> tuple[int, Line]:
@@ -144,14 +153,14 @@ def _percentage(cycle: Cycle, count: int) -> tuple[int, Line]:
     own, general = profile.get("percentageOfNodesToScore"), configuration.get("percentageOfNodesToScore") or 0
     label = "percentageOfNodesToScore"
     if own:
-        return own, Line(label, f"{own} %", f"profile {cycle.profile} says so; its own value wins over the general one")
+        return own, Line(label, f"{own} %", say("sampling.profile-says", profile=cycle.profile))
     if own is None and general:
-        return general, Line(label, f"{general} %", "as configured for all profiles")
+        return general, Line(label, f"{general} %", say("sampling.for-all-profiles"))
     raw = 50 - count // 125
     formula = f"50 − {count} / 125 = {signed(raw)} %"
     if raw < LEAST_PERCENTAGE:
-        formula += f", so {LEAST_PERCENTAGE} %"
-    note = f"it is 0: the share shrinks as the cluster grows, down to {LEAST_PERCENTAGE} %"
+        formula = say("sampling.at-least", formula=formula, least=f"{LEAST_PERCENTAGE} %")
+    note = say("sampling.share-shrinks", least=LEAST_PERCENTAGE)
     return max(raw, LEAST_PERCENTAGE), Line(label, formula, note)
 
 
@@ -162,34 +171,31 @@ def _scores(cycle: Cycle) -> bool:
 
 
 def _visited(search: Search) -> Line:
-    formula = f"{search.fit} fit + {search.failed} fail"
+    counted = {"fit": search.fit, "failed": search.failed, "looked": len(search.visited)}
     if not search.extra:
-        return Line("Visited", f"{formula} = {len(search.visited)}")
-    note = "the search ends at the first node that fits and is no longer needed; it does not count"
-    return Line("Visited", f"{formula} + 1 = {len(search.visited)}", note)
+        return Line(say("sampling.visited"), say("sampling.visited-sum", **counted))
+    return Line(say("sampling.visited"), say("sampling.visited-sum-and-one", **counted), say("sampling.and-one"))
 
 
-def order_line(search: Search) -> Markup:
+def order_line(search: Search) -> Drawing | None:
     """The node order as a band: the visited stretch, where it started, where the next search starts."""
     total = len(search.order)
     if not total or search.narrowed or search.won:
-        return Markup("")
+        return None
     step, first = 100 / total, search.start % total
     length = len(search.visited)
     pieces = [(first, min(length, total - first)), (0, max(0, first + length - total))]
-    bands = "".join(markup.rect("seen", at * step, size * step, 14, 10) for at, size in pieces if size)
-    start, following = search.start, search.following
-    marks = _mark("is-start", "start", search, start, 10) + _mark("is-next", "next", search, following, 36)
-    ground = '<rect class="bg" x="0" y="14" width="100%" height="10"/>'
-    return Markup(f'<svg class="ordl" aria-hidden="true">{ground}{bands}{marks}</svg>')
+    bands = [shapes.rect("seen", at * step, size * step, 14, 10) for at, size in pieces if size]
+    marks = [
+        *_mark("is-start", "sampling.start-here", search, search.start, 10),
+        *_mark("is-next", "sampling.next-here", search, search.following, 36),
+    ]
+    return Drawing("ordl", (Rect("bg", "0", "100%", "14", "10"), *bands, *marks))
 
 
-def _mark(classes: str, word: str, search: Search, index: int, y: int) -> str:
+def _mark(classes: str, key: str, search: Search, index: int, y: int) -> Shapes:
     x = 100 * index / len(search.order)
     anchor = "start" if x < LABEL_ROOM else "end" if x > 100 - LABEL_ROOM else "middle"
-    name = esc(search.order[index]) if index < len(search.order) else ""
-    return (
-        f'<rect class="{classes}" x="{x:.2f}%" y="12" width="2" height="14"/>'
-        f'<text class="{classes}" x="{x:.2f}%" y="{y}" text-anchor="{anchor}">{word} {index + 1} '
-        f"<tspan>{name}</tspan></text>"
-    )
+    name = search.order[index] if index < len(search.order) else ""
+    words = say(key, place=index + 1)
+    return shapes.tick(classes, x, 2, 12, 14), Text(classes, shapes.percent(x), str(y), words, name, anchor)

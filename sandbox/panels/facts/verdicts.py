@@ -9,6 +9,7 @@ from sandbox.panels.facts.sampling import NOT_NEEDED, search_of, why_unvisited
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
     search = search_of(cycle)
     if search is not None and search.visited:
         if search.extra:
-            said[search.visited[-1]] = Word("out", "not needed", NOT_NEEDED)
+            said[search.visited[-1]] = Word("out", "not needed", say(NOT_NEEDED))
         why = why_unvisited(search).removeprefix("not visited: ")
         said |= {node: Word("out", "not visited", why) for node in search.unvisited}
     _scores(cycle, said)

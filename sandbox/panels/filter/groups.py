@@ -12,6 +12,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.phrases import helps, zone_title
+from sandbox.panels.words.say import say
 
 MOST_TOKENS = 2
 
@@ -42,7 +43,7 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
                 found.setdefault(said, Group(*said)).nodes.append(node)
     ordered = sorted(found.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
     if search.extra:
-        ordered.append(Group("spare", "", NOT_NEEDED, nodes=[search.visited[-1]]))
+        ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
     if search.unvisited:
         ordered.append(Group("out", "", why_unvisited(search), nodes=list(search.unvisited)))
     places = {name: place for place, name in enumerate((*search.visited, *search.unvisited), 1)}

@@ -15,6 +15,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
 from sandbox.panels.words.phrases import helps, phrases
+from sandbox.panels.words.say import say
 
 PAGE = 100
 GROUPED_ABOVE = 40
@@ -64,7 +65,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "message": _message(cycle),
             "how_many": summary(search),
             "sums": arithmetic(cycle, search),
-            "order_line": order_line(search) if len(search.order) > FEW else "",
+            "order_line": order_line(search) if len(search.order) > FEW else None,
             "nodes": len(search.order),
             "also": sum(len(verdicts) for _, verdicts in table.also),
             "all_reasons": bool(view.reasons),
@@ -191,6 +192,6 @@ class _Rows:
         node, failed, code, _, _ = row
         if not failed:
             spare = self.search.extra and node == self.search.visited[-1]
-            title, word = (NOT_NEEDED, "fits, not needed") if spare else ("every filter passed", "fits")
+            title, word = (say(NOT_NEEDED), "fits, not needed") if spare else ("every filter passed", "fits")
             return {"sign": "yes", "title": title, "word": word}
         return {"sign": "up" if code == "Unschedulable" else "lock", "title": code, "word": helps(code)}

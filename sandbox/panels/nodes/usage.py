@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing.markup import Markup, rect
+from sandbox.panels.drawing.shapes import Drawing, rect, tick
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 from scheduler_engine.api.eviction_order import Ranked, measured
 from scheduler_engine.api.eviction_order import rank as eviction_order
 from scheduler_engine.api.node_stats import Stats, usage
@@ -24,15 +25,21 @@ MEBIBYTE = 1 << 20
 NOTCHES = 128
 """About so many places of the slider."""
 TITLES = {
-    "memory": ("memory", "500Mi"),
-    "ephemeral_storage": ("volumes and logs", "2Gi"),
-    "writable_layer": ("writable layer", "500Mi"),
-    "inodes": ("inodes", "10k"),
-    "pids": ("processes", "200"),
-    "cpu": ("cpu", "250m"),
+    "memory": ("usage.memory", "500Mi"),
+    "ephemeral_storage": ("usage.storage", "2Gi"),
+    "writable_layer": ("usage.writable-layer", "500Mi"),
+    "inodes": ("usage.inodes", "10k"),
+    "pids": ("usage.processes", "200"),
+    "cpu": ("usage.cpu", "250m"),
 }
 """What can be used → (title, an example)."""
-PLACES = {"memory": "memory", "ephemeral_storage": "disk", "writable_layer": "disk", "inodes": "inodes", "pids": "PIDs"}
+PLACES = {
+    "memory": "usage.of-memory",
+    "ephemeral_storage": "usage.of-disk",
+    "writable_layer": "usage.of-disk",
+    "inodes": "usage.of-inodes",
+    "pids": "usage.of-processes",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +72,21 @@ def users(world: World, stats: Stats, signal: str, chosen: str) -> dict[str, Any
     rows = order[:MOST] + [item for item in order[MOST:] if item[1].pod.key == chosen]
     memory_capacity = _memory_capacity(stats.node)
     largest = focus.capacity // focus.unit
-    title, hint = TITLES[focus.main]
+    key, hint = TITLES[focus.main]
+    title = say(key)
     return {
         "pods": [_pod(world, row, place, focus, memory_capacity) for place, row in rows],
         "more": len(order) - len(rows),
         "system": {
             "key": stats.node.name,
             "id": f"node:{stats.node.name}",
-            "says": f"{title} that the system daemons use",
-            **_use(stats.node, focus, lambda used: usage_svg(used, None, focus.capacity, "seg-plain")),
+            "says": say("usage.of-the-system", what=title),
+            **_use(stats.node, focus, lambda used: usage_drawing(used, None, focus.capacity, "seg-plain")),
         },
         "main": focus.main,
         "title": title,
         "hint": hint,
-        "place": PLACES[focus.main],
+        "place": say(PLACES[focus.main]),
         "requests": any(row.has_request for _, row in order),
         "unit": "" if focus.unit == 1 else "Mi",
         "largest": largest,
@@ -101,41 +109,41 @@ def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: i
         "key": pod.key,
         "id": f"pod:{pod.key}",
         "name": name,
-        "says": f"{TITLES[focus.main][0]} that {name} uses",
+        "says": say("usage.of-a-pod", what=say(TITLES[focus.main][0]), pod=name),
         "app": state.app,
-        "place": "never" if row.critical else place,
+        "place": say("usage.never") if row.critical else place,
         "priority": pod.priority,
         "qos": row.qos,
         "terminating": state.state == "terminating",
         "exceeds": row.exceeds and row.has_request,
-        "request": focus.text(row.request) if row.request else "none",
+        "request": focus.text(row.request) if row.request else say("usage.no-request"),
         "oom": signed(worst[4]),
         "oom_sum": f"{worst[2]} {'+' if worst[3] >= 0 else '−'} {abs(worst[3])}",
         "oom_says": "; ".join(
-            f"{name}: {score} for its share of the memory, {signed(adjust)} for {qos}"
+            say("usage.oom", container=name, score=score, adjust=signed(adjust), qos=qos)
             for name, qos, score, adjust, _ in scores
         ),
-        **_use(pod, focus, lambda used: usage_svg(used, request, focus.capacity, f"app-{state.app}")),
+        **_use(pod, focus, lambda used: usage_drawing(used, request, focus.capacity, f"app-{state.app}")),
     }
 
 
-def _use(item: Pod | Node, focus: Focus, svg: Callable[[int], Markup]) -> dict[str, Any]:
+def _use(item: Pod | Node, focus: Focus, drawing: Callable[[int], Drawing]) -> dict[str, Any]:
     used = sum(usage(item, kind) for kind in focus.kinds)
     return {
         "used": focus.text(used),
         "slide": usage(item, focus.main) // focus.unit,
         "value": item.annotations.get(USAGE[focus.main], ""),
         "others": [
-            {"kind": kind, "title": title, "hint": hint, "value": item.annotations.get(USAGE[kind], "")}
+            {"kind": kind, "title": say(title), "hint": hint, "value": item.annotations.get(USAGE[kind], "")}
             for kind, (title, hint) in TITLES.items()
             if kind != focus.main
         ],
         "uses_more": any(amount_of(item.annotations, USAGE[kind]) for kind in TITLES if kind != focus.main),
-        "svg": svg(used),
+        "drawing": drawing(used),
     }
 
 
-def usage_svg(used: int, request: int | None, capacity: int, classes: str) -> Markup:
+def usage_drawing(used: int, request: int | None, capacity: int, classes: str) -> Drawing:
     """Use of what the node has; what goes beyond the request is hatched, unless there is no such thing (None)."""
     scale = 100 / capacity if capacity else 0.0
     within = used if request is None else min(used, request)
@@ -143,5 +151,5 @@ def usage_svg(used: int, request: int | None, capacity: int, classes: str) -> Ma
     if used > within:
         drawn.append(rect("over", within * scale, min(used * scale, 100) - within * scale, 5, 8))
     if request:
-        drawn.append(f'<rect class="limr" x="{min(request * scale, 100):.2f}%" y="1" width="1.5" height="16"/>')
-    return Markup(f'<svg class="u-svg" aria-hidden="true">{"".join(drawn)}</svg>')
+        drawn.append(tick("limr", min(request * scale, 100), 1.5, 1, 16))
+    return Drawing("u-svg", tuple(drawn))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.drawing import shapes
+from sandbox.panels.drawing.blocks import Block, block, gone_block
+from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
 from sandbox.panels.explain import seen_in
 from sandbox.panels.explain.model import written
 from sandbox.panels.model.seen import Seen
@@ -14,6 +15,7 @@ from sandbox.panels.model.state import Cycle, NodeState, pod_requests
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace.events import PreemptionNodeTried
 
@@ -32,9 +34,9 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     }
 
 
-def pod_in_short(world: World, key: str) -> str:
+def pod_in_short(world: World, key: str) -> Block:
     pod = world.pods.get(key)
-    return markup.pod_block(pod, state="bound", tag="span") if pod else markup.gone_block(key)
+    return block(pod, "", state="bound") if pod else gone_block(key)
 
 
 def _tight(cycle: Cycle, node: str) -> str:
@@ -85,12 +87,8 @@ class _Film:
     def frames(self) -> list[dict[str, Any]]:
         removed = [key for action, key, _, _ in self.tried.steps if action == "remove"]
         inside = tuple(key for key in self.sizes if key not in removed)
-        used = self._text(self._size(*inside, *removed))
-        asks = f"{self.name} asks for {self._text(self.asked)}"
-        frames = [
-            self._frame(0, "as it is", _Bar((*inside, *removed), False), f"{used} used")
-            | {"formula": f"{used} used of {self._text(self.total)}", "note": asks}
-        ]
+        asks = say("film.asks", pod=self.name, amount=self._text(self.asked))
+        frames = [self._used(0, say("film.as-it-is"), _Bar((*inside, *removed), False), asks)]
         frames += self._removals(len(frames), inside, removed)
         for action, key, ok, reason in self.tried.steps:
             if action == "fits":
@@ -100,8 +98,8 @@ class _Film:
                 inside = (*inside, key) if ok else inside
         if not self.tried.rejected:
             bar = _Bar(inside, True)
-            used = self._text(self._size(*inside) + self.asked)
-            made = self._frame(len(frames), "result", bar, f"{used} used")
+            used = say("film.used", amount=self._text(self._size(*inside) + self.asked))
+            made = self._frame(len(frames), say("film.result"), bar, used)
             frames.append(made | {"formula": self._sum(bar), "note": self._result()})
         return frames
 
@@ -112,42 +110,48 @@ class _Film:
         frames = []
         for place, key in enumerate(shown, 1):
             bar = _Bar((*inside, *removed[place:]), False)
-            reason = f": {why[key]}" if why[key] else ""
-            note = f"RemovePod({short_name(key)}){reason}; PreFilter plugins that count it take it out, too"
-            frames.append(self._removal(number + place - 1, bar, note) | {"pod": Markup(pod_in_short(self.world, key))})
+            pod = short_name(key)
+            note = say("film.removed-why", pod=pod, why=why[key]) if why[key] else say("film.removed", pod=pod)
+            made = self._used(number + place - 1, say("film.out"), bar, note)
+            frames.append(made | {"pod": pod_in_short(self.world, key)})
         rest = len(removed) - len(shown)
         if rest:
-            note = f"RemovePod for {rest} more pods of lower priority"
-            made = self._removal(number + len(shown), _Bar(inside, False), note)
-            frames.append(made | {"title": f"{rest} more out"})
+            note = say("film.removed-the-rest", count=rest)
+            frames.append(self._used(number + len(shown), say("film.rest-out", count=rest), _Bar(inside, False), note))
         return frames
 
-    def _removal(self, number: int, bar: _Bar, note: str) -> dict[str, Any]:
-        used = self._text(self._size(*bar.inside))
-        made = self._frame(number, "out", bar, f"{used} used")
-        return made | {"formula": f"{used} used of {self._text(self.total)}", "note": note}
+    def _used(self, number: int, title: str, bar: _Bar, note: str) -> dict[str, Any]:
+        """A frame without the asker."""
+        used, total = self._text(self._size(*bar.inside)), self._text(self.total)
+        made = self._frame(number, title, bar, say("film.used", amount=used))
+        return made | {"formula": say("film.used-of", amount=used, total=total), "note": note}
 
     def _all_out(self, number: int, inside: tuple[str, ...], removed: int, ok: bool, reason: str) -> dict[str, Any]:
-        title = f"all {removed} lower ones out" if removed != 1 else "the lower one out"
-        bar = _Bar(inside, True)
-        fits = "fits" if ok else "still does not fit"
-        note = f"without {plural(removed, 'pod')} of lower priority {self.name} {fits}"
-        made = self._frame(number, title, bar, "fits" if ok else "still no", "yes" if ok else "no", reason)
-        return made | {"formula": self._sum(bar), "note": note + (f": {reason}" if reason and not ok else "")}
+        bar, title, without = _Bar(inside, True), say("film.all-out", count=removed), plural(removed, "pod")
+        if ok:
+            note = say("film.fits-without", pods=without, pod=self.name)
+        elif reason:
+            note = say("film.still-does-not-fit-why", pods=without, pod=self.name, why=reason)
+        else:
+            note = say("film.still-does-not-fit", pods=without, pod=self.name)
+        outcome = say("film.fits") if ok else say("film.still-no")
+        made = self._frame(number, title, bar, outcome, "yes" if ok else "no", reason)
+        return made | {"formula": self._sum(bar), "note": note}
 
     def _reprieve(self, number: int, inside: tuple[str, ...], key: str, ok: bool, reason: str) -> dict[str, Any]:
         bar = _Bar(inside, True, key, refused=not ok)
         name = short_name(key)
         too_much = self.asked + self._size(*inside, key) > self.total
         if ok:
-            note = f"{name} fits beside {self.name}: it may stay"
+            note = say("film.may-stay", pod=name, asker=self.name)
         elif too_much or not reason:
-            note = f"{name} does not fit beside {self.name}, so it is a victim"
+            note = say("film.is-a-victim", pod=name, asker=self.name)
         else:
-            note = f"there is enough {self.resource}, but with {name} back: {reason}; so it is a victim"
-        made = self._frame(number, "back in?", bar, "kept" if ok else "victim", "yes" if ok else "no", reason)
+            note = say("film.is-a-victim-why", resource=self.resource, pod=name, why=reason)
+        outcome = say("film.kept") if ok else say("film.victim")
+        made = self._frame(number, say("film.back-in"), bar, outcome, "yes" if ok else "no", reason)
         return made | {
-            "pod": Markup(pod_in_short(self.world, key)),
+            "pod": pod_in_short(self.world, key),
             "violates": key in self.tried.violating,
             "formula": self._sum(bar),
             "note": note,
@@ -155,7 +159,7 @@ class _Film:
 
     def _result(self) -> str:
         victims = [short_name(key) for key in self.tried.victims]
-        return f"{plural(len(victims), 'victim')}: {', '.join(victims)}" if victims else "nobody must go"
+        return say("film.victims", count=len(victims), pods=", ".join(victims)) if victims else say("film.nobody")
 
     def _frame(
         self, number: int, title: str, bar: _Bar, outcome: str, said: str = "", reason: str = ""
@@ -163,8 +167,8 @@ class _Film:
         return {
             "number": number,
             "title": title,
-            "pod": "",
-            "svg": self._drawn(bar),
+            "pod": None,
+            "drawing": self._drawn(bar),
             "outcome": outcome,
             "said": said,
             "reason": reason,
@@ -179,38 +183,38 @@ class _Film:
 
     def _sum(self, bar: _Bar) -> str:
         """``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
-        parts = [(self.asked, "asked"), (self._size(*bar.inside), "staying")]
+        parts = [(self.asked, "film.asked"), (self._size(*bar.inside), "film.staying")]
         if bar.back:
-            parts.append((self._size(bar.back), "back"))
+            parts.append((self._size(bar.back), "film.back"))
         parts = [part for index, part in enumerate(parts) if part[0] or not index]
         whole = sum(number for number, _ in parts)
         *texts, shown, total = written(self.resource, *(number for number, _ in parts), whole, self.total)
-        terms = " + ".join(f"{text} {word}" for text, (_, word) in zip(texts, parts, strict=True))
+        terms = " + ".join(say(key, amount=text) for text, (_, key) in zip(texts, parts, strict=True))
         result = f" = {shown}" if len(parts) > 1 else ""
         return f"{terms}{result} {'>' if whole > self.total else '≤'} {total}"
 
-    def _drawn(self, bar: _Bar) -> Markup:
-        scale = markup.FULL / self.total if self.total else 0.0
+    def _drawn(self, bar: _Bar) -> Drawing:
+        scale = shapes.FULL / self.total if self.total else 0.0
         x = 0.0
-        drawn = [markup.rect("cap", 0, markup.FULL, 0.5, 14)]
+        drawn: list[Shapes] = [(shapes.rect("cap", 0, shapes.FULL, 0.5, 14),)]
         if bar.with_asker:
             x = self.asked * scale
-            drawn.append(markup.rect("in", 0.2, min(x, 100) - 0.4, 1, 13))
-            drawn.append(_label(0, x, self.name, "int"))
+            drawn += [(shapes.rect("in", 0.2, min(x, 100) - 0.4, 1, 13),), _label(0, x, self.name, "int")]
         for key in (*bar.inside, *([bar.back] if bar.back else [])):
             width = min(self._size(key) * scale, max(100 - x, 0))
             pod = self.world.pods.get(key)
             if key == bar.back and bar.refused:
-                drawn.append(markup.rect("over", x, max(width, 0.8), 0.5, 14))
+                drawn.append((shapes.rect("over", x, max(width, 0.8), 0.5, 14),))
             else:
-                drawn.append(markup.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13))
-                drawn.append(_label(x, width, short_name(key), ""))
+                segment = shapes.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
+                drawn += [(segment,), _label(x, width, short_name(key), "")]
             x += width
-        drawn.append(f'<rect class="limr" x="{markup.FULL:.0f}%" y="-2" width="1.5" height="19"/>')
-        return Markup(f'<svg class="fb" aria-hidden="true">{"".join(drawn)}</svg>')
+        drawn.append((shapes.limit(-2, 19),))
+        return Drawing("fb", tuple(shape for several in drawn for shape in several))
 
 
-def _label(x: float, width: float, text: str, classes: str) -> str:
+def _label(x: float, width: float, text: str, classes: str) -> Shapes:
+    """Nothing where there is no room for it."""
     if width < len(text) * 2.1:
-        return ""
-    return f'<text class="{classes}" x="{x:.2f}%" dx="4" y="11">{esc(text)}</text>'
+        return ()
+    return (Text(classes, shapes.percent(x), "11", text, dx="4"),)

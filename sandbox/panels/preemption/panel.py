@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup, esc
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
@@ -15,6 +13,7 @@ from sandbox.panels.preemption.film import film, pod_in_short
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.say import say
 from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionNodeTried
 
 OTHERS = 30
@@ -25,18 +24,16 @@ OFFSET = 1 << 31
 """Added to every priority in the sum, so that fewer victims nearly always sum to less."""
 
 PLAINLY = {
-    "No preemption victims found for incoming pod": "no pod here has a lower priority",
-    "Preemption is not helpful for scheduling": "evicting pods would not change the reason",
+    "No preemption victims found for incoming pod": "preemption.nobody-lower",
+    "Preemption is not helpful for scheduling": "preemption.not-helpful",
 }
 CRITERIA = {
-    "fewest PodDisruptionBudget violations": "Fewest PDB violations",
-    "lowest priority of the most important victim": "Lowest top priority",
-    "smallest sum of the victims' priorities": "Smallest sum of priorities",
-    "fewest victims": "Fewest victims",
-    "latest start of the most important victims": "Latest start of the top victim",
+    "fewest PodDisruptionBudget violations": "preemption.fewest-violations",
+    "lowest priority of the most important victim": "preemption.lowest-top",
+    "smallest sum of the victims' priorities": "preemption.smallest-sum",
+    "fewest victims": "preemption.fewest-victims",
+    "latest start of the most important victims": "preemption.latest-start",
 }
-FIRST = "First in the list"
-"""What decides when no criterion does."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -46,7 +43,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "has": False,
     }
     if cycle is None:
-        return base | {"empty": "No pod has been scheduled yet. Preemption is tried when no node fits."}
+        return base | {"empty": say("preemption.nothing-yet")}
     if cycle.post_filter is None and not cycle.tried:
         return base | {"empty": _why_none(cycle)}
     candidates = [tried for tried in cycle.tried if not tried.rejected]
@@ -66,12 +63,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "chosen": tried.node == chosen,
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
-                "victims": _victims(world, tried),
+                "victims": [_victim(world, key, tried.violating) for key in tried.victims],
             }
             for tried in sorted(candidates, key=lambda tried: (tried.node != chosen, -fell.get(tried.node, 99)))
         ],
         "others": [
-            {"node": tried.node, "why": PLAINLY.get(tried.rejected, tried.rejected), "precise": tried.rejected}
+            {"node": tried.node, "why": _plainly(tried.rejected), "precise": tried.rejected}
             for tried in others[:OTHERS]
         ],
         "not_helped": _not_helped(cycle, len(others)),
@@ -90,10 +87,16 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _why_none(cycle: Cycle) -> str:
     name = short_name(cycle.pod)
     if cycle.filter is None:
-        return f"{name} has not come to Filter yet. Preemption is tried when no node fits."
+        return say("preemption.not-yet-filtered", pod=name)
     if cycle.filter.feasible:
-        return f"Not needed: {plural(len(cycle.filter.feasible), 'node')} can take {name} as the cluster is."
-    return f"No node fits {name}. PostFilter comes next: it asks whether evicting lower-priority pods would help."
+        return say("preemption.not-needed", nodes=plural(len(cycle.filter.feasible), "node"), pod=name)
+    return say("preemption.comes-next", pod=name)
+
+
+def _plainly(rejected: str) -> str:
+    """Why a node cannot help; in Kubernetes' words where there are no plainer ones."""
+    key = PLAINLY.get(rejected)
+    return say(key) if key else rejected
 
 
 def _not_helped(cycle: Cycle, tried: int) -> int:
@@ -113,32 +116,25 @@ def _selected(
     return by_node.get(node) or by_node.get(chosen) or next(iter(candidates or others), None)
 
 
-def _victims(world: World, tried: PreemptionNodeTried) -> Markup:
-    """Each with the budget that its eviction would violate."""
-    return markup.join(pod_in_short(world, key) + _guard(world, key, tried.violating) for key in tried.victims)
-
-
-def _guard(world: World, key: str, violating: tuple[str, ...]) -> str:
-    if key not in violating:
-        return ""
-    pod = world.pods.get(key)
-    guarding = ", ".join(budget.name for budget in Budgets(world).of(pod)) if pod else ""
-    title = f"evicting it violates the PodDisruptionBudget {guarding}".strip()
-    return f'<span class="tok pdb" title="{esc(title)}">PDB {esc(guarding)}</span>'
+def _victim(world: World, key: str, violating: tuple[str, ...]) -> dict[str, Any]:
+    """``budget``: the names of the budgets that its eviction would violate, None = it violates none."""
+    pod, budget = world.pods.get(key), None
+    if key in violating:
+        budget = ", ".join(guard.name for guard in Budgets(world).of(pod)) if pod else ""
+    return {"pod": pod_in_short(world, key), "budget": budget}
 
 
 def _summary(cycle: Cycle, chosen: str) -> str:
     ran = cycle.post_filter
     if ran is None:
-        return "The dry run works on copies: nothing has been evicted yet."
+        return say("preemption.works-on-copies")
     if chosen and ran.victims:
         names = listed([short_name(key) for key in ran.victims])
-        waits = f"{short_name(cycle.pod)} is nominated to {chosen} and waits until the room is free"
-        return f"{names} must go. {waits}; a nomination is no promise."
+        return say("preemption.must-go", victims=names, pod=short_name(cycle.pod), node=chosen)
     if chosen:
-        return f"{short_name(cycle.pod)} is nominated to {chosen}."
+        return say("preemption.nominated", pod=short_name(cycle.pod), node=chosen)
     reasons = [reason for _, _, texts in ran.verdicts for reason in texts]
-    return reasons[-1] if reasons else "No candidate was found."
+    return reasons[-1] if reasons else say("preemption.no-candidate")
 
 
 def _sum(value: str, victims: int) -> str:
@@ -163,10 +159,10 @@ def _drawn(cycle: Cycle, chosen: str) -> list[dict[str, Any]]:
     return [
         {
             "number": len(CRITERIA) + 1,
-            "title": FIRST,
+            "title": say("preemption.first-in-the-list"),
             "change": f"{len(tied)} → 1",
-            "tokens": markup.join(markup.token(node, "", "tok won" if node == first else "tok") for node in tied),
-            "note": "All are equal. Kubernetes takes which its map happens to give first; here, the first by name.",
+            "tokens": [{"node": node, "value": "", "fell": False, "won": node == first} for node in tied],
+            "note": say("preemption.all-equal-note"),
         }
     ]
 
@@ -174,29 +170,22 @@ def _drawn(cycle: Cycle, chosen: str) -> list[dict[str, Any]]:
 def _criteria_left(cycle: Cycle) -> list[str]:
     if not cycle.ladder or _tied(cycle):
         return []
-    return [*list(CRITERIA.values())[len(cycle.ladder) :], FIRST]
+    return [say(key) for key in (*list(CRITERIA.values())[len(cycle.ladder) :], "preemption.first-in-the-list")]
 
 
 def _rung(applied: PreemptionCriterionApplied, number: int, chosen: str, victims: dict[str, int]) -> dict[str, Any]:
     values = dict(applied.values)
     if applied.criterion == SUM:
         values = {node: _sum(value, victims.get(node, 0)) for node, value in values.items()}
-    last = len(applied.survivors) == 1
-    tokens = []
-    for node, value in values.items():
-        if node in applied.fallen:
-            tokens.append(
-                f'<button type="button" class="tok fell" data-node="{esc(node)}">'
-                f"{markup.NO}{esc(node)} <i>{esc(value)}</i></button>"
-            )
-        else:
-            won = last and node == chosen
-            tokens.append(markup.token(node, value, "tok won" if won else "tok"))
-    before = len(values)
-    after = len(applied.survivors)
+    won = chosen if applied.survivors == (chosen,) else ""
+    before, after = len(values), len(applied.survivors)
+    title = CRITERIA.get(applied.criterion)
     return {
         "number": number,
-        "title": CRITERIA.get(applied.criterion, applied.criterion),
-        "change": f"{before} → {after}" if after < before else f"{before}, all equal",
-        "tokens": markup.join(tokens),
+        "title": say(title) if title else applied.criterion,
+        "change": f"{before} → {after}" if after < before else say("preemption.all-equal", count=before),
+        "tokens": [
+            {"node": node, "value": value, "fell": node in applied.fallen, "won": node == won}
+            for node, value in values.items()
+        ],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing.markup import Markup, esc, join
+from sandbox.panels.drawing.blocks import Block
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.owned import Manifest, Owned, alike, condition, is_waiting, key_of, revision
 from sandbox.panels.model.state import PodState
@@ -12,6 +12,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
 from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
 from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
@@ -78,7 +79,7 @@ def _workload(owned: Owned, crowds: Crowds, manifest: Manifest) -> dict[str, Any
         "where": where(crowds, samples, pods, app),
         "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
         "sets": [_set(owned, item, manifest) for item in [*shown, *idle[:OLD_SETS]]],
-        "older": listed([f"revision {revision(item)}" for item in idle[OLD_SETS:]]),
+        "older": listed([say("workloads.revision", number=revision(item)) for item in idle[OLD_SETS:]]),
         **_pods(own, "w:", f"{manifest['metadata']['name']}-"),
     }
 
@@ -113,24 +114,23 @@ def _set(owned: Owned, manifest: Manifest, owner: Manifest) -> dict[str, Any]:
     }
 
 
-def _pods(pods: list[PodState], ident: str, prefix: str = "") -> dict[str, Any]:
+def _pods(pods: list[PodState], mark: str, prefix: str = "") -> dict[str, Any]:
     """Those that wait come first, those that have finished last."""
     ordered = sorted(pods, key=lambda pod: (not is_waiting(pod), bool(pod.node), pod.pod.finished))
     return {
-        "pods": join(_block(pod, ident, prefix) for pod in ordered[:MOST_PODS]),
+        "pods": [_block(pod, mark, prefix) for pod in ordered[:MOST_PODS]],
         "more_pods": max(0, len(pods) - MOST_PODS),
     }
 
 
-def _block(pod: PodState, ident: str, prefix: str) -> Markup:
+def _block(pod: PodState, mark: str, prefix: str) -> Block:
     """The end of the name that tells pods of one set apart, and what keeps the pod from being ready."""
     word, name = condition(pod), short_name(pod.key)
     label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]) if prefix else name
-    place = f" on {pod.node}" if pod.node else ""
     state = "gone" if pod.pod.finished else pod.state
-    said = f'<span class="count">{esc(word)}</span>' if word else ""
-    return Markup(
-        f'<button type="button" id="{esc(ident + pod.key)}" class="pod app-{pod.app} is-{state}" '
-        f'data-pod="{esc(pod.key)}" title="{esc(name)}{esc(place)}: {esc(word or "ready")}">'
-        f'<span class="pn">{esc(label)}</span>{said}</button>'
-    )
+    said = word or say("workloads.ready")
+    if pod.node:
+        title = say("workloads.pod-on-a-node", pod=name, node=pod.node, condition=said)
+    else:
+        title = say("workloads.pod", pod=name, condition=said)
+    return Block(pod.key, name, label, state, pod.app, None, word, title, mark + pod.key)

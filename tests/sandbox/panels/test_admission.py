@@ -88,8 +88,8 @@ def test_priority_classes_stand_in_a_table_with_their_pods() -> None:
         ("high", 1000, False, False),
         ("usual", 5, True, True),
     ]
-    assert "web-1" in found["classes"][0]["pods"]
-    assert (found["classes"][1]["pods"], found["classes"][1]["description"]) == ("", "for everybody")
+    assert [pod.name for pod in found["classes"][0]["pods"]] == ["web-1"]
+    assert (found["classes"][1]["pods"], found["classes"][1]["description"]) == ([], "for everybody")
 
 
 def test_many_priority_classes_are_counted() -> None:

@@ -11,7 +11,7 @@ from sandbox.panels.cluster import stats
 from sandbox.panels.words.phrases import zone_title
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from tests.sandbox import traces
-from tests.sandbox.scenarios import panel_html, world_after
+from tests.sandbox.scenarios import hatched, panel_html, world_after
 
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -53,19 +53,19 @@ def test_a_refusal_is_two_words_on_the_card(found: dict[str, Any], node: str, ki
 
 def test_what_is_too_much_is_marked_and_hatched(found: dict[str, Any]) -> None:
     cpu, mem, _ = cards(found)["node-a1"]["bars"]
-    assert (cpu["text"], cpu["short"], 'class="over"' in cpu["svg"]) == ("2.8/4", True, True)
-    assert (mem["short"], 'class="over"' in mem["svg"]) == (False, False)
+    assert (cpu["text"], cpu["short"], hatched(cpu["drawing"])) == ("2.8/4", True, True)
+    assert (mem["short"], hatched(mem["drawing"])) == (False, False)
 
 
 def test_a_nominated_pod_takes_room_and_a_terminating_one_counts_down(found: dict[str, Any]) -> None:
     card = cards(found)["node-a2"]
     assert card["bars"][0]["text"] == "4.1/4"
-    assert "is-nominated" in card["pods"]
-    assert '<span class="count">18 s</span>' in card["pods"]
+    shown = [(pod.state, pod.note) for pod in card["pods"]]
+    assert shown == [("nominated", ""), ("bound", ""), ("bound", ""), ("terminating", "18 s")]
 
 
 def test_an_assumed_pod_is_drawn_on_its_node(found: dict[str, Any]) -> None:
-    assert 'is-assumed" data-pod="default/api-2"' in cards(found)["node-b1"]["pods"]
+    assert ("assumed", "default/api-2") in [(pod.state, pod.key) for pod in cards(found)["node-b1"]["pods"]]
 
 
 def test_a_ghost_has_no_place_and_is_not_counted(found: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def test_many_nodes_are_tiles_unless_cards_are_asked_for() -> None:
     tiles = stats(world, View())
     assert tiles["many"]
     assert sum(zone["count"] for zone in tiles["zones"]) == 100
-    assert 'class="tile hard' in tiles["zones"][0]["nodes"][0]
+    assert tiles["zones"][0]["nodes"][0].kind == "hard"
     assert not stats(world, View(layout="cards"))["many"]
 
 

@@ -30,7 +30,7 @@ from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
 from sandbox.models import Sandbox
 from sandbox.quotas import OverQuota, quotas
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +58,15 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
     return Access(sandbox, token, role == "edit") if sandbox and role else None
 
 
-def problem(request: HttpRequest, status: int, message: str, errors: list[FieldError] | None = None) -> HttpResponse:
-    """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any."""
-    return render(request, "fragments/error.html", {"message": message, "errors": errors or []}, status=status)
+def problem(
+    request: HttpRequest, status: int, message: str, errors: list[FieldError] | None = None, calm: bool = False
+) -> HttpResponse:
+    """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any.
+
+    ``calm``: nothing is wrong; the page takes it away by itself.
+    """
+    context = {"message": message, "errors": errors or [], "calm": calm}
+    return render(request, "fragments/error.html", context, status=status)
 
 
 TOO_OFTEN = {
@@ -120,6 +126,8 @@ def answered(view: RoutedView) -> RoutedView:
             raise  # Django answers these itself, with 4xx.
         except (OverQuota, EngineError) as error:
             return problem(request, error.status, str(error))
+        except NothingToDo as error:
+            return problem(request, 422, str(error), calm=True)
         except Rejected as error:
             return _rejected(request, error.errors)
         except ReplayFailed as error:

@@ -45,5 +45,9 @@ class Rejected(Exception):
         super().__init__("; ".join(str(error) for error in self.errors))
 
 
+class NothingToDo(Rejected):
+    """Nothing is wrong with a command that steps; there is only nothing to step now."""
+
+
 class OverBudget(Rejected):
     """A command was refused on the way, as it would bring about more than one may (``effort.py``)."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.cluster import Cluster
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import NothingToDo
 from scheduler_engine.timeline import SECOND_US
 
 MOST_ROUNDS = 500
@@ -29,7 +29,7 @@ def stage(cluster: Cluster, command: commands.Stage) -> None:
 
 def _first_stage(cluster: Cluster) -> None:
     if not cluster.step():
-        raise Rejected(NOTHING_TO_STEP if cluster.replicas.works() else NOBODY_LEADS)
+        raise NothingToDo(NOTHING_TO_STEP if cluster.replicas.works() else NOBODY_LEADS)
 
 
 def pod_cycle(cluster: Cluster, command: commands.PodCycle) -> None:

@@ -21,16 +21,18 @@ from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
 from sandbox.panels.workloads import panel as workloads
 
-__all__ = ["PANELS", "TABS", "Panel", "Tab", "View", "World"]
+__all__ = ["GROUPS", "PANELS", "TABS", "Panel", "Tab", "View", "World"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
     """Of the decision panels one is open at a time. ``tall``: it wants room as soon as there is an attempt to show.
 
-    ``stays``: whoever opens it goes on looking at it, whatever stage comes. ``note``: a line beside the tabs.
+    ``group``: those that belong together stand together, in the order of ``GROUPS``. ``stays``: whoever opens it goes
+    on looking at it, whatever stage comes. ``note``: a line beside the tabs.
     """
 
+    group: str
     tall: bool = True
     stays: bool = False
     note: str = ""
@@ -66,26 +68,42 @@ PANELS: dict[str, Panel] = {
             "Filter",
             filter.stats,
             ("cycle", "node", "plugin", "page", "group", "reasons"),
-            tab=Tab(tall=False),
+            tab=Tab("decision", tall=False),
         ),
         Panel(
             "scores",
             "Scores",
             scores.stats,
             ("cycle", "node", "plugin", "page"),
-            tab=Tab(note="weighted, below it raw → normalized × weight"),
+            tab=Tab("decision", note="weighted, below it raw → normalized × weight"),
         ),
-        Panel("preemption", "Preemption", preemption.stats, ("cycle", "node"), tab=Tab(note="a dry run on copies")),
-        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab()),
-        Panel("workloads", "Workloads", workloads.stats, ("page",), workloads.same_while, tab=Tab(stays=True)),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
-        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
-        Panel("leader", "Leader", leader.stats, tab=Tab(stays=True)),
-        Panel("metrics", "Metrics", metrics.stats, tab=Tab(stays=True)),
-        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab(tall=False)),
-        Panel("configuration", "Configuration", configuration.stats, tab=Tab()),
+        Panel(
+            "preemption",
+            "Preemption",
+            preemption.stats,
+            ("cycle", "node"),
+            tab=Tab("decision", note="a dry run on copies"),
+        ),
+        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler")),
+        Panel(
+            "workloads", "Workloads", workloads.stats, ("page",), workloads.same_while, tab=Tab("cluster", stays=True)
+        ),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
+        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
+        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
+        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
+        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab("run", tall=False)),
+        Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),
         Panel("timeline", "Time line", timeline.stats, ("cycle",)),
         Panel("status", "Status", status.stats),
     )
 }
-TABS: dict[str, Panel] = {panel.id: panel for panel in PANELS.values() if panel.tab is not None}
+GROUPS = ("decision", "scheduler", "cluster", "run")
+"""Of the tabs, in the order in which they stand."""
+
+TABS: dict[str, Panel] = {
+    panel.id: panel
+    for group in GROUPS
+    for panel in PANELS.values()
+    if panel.tab is not None and panel.tab.group == group
+}

@@ -18,7 +18,7 @@ from sandbox.engines.errors import EngineError
 from sandbox.forms import FORMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
-from sandbox.panels import PANELS, TABS
+from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.view import View
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from scheduler_engine.scenario import Scenario
@@ -90,6 +90,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         },
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
+        "groups": GROUPS,
         "tab": tab,
         "looked": json.dumps(view.as_json()),
         "scenario": scenario,

@@ -104,6 +104,15 @@ document.body.addEventListener('htmx:afterRequest', (event) => {
   if (event.target.matches?.('#branch-list button') && xhr.status < 400) byId('dialog-branches').close();
   if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400) look('');
 });
+// What is only said, because nothing is wrong, goes by itself, but not from under the hand.
+const CALM_MS = 5000;
+document.body.addEventListener('htmx:afterSwap', () => {
+  const calm = document.querySelector('#notice .toast.is-calm:not([data-going])');
+  if (!calm) return;
+  calm.dataset.going = '';
+  const go = () => { if (calm.matches(':hover, :focus-within')) setTimeout(go, CALM_MS); else calm.remove(); };
+  setTimeout(go, CALM_MS);
+});
 document.body.addEventListener('htmx:sendError', () => { byId('lost').hidden = false; });
 document.body.addEventListener('htmx:beforeRequest', (event) => {
   if (event.target.getAttribute('aria-disabled') === 'true') event.preventDefault();
@@ -156,7 +165,8 @@ function lookAtNow() {
 
 function centreTab() {
   const tab = byId(`tab-${view.tab}`);
-  tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+  const rail = tab.closest('.tabs-all');
+  rail.scrollLeft = tab.offsetLeft - (rail.clientWidth - tab.offsetWidth) / 2;
 }
 
 let chartDue = 0;
@@ -199,10 +209,17 @@ function openTab(tab) {
     const on = name === tab;
     button.setAttribute('aria-selected', String(on));
     button.tabIndex = on ? 0 : -1;
+    if (on) openGroup(button.closest('.tabs-g'));
   }
   address(view, pinnedIn !== null || stays(tab));
   send();
   drawChart();
+}
+
+/** Where there is no room for all tabs, one group shows its own. */
+function openGroup(group) {
+  group.dataset.last = view.tab;
+  for (const other of document.querySelectorAll('.tabs-g')) other.classList.toggle('is-open', other === group);
 }
 
 function personOpens(tab) {
@@ -238,6 +255,7 @@ const small = matchMedia('(max-width: 760px)');
 /** Row of the table: what was clicked → what it does. The first that fits. */
 const CLICKS = [
   ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
+  ['[data-tabs]', (el) => personOpens(el.parentElement.dataset.last ?? el.parentElement.querySelector('.tab').dataset.tab)],
   ['[data-goto-tab]', gotoTab],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
@@ -344,8 +362,8 @@ function arrows(event, tab) {
   if (!step) return false;
   const tabs = [...document.querySelectorAll('.tab')];
   const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
-  next.focus();
   personOpens(next.dataset.tab);
+  next.focus();
   return true;
 }
 

@@ -17,6 +17,8 @@ from django.utils.html import json_script
 from django_htmx.jinja import htmx_script
 from markupsafe import Markup
 
+from sandbox.panels.words.say import say
+
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
 """Django's, by the names that they have there."""
 
@@ -35,7 +37,7 @@ def environment(**options: Any) -> Environment:
     made = Environment(**options)
     made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
     made.filters["json_script"] = json_script
-    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "static": static, "url": reverse}
+    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "say": say, "static": static, "url": reverse}
     return made
 
 

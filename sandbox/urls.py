@@ -35,6 +35,7 @@ workbench_patterns = [
     path("preview/<str:kind>/", adding.preview, name="preview"),
     path("panel/<str:panel_id>/", reading.panel, name="panel"),
     path("yaml/<str:kind>/", reading.manifest, name="yaml"),
+    path("find/", reading.find, name="find"),
     path("admission/<str:kind>/", reading.admission, name="admission"),
     path("metrics", metrics.metrics, name="metrics"),
     path("dump", reading.dump, name="dump"),

@@ -16,7 +16,9 @@ from sandbox import engine, quotas, rendering
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
 from sandbox.panels.cache.dump import dump
+from sandbox.panels.facts import finding
 from sandbox.panels.facts.admission import admitted
+from sandbox.panels.facts.finding import Hit
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
 from sandbox.panels.model.moment import Moment
@@ -121,6 +123,12 @@ def steps_made(live: Live, position: Position) -> int:
     return steps.made(_world(live, position))
 
 
+def find(live: Live, position: Position, wanted: str, at: Moment | None = None) -> tuple[list[Hit], int]:
+    """What a few letters may mean, at a moment; and how many more there are."""
+    live.move_to(position)
+    return finding.find(live.at(at), wanted)
+
+
 def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:
     return faults.choices(_world(live, position), point, profile)
 
@@ -176,6 +184,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         admission,
         names,
         steps_made,
+        find,
         fault_choices,
         cache_dump,
         leader_form,

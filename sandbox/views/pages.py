@@ -16,6 +16,7 @@ from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
 from sandbox.forms import FORMS
+from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
 from sandbox.panels import GROUPS, PANELS, TABS
@@ -91,6 +92,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
         "groups": GROUPS,
+        "terms": TERMS,
         "tab": tab,
         "looked": json.dumps(view.as_json()),
         "scenario": scenario,

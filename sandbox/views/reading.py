@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,8 +10,14 @@ from django.shortcuts import render
 
 from sandbox.access import Access, reads
 from sandbox.engines import site
-from sandbox.panels import PANELS
+from sandbox.glossary import TERMS
+from sandbox.guide import scenarios
+from sandbox.panels import PANELS, TABS
+from sandbox.panels.facts.finding import Hit
 from sandbox.panels.view import View
+
+LONGEST_WANTED = 80
+MOST_NAMED = 8
 
 
 @reads
@@ -27,6 +34,30 @@ def dump(request: HttpRequest, access: Access) -> HttpResponse:
     """The scheduler's cache and queue as text, as a real one logs them on SIGUSR2."""
     view = View.from_mapping(request.GET.dict())
     return HttpResponse(site.read(access.sandbox, "cache_dump", view), content_type="text/plain; charset=utf-8")
+
+
+@reads
+def find(request: HttpRequest, access: Access) -> HttpResponse:
+    """What the letters ``q`` may mean in this sandbox, and among the terms and the scenarios."""
+    wanted = request.GET.get("q", "").strip()[:LONGEST_WANTED]
+    hits, more = list[Hit](), 0
+    if wanted:
+        at = View.from_mapping(request.GET.dict()).at
+        hits, more = site.read(access.sandbox, "find", wanted, at)
+    low = wanted.casefold()
+
+    def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:
+        return [thing for thing in things if wanted and low in name(thing).casefold()][:MOST_NAMED]
+
+    context = {
+        "wanted": wanted,
+        "hits": hits,
+        "more": more,
+        "tabs": named(TABS.values(), lambda panel: panel.title),
+        "terms": named(TERMS, lambda term: term.name),
+        "scenarios": named(scenarios().values(), lambda scenario: scenario.title),
+    }
+    return render(request, "fragments/found.html", context)
 
 
 @reads

@@ -1,45 +1,44 @@
-// The dialog that finds a pod or a node by a part of its name, among those that the page shows.
+// The dialog that finds pods, nodes, plugins, events, terms and scenarios by a few letters. The server looks for them.
 
 const byId = (id) => document.getElementById(id);
 const finder = byId('dialog-find');
 const text = byId('find-text');
-let choose = null; // what is to be done with the one that is found
+const list = byId('find-list');
+let lead = null; // what is to be done with the one that is chosen
 
-function names() {
-  const found = new Map();
-  for (const el of document.querySelectorAll('.p-queue [data-pod], .p-cluster [data-pod]')) found.set(`pod ${el.dataset.pod}`, { pod: el.dataset.pod });
-  for (const el of document.querySelectorAll('.p-cluster [data-node]')) found.set(`node ${el.dataset.node}`, { node: el.dataset.node });
-  return found;
-}
-
-function list() {
-  const wanted = text.value.trim().toLowerCase();
-  const matching = [...names()].filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 30);
-  byId('find-list').replaceChildren(...matching.map(([name, thing], index) => {
-    const item = document.createElement('li');
-    const button = document.createElement('button');
-    const kind = document.createElement('small');
-    kind.textContent = name.split(' ')[0];
-    button.append((thing.pod ?? thing.node).replace(/^default\//, ''), kind);
-    button.type = 'button';
-    button.classList.toggle('is-first', index === 0);
-    button.onclick = () => { finder.close(); choose({ pod: thing.pod ?? '', node: thing.node ?? '', plugin: '' }); };
-    item.append(button);
-    return item;
-  }));
-}
-
-/** `then` gets what a person chooses, as the part of the view that it changes. */
+/** `then` gets the data of what a person chooses. */
 export function find(then) {
-  choose = then;
+  lead = then;
   text.value = '';
-  list();
   finder.showModal();
   text.focus();
+  window.htmx.trigger(text, 'find-opened');
 }
 
-text.addEventListener('input', list);
+/** Bring what was found into view, wherever it is drawn. */
+export function show({ pod, node }) {
+  const id = node ? `n:${node}` : `p:${pod}`;
+  const found = byId(id) ?? (pod && byId(`q:${pod}`));
+  found?.scrollIntoView({ block: 'center', inline: 'center' });
+}
+
+list.addEventListener('click', ({ target }) => {
+  const button = target.closest('button');
+  if (!button) return;
+  finder.close();
+  lead({ ...button.dataset });
+});
+
 finder.querySelector('form').addEventListener('submit', (event) => {
   event.preventDefault();
-  finder.querySelector('.find-l button')?.click();
+  list.querySelector('button, a')?.click();
+});
+
+text.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { event.preventDefault(); list.querySelector('button, a')?.focus(); } });
+list.addEventListener('keydown', (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const items = [...list.querySelectorAll('button, a')];
+  (items[items.indexOf(document.activeElement) + step] ?? text).focus();
 });

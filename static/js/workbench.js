@@ -6,7 +6,7 @@ import './split.js';
 import { drawer } from './add.js';
 import { scores } from './charts.js';
 import { dialog } from './dialog.js';
-import { find } from './find.js';
+import { find, show } from './find.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
@@ -297,9 +297,16 @@ function chooseThing(el) {
   if (small.matches && el.closest('.p-queue, .p-cluster')) showPane('inspector');
 }
 
+/** A tool in the menu of those that have no room presses its twin in the bar. */
+function press(button) {
+  byId(button.dataset.press).click();
+  if (button.closest('.more-b').matches(':last-of-type')) button.closest('details').open = false;
+}
+
 const DO = {
   dismiss: (el) => el.closest('.toast').remove(),
   help: () => byId('dialog-help').showModal(),
+  term: (el) => { byId('dialog-help').close(); gotoTab({ dataset: { gotoTab: el.dataset.tab } }); },
   follow: () => look(''),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
@@ -310,12 +317,19 @@ document.addEventListener('click', (event) => {
   const target = event.target;
   const action = target.closest('[data-do]');
   if (action && DO[action.dataset.do]) return DO[action.dataset.do](action);
+  const twin = target.closest('[data-press]');
+  if (twin) return press(twin);
+  if (event.isTrusted) for (const open of document.querySelectorAll('details.about[open]')) if (!open.contains(target)) open.open = false;
   if (!app.contains(target)) return;
   for (const [selector, act] of CLICKS) {
     const el = target.closest(selector);
     if (el) return act(el);
   }
 });
+
+for (const select of document.querySelectorAll('[data-twin]')) {
+  select.addEventListener('change', () => { byId(select.dataset.twin).value = select.value; });
+}
 
 // --- keys -----------------------------------------------------------------------------------------------------------------
 
@@ -369,7 +383,13 @@ function arrows(event, tab) {
 
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
-byId('find').addEventListener('click', () => find(choose));
+byId('find').addEventListener('click', () => find(({ tab, help, ...leads }) => {
+  if (help !== undefined) return byId('dialog-help').showModal();
+  if ('pod' in leads || 'node' in leads) choose({ pod: '', node: '', plugin: '', ...leads });
+  if (tab) gotoTab({ dataset: { gotoTab: tab } });
+  else if (small.matches) showPane(leads.node ? 'cluster' : 'inspector');
+  show(leads);
+}));
 byId('share').addEventListener('click', () => {
   byId('share-moment').value = linkTo(byId('share-view').value, view, byId('panel-timeline').dataset.present);
   byId('dialog-share').showModal();

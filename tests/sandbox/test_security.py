@@ -24,7 +24,7 @@ POSTS = [
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "replicas-form/", "branches/",
+    "find/?q=a", "replicas-form/", "branches/",
 ]  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""Find: what a few letters may mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.panels import World
+from sandbox.panels.facts.finding import MOST_OF_A_KIND, find
+from tests.sandbox import traces
+from tests.sandbox.scenarios import world_after
+
+
+@pytest.fixture(name="world", scope="module")
+def made_world() -> World:
+    return World.fold(traces.web_at_filter().entries)
+
+
+def told(world: World, wanted: str) -> list[tuple[str, str]]:
+    return [(hit.kind, hit.text) for hit in find(world, wanted)[0]]
+
+
+def test_a_pod_in_a_queue_is_found_as_well_as_one_on_a_node(world: World) -> None:
+    waiting = next(pod for pod in world.pods.values() if not pod.node)
+    running = next(pod for pod in world.pods.values() if pod.node)
+    for pod in (waiting, running):
+        hits, _ = find(world, pod.pod.name)
+        assert hits[0].leads == {"pod": pod.key, "node": "", "plugin": ""}
+
+
+def test_names_that_begin_with_the_letters_come_first_in_any_case(world: World) -> None:
+    hits = [text for kind, text in told(world, "NODE-A") if kind == "node"]
+    assert hits
+    assert all(text.startswith("node-a") for text in hits)
+
+
+def test_a_node_is_found_by_its_zone(world: World) -> None:
+    assert ("node", "node-a1") in told(world, "eu-a")
+
+
+def test_a_plugin_opens_the_table_in_which_it_speaks() -> None:
+    world = world_after("node-not-ready")
+    leads = {hit.text: hit.leads["tab"] for hit in find(world, "Node")[0] if hit.kind == "plugin"}
+    assert (leads["NodeName"], leads["NodeResourcesFit"]) == ("filter", "filter")
+    assert {hit.leads["tab"] for hit in find(world, "ImageLocality")[0] if hit.kind == "plugin"} == {"scores"}
+    assert {hit.leads["tab"] for hit in find(world, "DefaultBinder")[0] if hit.kind == "plugin"} == {"configuration"}
+
+
+def test_an_event_is_found_by_its_message() -> None:
+    world = world_after("node-not-ready")
+    assert ("event", "Scheduled") in told(world, "Successfully assigned")
+
+
+def test_of_each_kind_only_some_are_listed_and_the_rest_is_counted() -> None:
+    world = World.fold(traces.hundred().entries)
+    hits, more = find(world, "a")
+    assert max(sum(hit.kind == kind for hit in hits) for kind in ("pod", "node")) <= MOST_OF_A_KIND
+    everything = sum(1 for node in world.nodes.values() if "a" in node.name or "a" in node.zone)
+    assert more >= everything - MOST_OF_A_KIND
+
+
+def test_what_nobody_is_called_finds_nothing(world: World) -> None:
+    assert find(world, "zzz") == ([], 0)

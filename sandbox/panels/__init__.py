@@ -19,6 +19,7 @@ from sandbox.panels.preemption import panel as preemption
 from sandbox.panels.queues import panel as queues
 from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
+from sandbox.panels.words.say import say
 from sandbox.panels.workloads import panel as workloads
 
 __all__ = ["PANELS", "TABS", "Panel", "Tab", "View", "World"]
@@ -53,39 +54,47 @@ class Panel:
 PANELS: dict[str, Panel] = {
     panel.id: panel
     for panel in (
-        Panel("toolbar", "Clock", toolbar.stats),
-        Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
-        Panel("sentence", "What just happened", sentence.stats, ("cycle",)),
-        Panel("queues", "Queues", queues.stats),
-        Panel("bindings", "Binding cycles", bindings.stats),
-        Panel("faults", "Faults", faults.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout"), cluster.same_while),
-        Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
+        Panel("toolbar", say("tabs.toolbar"), toolbar.stats),
+        Panel("ribbon", say("tabs.ribbon"), ribbon.stats, ("cycle",)),
+        Panel("sentence", say("tabs.sentence"), sentence.stats, ("cycle",)),
+        Panel("queues", say("tabs.queues"), queues.stats),
+        Panel("bindings", say("tabs.bindings"), bindings.stats),
+        Panel("faults", say("tabs.faults"), faults.stats),
+        Panel("cluster", say("tabs.cluster"), cluster.stats, ("cycle", "layout"), cluster.same_while),
+        Panel("inspector", say("tabs.inspector"), inspector.stats, ("pod", "node", "cycle")),
         Panel(
             "filter",
-            "Filter",
+            say("tabs.filter"),
             filter.stats,
             ("cycle", "node", "plugin", "page", "group", "reasons"),
             tab=Tab(tall=False),
         ),
         Panel(
             "scores",
-            "Scores",
+            say("tabs.scores"),
             scores.stats,
             ("cycle", "node", "plugin", "page"),
-            tab=Tab(note="weighted, below it raw → normalized × weight"),
+            tab=Tab(note=say("tabs.scores-note")),
         ),
-        Panel("preemption", "Preemption", preemption.stats, ("cycle", "node"), tab=Tab(note="a dry run on copies")),
-        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab()),
-        Panel("workloads", "Workloads", workloads.stats, ("page",), workloads.same_while, tab=Tab(stays=True)),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
-        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
-        Panel("leader", "Leader", leader.stats, tab=Tab(stays=True)),
-        Panel("metrics", "Metrics", metrics.stats, tab=Tab(stays=True)),
-        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab(tall=False)),
-        Panel("configuration", "Configuration", configuration.stats, tab=Tab()),
-        Panel("timeline", "Time line", timeline.stats, ("cycle",)),
-        Panel("status", "Status", status.stats),
+        Panel(
+            "preemption",
+            say("tabs.preemption"),
+            preemption.stats,
+            ("cycle", "node"),
+            tab=Tab(note=say("tabs.preemption-note")),
+        ),
+        Panel("cache", say("tabs.cache"), cache.stats, ("cycle",), tab=Tab()),
+        Panel(
+            "workloads", say("tabs.workloads"), workloads.stats, ("page",), workloads.same_while, tab=Tab(stays=True)
+        ),
+        Panel("nodes", say("tabs.nodes"), nodes.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
+        Panel("evictions", say("tabs.evictions"), evictions.stats, ("pod", "node", "page"), tab=Tab(stays=True)),
+        Panel("leader", say("tabs.leader"), leader.stats, tab=Tab(stays=True)),
+        Panel("metrics", say("tabs.metrics"), metrics.stats, tab=Tab(stays=True)),
+        Panel("events", say("tabs.events"), events.stats, ("pod", "node", "page"), tab=Tab(tall=False)),
+        Panel("configuration", say("tabs.configuration"), configuration.stats, tab=Tab()),
+        Panel("timeline", say("tabs.timeline"), timeline.stats, ("cycle",)),
+        Panel("status", say("tabs.status"), status.stats),
     )
 }
 TABS: dict[str, Panel] = {panel.id: panel for panel in PANELS.values() if panel.tab is not None}

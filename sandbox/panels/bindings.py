@@ -10,14 +10,19 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import seconds, share, short_name
 from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
 
 NEXT = {
-    "WaitOnPermit": "allowed: WaitOnPermit is next",
-    "PreBind": "PreBind is next",
-    "Bind": "Bind is next",
-    "PostBind": "bound in the API server: PostBind is next",
+    "WaitOnPermit": "bindings.wait-on-permit-is-next",
+    "PreBind": "bindings.pre-bind-is-next",
+    "Bind": "bindings.bind-is-next",
+    "PostBind": "bindings.post-bind-is-next",
 }
-SAYS = {"WaitOnPermit": "waits on Permit", "PreBind": "PreBind is not ready", "Bind": "Bind is slow"}
+SAYS = {
+    "WaitOnPermit": "bindings.permit-waits",
+    "PreBind": "bindings.pre-bind-waits",
+    "Bind": "bindings.bind-waits",
+}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -37,10 +42,10 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
         "node": cycle.selected.node if cycle.selected else "",
         "cycle": cycle.number,
         "stage": stage,
-        "text": f"{SAYS[stage]}: {by}" if by else NEXT[stage],
+        "text": say(SAYS[stage], by=by) if by else say(NEXT[stage]),
         "waits": bool(by),
         "allow": stage == "WaitOnPermit" and bool(cycle.waits),
-        "left": f"{seconds(left)} left" if until_us else "",
+        "left": say("bindings.left", left=seconds(left)) if until_us else "",
         "ring": share(left, until_us - since_us),
     }
 

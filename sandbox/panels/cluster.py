@@ -120,7 +120,7 @@ def _columns(world: World) -> list[tuple[str, list[str]]]:
     known = {name for _, names in columns for name in names}
     for node in world.nodes.values():
         if node.name not in known:
-            title = node.zone or say("cluster.no-zone")
+            title = node.zone or say("phrases.no-zone")
             column = next((names for name, names in columns if name == title), None)
             if column is None:
                 columns.append((title, [node.name]))

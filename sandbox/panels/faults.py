@@ -8,19 +8,19 @@ from sandbox.panels.model.state import Fault
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import seconds, short_name
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.faults import ANSWERS, NORMALIZE, OPEN_TO_ALL
 
-WORDS = {
-    "error": "fails with an error",
-    "deny": "says no",
-    "wait": "takes its time",
-    "late": "is heard of late",
+WORDS = {"error": "faults.error", "deny": "faults.deny", "wait": "faults.wait", "late": "faults.late"}
+NEXT = {
+    "error": "faults.next-fails",
+    "deny": "faults.next-says-no",
+    "wait": "faults.next-waits",
+    "late": "faults.next-is-late",
 }
-LASTING = {"wait": "waits {seconds}", "late": "the scheduler hears of it {seconds} late"}
-HELD = {
-    "wait": "holds {pod} up, {left} left",
-    "late": "{pod} is bound, the scheduler hears of it in {left}",
-}
+LASTING = ("wait", "late")
+"""Answers that have a length."""
+HELD = {"wait": "faults.holds-up", "late": "faults.not-heard-of"}
 POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
 DEFAULT_SECONDS = 10
 
@@ -31,13 +31,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _row(world: World, fault: Fault) -> dict[str, Any]:
     wish = fault.wish
-    what = LASTING.get(wish.answer, WORDS[wish.answer]).format(seconds=seconds(wish.duration_us))
     left = seconds(max(0, fault.until_us - world.clock_us))
-    held = HELD.get(wish.answer, HELD["wait"]).format(pod=short_name(fault.pod), left=left)
+    lasts = seconds(wish.duration_us)
+    held = say(HELD.get(wish.answer, HELD["wait"]), pod=short_name(fault.pod), left=left)
     return {
         "number": wish.number,
         "plugin": wish.plugin,
-        "text": f"Next call of {wish.plugin} at {POINTS[wish.point]}: {what}",
+        "text": say(NEXT[wish.answer], plugin=wish.plugin, point=POINTS[wish.point], seconds=lasts),
         "held": held if fault.pod else "",
         "who": world.people.get(wish.number, ""),
     }
@@ -62,7 +62,7 @@ def choices(world: World, point: str, profile: str) -> dict[str, Any]:
         "points": [(name, title) for name, title in POINTS.items() if taking_part[name]],
         "point": point,
         "plugins": taking_part[point],
-        "answers": [(answer, WORDS[answer]) for answer in ANSWERS[point]],
+        "answers": [(answer, say(WORDS[answer])) for answer in ANSWERS[point]],
         "seconds": DEFAULT_SECONDS,
         "binders": points.get("bind", []),
         "permitters": points.get("permit") or list(points.get("filter", [])),

@@ -8,6 +8,7 @@ from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 
@@ -29,11 +30,11 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _undone(cycle: Cycle) -> list[dict[str, Any]]:
     """What a failure after Reserve sets off, in the place of the stages that it cost."""
     told = cycle.plugins["Unreserve"].verdicts
-    names = ", ".join(plugin for plugin, _, _ in told) or "no plugin"
+    names = ", ".join(plugin for plugin, _, _ in told) or say("ribbon.no-plugin")
     notes = (
-        ("Unreserve", names, f"The plugins of Reserve give back what they set aside, in reverse order: {names}."),
-        ("ForgetPod", cycle.forgotten, f"The cache no longer counts the pod on {cycle.forgotten}."),
-        ("Requeue", cycle.requeued.target if cycle.requeued else "", "The pod goes back to the queue."),
+        ("Unreserve", names, say("ribbon.unreserve", names=names)),
+        ("ForgetPod", cycle.forgotten, say("ribbon.forget-pod", node=cycle.forgotten)),
+        ("Requeue", cycle.requeued.target if cycle.requeued else "", say("ribbon.requeue")),
     )
     plain = {"state": "undone", "binding": False, "binding_first": False, "tab": "events"}
     return [{"name": name, "title": name, "says": says, "note": note, **plain} for name, note, says in notes if note]
@@ -57,9 +58,9 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
             note = mark.note
             state = "now" if stage.name == cycle.last_stage else "done"
         elif stage.name == cycle.next_stage:
-            state, note = ("maybe" if stage.optional else "next"), "next"
+            state, note = ("maybe" if stage.optional else "next"), say("ribbon.next")
         elif index < reached:
-            state, note = "off", "not needed" if stage.optional else ""
+            state, note = "off", say("ribbon.not-needed") if stage.optional else ""
         elif over:
             state = "never"
     return {

@@ -16,6 +16,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_clock, short_name
 from sandbox.panels.words.phrases import OUTCOMES, plural
+from sandbox.panels.words.say import say
 
 MOST = 40
 """Cycles drawn; what is earlier or later is a number."""
@@ -54,7 +55,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "entry": at,
         "present": str(whole.moment_of(len(whole.entries))),
         "start": str(whole.moment_of(1)),
-        "label": f"{plural(len(whole.cycles), 'cycle')}, now {clock(whole.clock_us)}",
+        "label": say("timeline.label", cycles=plural(len(whole.cycles), "cycle"), clock=clock(whole.clock_us)),
     }
 
 
@@ -64,8 +65,7 @@ def _mark(world: Models, entry: int, title: str) -> dict[str, Any]:
 
 
 def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[str, Any]:
-    outcome, name = OUTCOMES.get(cycle.outcome, "running"), short_name(cycle.pod)
-    by = world.people.get(cycle.command, "")
+    name = short_name(cycle.pod)
     return {
         "kind": "cycle",
         "number": cycle.number,
@@ -82,11 +82,34 @@ def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[s
         "first_entry": cycle.entry,
         "address": _mark(world, cycle.last_entry, ""),
         "replica": cycle.replica.rpartition("-")[2] if world.election.several else "",
-        "title": f"cycle {cycle.number}, {name}, attempt {cycle.attempt}, {clock(cycle.at_us)}: {outcome}"
-        + (f" to {cycle.node}" if cycle.outcome == "bound" and cycle.node else "")
-        + (f", by {cycle.replica}" if cycle.replica else "")
-        + (f", set off by {by}" if by else ""),
+        "title": _title(cycle, name, world.people.get(cycle.command, "")),
     }
+
+
+def _title(cycle: Cycle, name: str, person: str) -> str:
+    """``person``: who set it off, if anybody did."""
+    outcome = OUTCOMES.get(cycle.outcome) or say("timeline.running")
+    if cycle.outcome == "bound" and cycle.node:
+        outcome = say("timeline.bound-to", node=cycle.node)
+    return say(
+        CYCLES[bool(cycle.replica), bool(person)],
+        number=cycle.number,
+        pod=name,
+        attempt=cycle.attempt,
+        clock=clock(cycle.at_us),
+        outcome=outcome,
+        replica=cycle.replica,
+        person=person,
+    )
+
+
+CYCLES = {
+    (False, False): "timeline.cycle",
+    (False, True): "timeline.cycle-set-off",
+    (True, False): "timeline.cycle-of-a-replica",
+    (True, True): "timeline.cycle-of-a-replica-set-off",
+}
+"""(it is one of several replicas', somebody set it off) → the title of its box."""
 
 
 def _moves(world: Models, after: int, end: int) -> list[dict[str, Any]]:
@@ -125,7 +148,8 @@ def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
     if not done:
         return []
     last = done[-1]
-    text = last.summary if len(done) == 1 else f"{last.summary} and {len(done) - 1} more"
+    more = len(done) - 1
+    text = say("timeline.and-more", summary=last.summary, count=more) if more else last.summary
     return [
         {
             "kind": "command",
@@ -140,4 +164,4 @@ def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
 
 def _told(world: Models, command: Command) -> str:
     who = world.people.get(command.number, "")
-    return f"{command.summary} by {who}" if who else command.summary
+    return say("timeline.done-by", summary=command.summary, person=who) if who else command.summary

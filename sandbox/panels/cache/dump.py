@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 
@@ -18,6 +19,7 @@ QUEUES = (
     ("unschedulablePods", ("unschedulablePods", "gated"), lambda queued: (queued.at_us,)),
 )
 """Queue → the lanes of it, and their order."""
+SAME = {"Nodes": "cache.same-nodes", "Pods": "cache.same-pods"}
 
 
 def dump(world: World) -> str:
@@ -60,7 +62,7 @@ def _waiting(world: World, queue: str) -> list[Pod]:
 
 def _comparison(world: World) -> Iterator[str]:
     """As upstream has it, a pod in flight is in no queue, and so missed."""
-    yield "Comparison with the API server"
+    yield say("cache.comparison")
     uids = {pod.pod.uid: key for key, pod in world.pods.items() if not pod.pod.finished}
     queued = [pod.uid for name, _, _ in QUEUES for pod in _waiting(world, name)]
     known = {uid: held.key for uid, held in world.cache.pods.items()}
@@ -73,7 +75,7 @@ def _mismatch(kind: str, actual: Iterable[str], cached: Iterable[str], keys: Map
     known, there = dict.fromkeys(cached), dict.fromkeys(actual)
     missed, redundant = sorted(there.keys() - known.keys()), sorted(known.keys() - there.keys())
     if not missed and not redundant:
-        return f"No mismatch of {kind.lower()}"
+        return say(SAME[kind])
     called = {name: f"{name} ({keys[name]})" if name in keys else name for name in (*missed, *redundant)}
     told = [" ".join(called[name] for name in names) for names in (missed, redundant)]
     return f"Cache mismatch missed{kind}=[{told[0]}] redundant{kind}=[{told[1]}]"

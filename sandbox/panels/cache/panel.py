@@ -12,6 +12,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
 from sandbox.panels.words.phrases import plural, zone_title
+from sandbox.panels.words.say import say
 
 MOST = 24
 """Most NodeInfos drawn in a list."""
@@ -20,11 +21,12 @@ TTLS = (0, 1, 5, 30)
 """Seconds after which assumed pods may expire; 30 were the default until v1.22."""
 NODE_INFO_LIST = "nodeInfoList"
 LISTS = (
-    (NODE_INFO_LIST, "every node, in the order of the search"),
-    ("havePodsWithAffinityNodeInfoList", "nodes with a pod that has (anti-)affinity"),
-    ("havePodsWithRequiredAntiAffinityNodeInfoList", "nodes with a pod that keeps others off"),
-    ("usedPVCSet", "claims in use"),
+    (NODE_INFO_LIST, "cache.nodes"),
+    ("havePodsWithAffinityNodeInfoList", "cache.with-affinity"),
+    ("havePodsWithRequiredAntiAffinityNodeInfoList", "cache.with-required-anti-affinity"),
+    ("usedPVCSet", "cache.claims"),
 )
+"""List of the snapshot → what it holds, in words."""
 HOLDS = {
     NODE_INFO_LIST: "nodes",
     "havePodsWithAffinityNodeInfoList": "with_affinity",
@@ -61,9 +63,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "taken": {
             "generation": taken.generation,
             "cycle": taken.cycle,
-            "verb": "saw" if seen_by is None or seen_by.outcome else "sees",
+            "verb": say("cache.saw") if seen_by is None or seen_by.outcome else say("cache.sees"),
         },
-        "lists": [_list(world, seen_by, name, says, taken.rebuilt) for name, says in LISTS],
+        "lists": [_list(world, seen_by, name, key, taken.rebuilt) for name, key in LISTS],
     }
 
 
@@ -77,25 +79,25 @@ def _dump(world: World, replica: str) -> str:
 def _ttls(chosen_us: int) -> list[dict[str, Any]]:
     """What may be chosen, the one in force among them."""
     known = sorted({*TTLS, chosen_us / SECOND})
-    return [
-        {"seconds": f"{ttl:g}", "text": f"after {ttl:g} s" if ttl else "never", "chosen": ttl * SECOND == chosen_us}
-        for ttl in known
-    ]
+    return [{"seconds": f"{ttl:g}", "text": _ttl(ttl), "chosen": ttl * SECOND == chosen_us} for ttl in known]
+
+
+def _ttl(seconds: float) -> str:
+    return say("cache.expire-after", seconds=f"{seconds:g}") if seconds else say("cache.expire-never")
 
 
 def _note(cache: CacheState) -> str:
     taken, newer = cache.snapshot, cache.newer()
     if taken is None:
-        return "No snapshot has been taken yet: the first one copies all of them."
+        return say("cache.none-yet")
     if newer:
-        walk = "it" if newer == 1 else f"these {newer}"
-        return f"The next UpdateSnapshot looks at {walk} and stops at the first generation that is not above the mark."
+        return say("cache.next-looks", count=newer)
     if taken.cloned:
-        stop = f"stopped at the first one that had not changed, {taken.stopped_at}" if taken.stopped_at else ""
-        return f"UpdateSnapshot copied {len(taken.cloned)} of {taken.length} and {stop or 'walked the whole list'}."
+        key = "cache.copied-until" if taken.stopped_at else "cache.copied-all"
+        return say(key, cloned=len(taken.cloned), length=taken.length, stop=taken.stopped_at)
     if NODE_INFO_LIST in taken.rebuilt:
-        return "No NodeInfo was newer, but a node had left: UpdateSnapshot dropped its copy and rebuilt the lists."
-    return "UpdateSnapshot stopped at the head: nothing had changed since the snapshot before."
+        return say("cache.node-had-left")
+    return say("cache.stopped-at-the-head")
 
 
 def _recency(cache: CacheState) -> list[dict[str, Any]]:
@@ -108,12 +110,12 @@ def _recency(cache: CacheState) -> list[dict[str, Any]]:
         cloned = taken is not None and index >= newer and info.name in taken.cloned
         stop = taken is not None and info.name == taken.stopped_at and index >= newer and bool(taken.cloned)
         tags = (
-            (index == 0, "head, highest generation"),
-            (stop, "the walk stopped here"),
-            (info.ghost, "ghost"),
-            (index == len(listed) - 1, "tail"),
+            (index == 0, "cache.head"),
+            (stop, "cache.walk-stopped-here"),
+            (info.ghost, "cache.ghost"),
+            (index == len(listed) - 1, "cache.tail"),
         )
-        below = "newer than the snapshot" if taken and index < newer else "copied into the snapshot" if cloned else ""
+        below = say("cache.newer") if taken and index < newer else say("cache.copied") if cloned else ""
         cards.append(
             {
                 "name": info.name,
@@ -124,7 +126,7 @@ def _recency(cache: CacheState) -> list[dict[str, Any]]:
                 "stop": stop,
                 "ghost": info.ghost,
                 "mark": taken.generation if taken is not None and index == newer else 0,
-                "tag": next((tag for holds, tag in tags if holds), ""),
+                "tag": next((say(key) for holds, key in tags if holds), ""),
                 "below": below,
             }
         )
@@ -169,18 +171,19 @@ def _tree(world: World) -> dict[str, Any]:
     return {"zones": zones, "rounds": range(1, min(rounds, MOST) + 1), "ghosts": ghosts}
 
 
-def _list(world: World, cycle: Cycle | None, name: str, says: str, rebuilt: tuple[str, ...]) -> dict[str, Any]:
+def _list(world: World, cycle: Cycle | None, name: str, key: str, rebuilt: tuple[str, ...]) -> dict[str, Any]:
     lists = cycle.lists if cycle is not None else world.cache.lists
     members: tuple[str, ...] = getattr(lists, HOLDS[name])
     shown = members[:MOST]
     before = world.by_number.get(cycle.before) if cycle else None
     same = before is not None and getattr(before.lists, HOLDS[name]) == members
+    rebuilding = say("cache.rebuilt-the-same") if same else say("cache.rebuilt")
     return {
         "name": name.removesuffix("NodeInfoList"),
         "title": markup.camel(name.removesuffix("NodeInfoList")),
-        "says": f"{name}: {says}",
+        "says": say(key, name=name),
         "rebuilt": name in rebuilt,
-        "note": ("rebuilt, the same as before" if same else "rebuilt") if name in rebuilt else "kept as it was",
+        "note": rebuilding if name in rebuilt else say("cache.kept"),
         "other": name == NODE_INFO_LIST and lists is world.cache.lists and _other_order(world.cache),
         "more": max(0, len(members) - MOST),
         "of_claims": name == "usedPVCSet",

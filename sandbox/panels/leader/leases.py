@@ -9,6 +9,7 @@ from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.markup import Markup, esc
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span
 from sandbox.panels.words.amounts import SECOND, clock, seconds, short_clock
+from sandbox.panels.words.say import say
 
 PAST_US, LEAST_US, AHEAD = 120 * SECOND, 40 * SECOND, 4
 """How far back it goes, the shortest stretch that is drawn, and the part of it that the future may take."""
@@ -56,7 +57,7 @@ def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
         "axis": _axis(scale, clock_us),
         "doubled": bool(doubled),
         "gaps": Markup("".join(_gap(start, end, scale) for start, end in empty)),
-        "gaps_say": "; ".join(f"{clock(start)} to {clock(end)}" for start, end in empty),
+        "gaps_say": "; ".join(say("leader.gap", start=clock(start), end=clock(end)) for start, end in empty),
     }
 
 
@@ -185,11 +186,12 @@ def _rank(outcome: str) -> int:
 
 
 def _tick(at_us: int, outcome: str, count: int, scale: Scale) -> str:
-    more = f" and {count - 1} more" if count > 1 else ""
+    key = "leader.tick-of-several" if count > 1 else "leader.tick"
+    title = say(key, at=clock(at_us), outcome=outcome, count=count - 1)
     y, height = (2, 6) if outcome == "held" else (2, 18) if outcome == "failed" else (8, 12)
     return (
         f'<rect class="ls-t is-{esc(outcome)}" x="{scale.x(at_us):.2f}%" y="{y}" width="2" height="{height}">'
-        f"<title>{clock(at_us)}: {esc(outcome)}{more}</title></rect>"
+        f"<title>{esc(title)}</title></rect>"
     )
 
 
@@ -198,11 +200,11 @@ def _flag(at_us: int, count: int, scale: Scale) -> str:
     if not scale.holds(at_us):
         return ""
     x = scale.x(at_us)
-    text = "+1" if count else "first"
+    text = "+1" if count else esc(say("leader.first-takeover"))
+    title = esc(say("leader.took-the-lock", at=clock(at_us), count=count))
     return (
         f'<rect class="ls-over" x="{x:.2f}%" y="0" width="2" height="{HEIGHT}"/>'
-        f'<text class="ls-f" x="{min(x, 92):.2f}%" dx="5" y="7">{text}<title>{clock(at_us)}: took the lock, '
-        f"leaderTransitions {count}</title></text>"
+        f'<text class="ls-f" x="{min(x, 92):.2f}%" dx="5" y="7">{text}<title>{title}</title></text>'
     )
 
 
@@ -234,8 +236,17 @@ def _says(replica: Replica, scale: Scale, clock_us: int) -> str:
         end_us = clock_us if span.end_us is None else span.end_us
         if end_us < scale.start_us:
             continue
-        doing = "stopped" if span.state == "stopped" else "leads" if span.schedules else "waits for the lock"
-        extra = "".join((", standing still" * span.paused, ", partitioned" * (not span.reachable)))
-        until = "now" if span.end_us is None else clock(end_us)
-        said.append(f"{clock(span.start_us)} to {until} {doing}{extra}")
+        said.append(_says_span(span))
     return "; ".join(said[-12:])
+
+
+def _says_span(span: Span) -> str:
+    until = say("leader.until-now") if span.end_us is None else clock(span.end_us)
+    doing = "stopped" if span.state == "stopped" else "leads" if span.schedules else "waits"
+    said = [say(DOING[doing], start=clock(span.start_us), end=until)]
+    said += [say("leader.standing-still")] * span.paused
+    said += [say("leader.partitioned")] * (not span.reachable)
+    return ", ".join(said)
+
+
+DOING = {"stopped": "leader.span-stopped", "leads": "leader.span-leads", "waits": "leader.span-waits"}

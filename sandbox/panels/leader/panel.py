@@ -11,6 +11,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, clock, duration, seconds, short_clock
 from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
 MOST_TOLD = 6
@@ -62,7 +63,7 @@ def form(world: World) -> dict[str, Any]:
 def _summary(log: ElectionLog) -> str:
     told = log.configured
     if told is None or not told.leader_elect:
-        return "leader election is off: every replica schedules"
+        return say("leader.election-is-off")
     lease, renew, retry = (
         duration(us) for us in (told.lease_duration_us, told.renew_deadline_us, told.retry_period_us)
     )
@@ -77,15 +78,13 @@ def alarm(log: ElectionLog, clock_us: int) -> str:
     working = [name for name, one in having.items() if not one.now.paused]
     still = [name for name, one in having.items() if one.now.paused]
     if not log.elects:
-        return f"{listed(working)} all schedule, as nobody elects a leader: they take the same pods, and binds collide."
-    if len(working) > 1:
-        both = "both schedule" if len(working) == 2 else "all schedule"
-        return f"{listed(working)} {both}: leases do not fence. The second bind of a pod is refused by the API server."
+        return say("leader.nobody-elects", names=listed(working))
+    if len(working) == 2:
+        return say("leader.both-schedule", names=listed(working))
+    if working[1:]:
+        return say("leader.all-schedule", names=listed(working))
     if working:
-        return (
-            f"{listed(still)} stands still and does not know that {working[0]} leads: "
-            "when it goes on, it schedules until its renew deadline."
-        )
+        return say("leader.stands-still", names=listed(still), leader=working[0], count=len(still))
     return ""
 
 
@@ -123,12 +122,12 @@ def _kind(log: ElectionLog, now: ev.ReplicaChanged) -> str:
 def _state(log: ElectionLog, replica: Replica) -> str:
     now = replica.now
     if now.state == "stopped":
-        return "stopped"
+        return say("leader.stopped")
     if not log.elects:
-        return "schedules"
+        return say("leader.schedules")
     if not now.schedules:
-        return "waits for the lock"
-    return "believes it leads" if _overtaken(log, now.replica) else "leads"
+        return say("leader.waits")
+    return say("leader.believes-it-leads") if _overtaken(log, now.replica) else say("leader.leads")
 
 
 def _overtaken(log: ElectionLog, name: str) -> bool:
@@ -138,48 +137,47 @@ def _overtaken(log: ElectionLog, name: str) -> bool:
 
 def _belief(log: ElectionLog, name: str, replica: Replica, clock_us: int) -> str:
     if not log.elects:
-        return "nobody has to lead"
+        return say("leader.nobody-has-to-lead")
     tried = replica.tried
     if tried is None or not tried.holder:
-        return "nobody leads"
-    own = tried.holder == name
-    leads = "leads itself" if own else f"{tried.holder} leads"
+        return say("leader.nobody-leads")
+    leads, leads_for, has_ended = BELIEFS["itself" if tried.holder == name else "other"]
     if tried.valid_until_us is None:
-        return leads
+        return say(leads, holder=tried.holder)
     left = tried.valid_until_us - clock_us
-    if left <= 0:
-        return "its own lease has ended" if own else f"the lease of {tried.holder} has ended"
-    return f"{leads}, lease for {seconds(left)} more"
+    return say(leads_for if left > 0 else has_ended, holder=tried.holder, left=seconds(left))
 
+
+BELIEFS = {
+    "itself": ("leader.itself-leads", "leader.itself-leads-for", "leader.own-lease-has-ended"),
+    "other": ("leader.other-leads", "leader.other-leads-for", "leader.other-lease-has-ended"),
+}
+"""Who holds the lock → that it leads, for how long it still does, and that its lease has ended."""
 
 TRIED = {
-    "created": "created the lock",
-    "acquired": "took the lock",
-    "renewed": "renewed",
-    "released": "released the lock",
-    "held": "found it held",
-    "failed": "failed",
+    "created": "leader.created",
+    "acquired": "leader.acquired",
+    "renewed": "leader.renewed",
+    "released": "leader.released",
+    "held": "leader.held",
+    "failed": "leader.failed",
 }
 
-
 STEPS = {
-    ("fast path", "done"): "Fast path: it leads and its lease is valid, so it writes without reading first.",
-    ("fast path", "failed"): "Fast path: it leads and its lease is valid, so it writes without reading. That fails.",
-    ("create", "done"): "1. Get or create the record: there is none, so it creates one that names itself.",
-    ("create", "failed"): "1. Get or create the record: there is none, and creating it fails.",
-    ("get", "done"): "1. Get or create the record: it reads the one that there is.",
-    ("get", "failed"): "1. Get or create the record: reading it fails.",
-    (
-        "judge",
-        "held",
-    ): "2. Check identity and time: somebody else holds it, and by this replica's clock that lease is valid.",
-    ("judge", "ended"): "2. Check identity and time: the holder's lease has ended by this replica's clock.",
-    ("judge", "free"): "2. Check identity and time: nobody holds it.",
-    ("judge", "own"): "2. Check identity and time: it holds the lock itself.",
-    ("update", "done"): "3. Update the record: it now names this replica.",
-    ("update", "failed"): "3. Update the record: the write fails.",
-    ("release", "done"): "It writes a record without a holder, for one second.",
-    ("release", "failed"): "The write that gives the lock up fails.",
+    ("fast path", "done"): "leader.fast-path",
+    ("fast path", "failed"): "leader.fast-path-fails",
+    ("create", "done"): "leader.create",
+    ("create", "failed"): "leader.create-fails",
+    ("get", "done"): "leader.get",
+    ("get", "failed"): "leader.get-fails",
+    ("judge", "held"): "leader.judge-held",
+    ("judge", "ended"): "leader.judge-ended",
+    ("judge", "free"): "leader.judge-free",
+    ("judge", "own"): "leader.judge-own",
+    ("update", "done"): "leader.update",
+    ("update", "failed"): "leader.update-fails",
+    ("release", "done"): "leader.release",
+    ("release", "failed"): "leader.release-fails",
 }
 """What a step of a try was and how it went, in 003's three steps; the fast path has come since."""
 
@@ -189,11 +187,11 @@ def _tried(replica: Replica) -> dict[str, Any]:
     if tried is None:
         return {"text": ""}
     return {
-        "text": TRIED.get(tried.outcome, tried.outcome),
+        "text": say(TRIED[tried.outcome]) if tried.outcome in TRIED else tried.outcome,
         "at": clock(replica.tried_us),
         "message": tried.message,
         "outcome": tried.outcome,
-        "steps": [STEPS[step] for step in tried.steps],
+        "steps": [say(STEPS[step]) for step in tried.steps],
     }
 
 
@@ -203,7 +201,7 @@ def _clock(replica: Replica, clock_us: int) -> dict[str, Any]:
     return {
         "clock": signed_clock(shows),
         "off": _off(off),
-        "rate": "" if rate == 1 else f"runs ×{float(rate):g}",
+        "rate": "" if rate == 1 else say("leader.runs", rate=f"{float(rate):g}"),
         "rate_value": f"{float(rate):g}",
     }
 
@@ -223,7 +221,7 @@ def _off(us: int) -> str:
         amount = f"{minutes} min" if rest < SECOND // 10 else f"{short_clock(size)} min"
     else:
         amount = seconds(size)
-    return f"{amount} {'fast' if us > 0 else 'slow'}"
+    return say("leader.fast", span=amount) if us > 0 else say("leader.slow", span=amount)
 
 
 # --- the lock --------------------------------------------------------------------------------------------------------
@@ -237,13 +235,13 @@ def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
     rows: list[dict[str, str]] = []
     if record is not None:
         times = [
-            (name, "none" if us is None else signed_clock(us), "")
+            (name, say("leader.no-time") if us is None else signed_clock(us), "")
             for name, us in (("acquireTime", record.acquire_time_us), ("renewTime", record.renew_time_us))
         ]
         rows = [
             {"name": name, "value": value, "note": note}
             for name, value, note in (
-                ("holderIdentity", record.holder or '""', "" if record.holder else "released: nobody holds it"),
+                ("holderIdentity", record.holder or '""', "" if record.holder else say("leader.no-holder")),
                 ("leaseDurationSeconds", str(record.lease_duration_seconds), ""),
                 *times,
                 ("leaderTransitions", str(record.leader_transitions), ""),

@@ -13,27 +13,23 @@ from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, seconds, share, short_clock, short_name
 from sandbox.panels.words.phrases import listed, short_reason
+from sandbox.panels.words.say import say
 
 MOST = 60
 """Cards shown per lane; the rest is a number."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
-    "BackoffComplete": "from backoffQ, backoff over",
-    "PopFromBackoffQ": "popped from backoffQ, as activeQ was empty",
-    "UnschedulableTimeout": "waited too long, so it may try again",
-    "ForceActivate": "activated",
-    "UnschedulablePodUpdate": "the pod was changed",
+    "BackoffComplete": "queues.backoff-is-over",
+    "PopFromBackoffQ": "queues.popped-from-backoff",
+    "UnschedulableTimeout": "queues.waited-too-long",
+    "ForceActivate": "queues.activated",
+    "UnschedulablePodUpdate": "queues.pod-changed",
 }
 QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop")
 """They say no more than the lane does."""
 
-RULES = {
-    "v1.34": "Hints decide whom an event wakes. Backoff {initial} s × 2^(failures − 1), at most {most} s, "
-    "cut short when idle.",
-    "design-doc": "No hints: a change of nodes, services or volumes, or a pod's end, wakes every pod; one that gets a "
-    "node wakes those whose affinity needs it. Backoff {initial} s × 2^attempts, at most {most} s, never cut short.",
-}
+RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-design-doc"}
 """What tells the two rule sets apart, in one breath."""
 
 
@@ -63,7 +59,7 @@ def _rules(world: World) -> dict[str, str]:
     configured, name = world.configured, _rules_of(world)
     given = configured.configuration if configured else {}
     initial, most = given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
-    return {"rules": name, "rules_say": RULES[name].format(initial=initial, most=most)}
+    return {"rules": name, "rules_say": say(RULES[name], initial=initial, most=most)}
 
 
 def _rules_of(world: World) -> str:
@@ -75,7 +71,10 @@ def _rules_of(world: World) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """``order`` is the order in which pods leave; ``card`` what a card says in this lane only."""
+    """``title`` and ``note`` are keys; ``order`` is the order in which pods leave.
+
+    ``card``: what a card says in this lane only.
+    """
 
     name: str
     title: str
@@ -90,8 +89,8 @@ def _lane(world: World, lane: Lane) -> dict[str, Any]:
     cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
     return {
         "id": lane.name,
-        "title": lane.title,
-        "note": NOTES.get((_rules_of(world), lane.name), lane.note),
+        "title": say(lane.title),
+        "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
         "count": len(found),
         "cards": cards,
         "more": len(found) - len(cards),
@@ -125,9 +124,18 @@ def _by_time(queued: Queued) -> tuple[int, ...]:
 
 def _title(queued: Queued) -> str:
     came = queued.came
-    source = f"from {came.source} " if came.source else ""
-    by = f", {came.plugin} answered {came.hint}" if came.plugin else ""
-    return f"{source}by {came.cause}{by} at {short_clock(queued.at_us)}"
+    key = CAME[bool(came.source), bool(came.plugin)]
+    about = {"source": came.source, "cause": came.cause, "plugin": came.plugin, "hint": came.hint}
+    return say(key, clock=short_clock(queued.at_us), **about)
+
+
+CAME = {
+    (False, False): "queues.came",
+    (False, True): "queues.came-by-hint",
+    (True, False): "queues.came-from",
+    (True, True): "queues.came-from-by-hint",
+}
+"""(it was in a queue before, a plugin's hint brought it) → how it came."""
 
 
 def _verdict(queued: Queued) -> dict[str, Any]:
@@ -146,12 +154,14 @@ def _moved(queued: Queued) -> str:
     came = queued.came
     if came.cause in QUIET_CAUSES or queued.answer is not None:
         return ""
-    return CAUSES.get(came.cause) or f"after {_event(came.cause, queued.about)}"
+    if came.cause in CAUSES:
+        return say(CAUSES[came.cause])
+    return say("queues.after", event=_event(came.cause, queued.about))
 
 
 NOTED = {
-    "v1.34": ("noted {events}", "no event since its Pop"),
-    "design-doc": ("{events}: if it fails now, it goes to backoffQ", "no move request since its Pop"),
+    "v1.34": ("queues.noted", "queues.noted-nothing"),
+    "design-doc": ("queues.moves", "queues.moves-none"),
 }
 """Rules → what a pod in flight says of events since its Pop, and of none. The design document has nothing noted: it
 compares the cycle of the last move request with the pod's own."""
@@ -163,25 +173,25 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
     attempt = world.attempt_of(key, world.scheduler)
     binding = attempt is not None and attempt.number in world.binding
     some, none = NOTED[_rules_of(world)]
-    detail = some.format(events=listed(noted)) if noted else none
+    detail = say(some, events=listed(noted)) if noted else say(none)
     early = queued.came.cause == "PopFromBackoffQ"
     return {
-        "age": "binding" if binding else f"attempt {max(queued.move.attempts, 1)}",
+        "age": say("queues.binding") if binding else say("queues.attempt", number=max(queued.move.attempts, 1)),
         "lead": "now",
-        "moved": CAUSES["PopFromBackoffQ"] if early else "",
+        "moved": say(CAUSES["PopFromBackoffQ"]) if early else "",
         "detail": detail,
     }
 
 
 def _nominated(world: World, queued: Queued) -> str:
     node = world.nominations.get(queued.move.pod)
-    return f"nominated to {node}" if node else ""
+    return say("queues.nominated", node=node) if node else ""
 
 
 def _active(world: World, queued: Queued) -> dict[str, Any]:
     attempts = queued.move.attempts + 1
     return {
-        "age": "new" if attempts <= 1 else f"attempt {attempts}",
+        "age": say("queues.new") if attempts <= 1 else say("queues.attempt", number=attempts),
         "moved": _moved(queued),
         "detail": _nominated(world, queued),
         **_verdict(queued),
@@ -194,7 +204,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
     left = max(0, end - world.clock_us)
     whole = max(end - move.timestamp_us, 1)
     return {
-        "age": f"{seconds(left)} of {seconds(round(whole / SECOND) * SECOND)}",
+        "age": say("queues.backoff-left", left=seconds(left), whole=seconds(round(whole / SECOND) * SECOND)),
         "ring": share(left, whole),
         "lead": "ring",
         "moved": _moved(queued),
@@ -213,12 +223,12 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
     woken = wakes(world, profile, move.unschedulable_plugins + move.pending_plugins, has_affinity)
     stayed = world.stayed.get(move.pod)
     return {
-        "age": f"since {short_clock(move.timestamp_us)}",
+        "age": say("queues.since", clock=short_clock(move.timestamp_us)),
         "lead": f"{move.attempts}×",
         "by": by[:2],
         "by_more": max(0, len(by) - 2),
         "why": _why(world, move.pod) if len(by) < 3 else "",
-        "wakes": woken[:2] + ([f"{len(woken) - 2} more"] if len(woken) > 2 else []),
+        "wakes": woken[:2] + ([say("queues.more", count=len(woken) - 2)] if len(woken) > 2 else []),
         **_verdict(queued),
         **({"hint": (stayed.plugin, stayed.verdict, stayed.cluster_event, stayed.why)} if stayed else {}),
     }
@@ -234,17 +244,18 @@ def _why(world: World, pod: str) -> str:
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
     pod = world.pods.get(queued.move.pod)
     gates = list(pod.pod.scheduling_gates) if pod else []
-    detail = f"gate {listed(gates, 2)}" if gates else f"by {queued.move.gating_plugin}"
-    return {"age": "gated", "lead": "lock", "detail": detail}
+    by = say("queues.gated-by", plugin=queued.move.gating_plugin)
+    detail = say("queues.gate", gates=listed(gates, 2)) if gates else by
+    return {"age": say("queues.is-gated"), "lead": "lock", "detail": detail}
 
 
 LANES = (
-    Lane("inFlight", "In flight", "being scheduled", "inFlight", _by_time, _flying),
-    Lane("activeQ", "activeQ", "priority, then time", "activeQ", by_priority, _active),
-    Lane("backoffQ", "backoffQ", "by end of backoff", "backoffQ", by_expiry, _backing_off),
-    Lane("errorBackoffQ", "errorBackoffQ", "failed by an error", "errorBackoffQ", by_expiry, _backing_off),
-    Lane("unschedulable", "unschedulable", "until an event helps", "unschedulablePods", _by_time, _stuck),
-    Lane("gated", "gated", "PreEnqueue says no", "gated", _by_time, _gated),
+    Lane("inFlight", "queues.in-flight", "queues.in-flight-order", "inFlight", _by_time, _flying),
+    Lane("activeQ", "queues.active", "queues.active-order", "activeQ", by_priority, _active),
+    Lane("backoffQ", "queues.backoff", "queues.backoff-order", "backoffQ", by_expiry, _backing_off),
+    Lane("errorBackoffQ", "queues.error", "queues.error-order", "errorBackoffQ", by_expiry, _backing_off),
+    Lane("unschedulable", "queues.stuck", "queues.stuck-order", "unschedulablePods", _by_time, _stuck),
+    Lane("gated", "queues.gated", "queues.gated-order", "gated", _by_time, _gated),
 )
-NOTES = {("design-doc", "unschedulable"): "until the next event"}
+NOTES = {("design-doc", "unschedulable"): "queues.stuck-order-of-the-design-doc"}
 """(rules, lane) → what the lane says instead."""

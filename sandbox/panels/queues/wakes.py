@@ -6,13 +6,14 @@ Source: for the rules of the design document seed 000.
 from __future__ import annotations
 
 from sandbox.panels.model.world import World
+from sandbox.panels.words.say import say
 
 SHORT = {"PersistentVolumeClaim": "PVC", "PersistentVolume": "PV"}
 FIRST = ("Add", "Delete")
 """What people can do about it comes before what may change."""
 MOVE_REQUESTS = ("Node/*", "Pod/Delete", "Service/*", "PV/*", "PVC/*", "StorageClass/*", "CSINode/*")
 """By the design document these wake every pod, whoever rejected it."""
-AFFINITY = "Pod/* it needs"
+AFFINITY = "queues.pod-that-it-needs"
 """A pod that gets a node, or changes there, wakes those with a required affinity term that it matches."""
 
 
@@ -22,7 +23,7 @@ def wakes(world: World, profile: str, plugins: tuple[str, ...], has_affinity: bo
     if configured is None:
         return []
     if configured.queue_rules == "design-doc":
-        return [*([AFFINITY] if has_affinity else []), *MOVE_REQUESTS]
+        return [*([say(AFFINITY)] if has_affinity else []), *MOVE_REQUESTS]
     registered = dict(dict(configured.registered).get(profile, ()))
     events = dict.fromkeys(_short(event) for plugin in plugins for event in registered.get(plugin, ()))
     return sorted(events, key=_rank)

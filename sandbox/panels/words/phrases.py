@@ -10,52 +10,52 @@ from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint
 
 SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (r"Too many pods", "pods"),
-        (r"node\(s\) were unschedulable", "cordoned"),
-        (r"node\(s\) had untolerated taint \{([^:]*/)?([^:}]+): ?\}", r"\2 taint"),
-        (r"node\(s\) had untolerated taint \{[^:]+: ?([^}]+)\}", r"\1 taint"),
-        (r"didn't match scheduler-enforced node affinity", "enforced affinity"),
-        (r"didn't match Pod's node affinity/selector", "selector"),
-        (r"didn't match pod topology spread constraints \(missing required label\)", "label missing"),
-        (r"didn't match pod topology spread constraints", "spread"),
-        (r"didn't satisfy existing pods anti-affinity rules", "kept off"),
-        (r"didn't match pod anti-affinity rules", "anti-affinity"),
-        (r"didn't match pod affinity rules", "affinity"),
-        (r"didn't have free ports", "port taken"),
-        (r"didn't match the requested node name", "other node"),
-        (r"exceed max volume count", "volume count"),
-        (r"no available volume zone", "volume zone"),
-        (r"had no available disk", "disk in use"),
-        (r"PersistentVolume's node affinity", "volume elsewhere"),
-        (r"didn't find available persistent volumes", "no volume"),
-        (r"enough free storage", "storage"),
-        (r"unbound immediate PersistentVolumeClaims", "claim unbound"),
-        (r'persistentvolumeclaim "[^"]*" not found', "no claim"),
-        (r"cannot allocate all claims", "devices"),
-        (r"didn't satisfy plugin\(s\)", "left out"),
+    (re.compile(pattern), key)
+    for pattern, key in (
+        (r"Too many pods", "phrases.too-many-pods"),
+        (r"node\(s\) were unschedulable", "phrases.cordoned"),
+        (r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+): ?\}", "phrases.tainted"),
+        (r"node\(s\) had untolerated taint \{[^:]+: ?(?P<taint>[^}]+)\}", "phrases.tainted"),
+        (r"didn't match scheduler-enforced node affinity", "phrases.enforced-affinity"),
+        (r"didn't match Pod's node affinity/selector", "phrases.selector"),
+        (r"didn't match pod topology spread constraints \(missing required label\)", "phrases.spread-label-missing"),
+        (r"didn't match pod topology spread constraints", "phrases.spread"),
+        (r"didn't satisfy existing pods anti-affinity rules", "phrases.kept-off"),
+        (r"didn't match pod anti-affinity rules", "phrases.anti-affinity"),
+        (r"didn't match pod affinity rules", "phrases.affinity"),
+        (r"didn't have free ports", "phrases.port-taken"),
+        (r"didn't match the requested node name", "phrases.other-node"),
+        (r"exceed max volume count", "phrases.volume-count"),
+        (r"no available volume zone", "phrases.volume-zone"),
+        (r"had no available disk", "phrases.disk-in-use"),
+        (r"PersistentVolume's node affinity", "phrases.volume-elsewhere"),
+        (r"didn't find available persistent volumes", "phrases.no-volume"),
+        (r"enough free storage", "phrases.storage"),
+        (r"unbound immediate PersistentVolumeClaims", "phrases.claim-unbound"),
+        (r'persistentvolumeclaim "[^"]*" not found', "phrases.no-claim"),
+        (r"cannot allocate all claims", "phrases.devices"),
+        (r"didn't satisfy plugin\(s\)", "phrases.left-out"),
     )
 )
 INSUFFICIENT = re.compile(r"Insufficient (\S+)")
 HISTOGRAM = re.compile(r"^0/(\d+) nodes are available: ")
 OUTCOMES = {
-    "bound": "bound",
-    "unschedulable": "no node fits",
-    "nominated": "nominated",
-    "error": "error",
-    "skipped": "skipped",
-    "deleted": "deleted",
-    "abandoned": "abandoned",
+    "bound": say("phrases.bound"),
+    "unschedulable": say("phrases.unschedulable"),
+    "nominated": say("phrases.nominated"),
+    "error": say("phrases.error"),
+    "skipped": say("phrases.skipped"),
+    "deleted": say("phrases.deleted"),
+    "abandoned": say("phrases.abandoned"),
 }
 LEAVES = {
-    "unschedulable": "it goes back to the queue",
-    "nominated": "back to the queue, nominated",
-    "error": "it goes back to the queue",
-    "bound": "it runs",
-    "skipped": "it was left out",
-    "deleted": "it is gone",
-    "abandoned": "the scheduler is gone, and this attempt with it",
+    "unschedulable": say("phrases.after-unschedulable"),
+    "nominated": say("phrases.after-nominated"),
+    "error": say("phrases.after-error"),
+    "bound": say("phrases.after-bound"),
+    "skipped": say("phrases.after-skipped"),
+    "deleted": say("phrases.after-deleted"),
+    "abandoned": say("phrases.after-abandoned"),
 }
 
 
@@ -66,11 +66,11 @@ def short_reason(reasons: tuple[str, ...]) -> str:
     if lacking:
         return " + ".join(TITLES.get(name, name.rpartition("/")[2]) for name in lacking)
     for reason in reasons:
-        for pattern, words in SHORT:
+        for pattern, key in SHORT:
             match = pattern.search(reason)
             if match:
-                return match.expand(words)
-    return " ".join(reasons[0].split()[:3]) if reasons else "no"
+                return say(key, **match.groupdict())
+    return " ".join(reasons[0].split()[:3]) if reasons else say("phrases.refused")
 
 
 def taint_text(taint: Taint) -> str:
@@ -80,7 +80,7 @@ def taint_text(taint: Taint) -> str:
 
 def helps(code: str) -> str:
     """Whether evicting pods may change the verdict."""
-    return "eviction may help" if code == "Unschedulable" else "eviction cannot help"
+    return say("phrases.eviction-may-help") if code == "Unschedulable" else say("phrases.eviction-cannot-help")
 
 
 def plural(number: int, thing: str) -> str:
@@ -116,4 +116,4 @@ def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
 def zone_title(key: str) -> str:
     """A nodeTree zone key (``region:\\x00:zone``) as people call it."""
     region, _, zone = key.partition(":\x00:")
-    return zone or region or "no zone"
+    return zone or region or say("phrases.no-zone")

@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.leader.leases import gaps, overlaps
 from sandbox.panels.leader.panel import STEPS, alarm, stats
+from sandbox.panels.words.say import say
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, Scenario, load_scenario, play
 from scheduler_engine.simulation import Simulation
@@ -160,9 +161,9 @@ def test_a_try_is_told_in_three_steps() -> None:
     assert steps(killed, 1) in ([FIRST, SECOND_STEP, THIRD], ["Fast path"])
     cut = elected(commands.Advance(5), commands.Replica(ONE, "partition"), commands.Advance(4))
     told = stats(cut, View())["rows"][0]["tried"]["steps"]
-    assert told == [STEPS["fast path", "failed"], STEPS["get", "failed"]]
+    assert told == [say(STEPS["fast path", "failed"]), say(STEPS["get", "failed"])]
     released = elected(commands.Advance(5), commands.Replica(ONE, "release"))
-    assert stats(released, View())["rows"][0]["tried"]["steps"] == [STEPS["release", "done"]]
+    assert stats(released, View())["rows"][0]["tried"]["steps"] == [say(STEPS["release", "done"])]
 
 
 def test_every_step_that_an_elector_may_take_has_words() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.blocks import block, gone_block
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -38,7 +38,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
     return {
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
-        "block": markup.join([markup.pod_block(pod, tag="span") if pod else markup.gone_block(cycle.pod)]),
+        "block": block(pod, "") if pod else gone_block(cycle.pod),
         "node": cycle.selected.node if cycle.selected else "",
         "cycle": cycle.number,
         "stage": stage,

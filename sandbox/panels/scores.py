@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import Any
 
-from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.arithmetic import score
@@ -13,7 +12,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.phrases import camel, listed
 
 PAGE = 50
 GREYS = 9
@@ -49,7 +48,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "columns": [
             {
                 "name": name,
-                "label": markup.camel(_short(name) if name.endswith("Allocation") else name),
+                "label": camel(_short(name) if name.endswith("Allocation") else name),
                 "weight": weight,
                 "grey": index % GREYS + 1,
             }

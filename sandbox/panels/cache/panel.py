@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.blocks import block
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
-from sandbox.panels.words.phrases import plural, zone_title
+from sandbox.panels.words.phrases import camel, plural, zone_title
 from sandbox.panels.words.say import say
 
 MOST = 24
@@ -46,7 +46,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "has": bool(cache.infos or taken),
         "tree": tree,
         "order_text": ", ".join(" ".join(group) for group in _rounds(cache)[:12]),
-        "assumed": markup.join(markup.pod_block(pod) for pod in assumed),
+        "assumed": [block(pod) for pod in assumed],
         "assumed_count": len(assumed),
         "dump": _dump(world, view.replica),
         "ttls": _ttls(world.assumed_ttl_us),
@@ -180,7 +180,7 @@ def _list(world: World, cycle: Cycle | None, name: str, key: str, rebuilt: tuple
     rebuilding = say("cache.rebuilt-the-same") if same else say("cache.rebuilt")
     return {
         "name": name.removesuffix("NodeInfoList"),
-        "title": markup.camel(name.removesuffix("NodeInfoList")),
+        "title": camel(name.removesuffix("NodeInfoList")),
         "says": say(key, name=name),
         "rebuilt": name in rebuilt,
         "note": rebuilding if name in rebuilt else say("cache.kept"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.blocks import Block, gone_block
+from sandbox.panels.drawing.blocks import block as pod_block
 from sandbox.panels.model.eviction_log import Drain, Plan
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, share, short_name
@@ -26,12 +27,12 @@ PLANS = {
 }
 
 
-def block(world: World, key: str, there: bool, mark: str) -> str:
+def block(world: World, key: str, there: bool, mark: str) -> Block:
     """``there``: the pod of this name is still the one in question. ``mark`` makes the button's id its own."""
     pod = world.pods.get(key)
     if pod is None or not there:
-        return markup.Markup(markup.gone_block(key))
-    return markup.Markup(markup.pod_block(pod).replace('id="p:', f'id="{mark}:', 1))
+        return gone_block(key)
+    return pod_block(pod, mark)
 
 
 def draining(world: World, node: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing import shapes
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
 from sandbox.panels.model.state import Cycle
@@ -75,7 +75,7 @@ def _row(
         "count": len(group.nodes),
         "reason": group.reasons,
         "plugin": group.plugin,
-        "strip": markup.strip([places[node] for node in group.nodes if node in places], len(places), strip),
+        "strip": shapes.strip([places[node] for node in group.nodes if node in places], len(places), strip),
         "zones": list(zones.items())[:4],
         "tokens": [{"node": node, "opened": opened and node == view.node} for node in shown],
         "more": len(group.nodes) - len(shown),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing import markup
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
@@ -14,7 +13,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.phrases import helps, phrases
+from sandbox.panels.words.phrases import camel, helps, phrases
 from sandbox.panels.words.say import say
 
 PAGE = 100
@@ -48,7 +47,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
     columns = [
-        {"name": name, "label": markup.camel(SHORTER.get(name, name)), "skipped": name in table.skipped}
+        {"name": name, "label": camel(SHORTER.get(name, name)), "skipped": name in table.skipped}
         for name in table.plugins
     ]
     shown = {"groups": groups(world, cycle, search, view)} if grouped else _rows(world, cycle, search, view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.blocks import block
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
@@ -193,9 +193,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][
             :MOST
         ],
-        "pods": markup.join(
-            markup.pod_block(pod) for pod in sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)
-        ),
+        "pods": [block(pod) for pod in sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)],
         "pod_count": len(world.pods_of(node.name)),
         "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],
         "question": short_name(cycle.pod) if cycle and word else "",

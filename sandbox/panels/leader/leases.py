@@ -1,12 +1,12 @@
-"""The time line of leases: one lane per replica over the last two minutes, as SVG."""
+"""The time line of leases: one lane per replica over the last two minutes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.drawing import markup
-from sandbox.panels.drawing.markup import Markup, esc
+from sandbox.panels.drawing import shapes
+from sandbox.panels.drawing.shapes import Rect, Shapes, Text, percent, tick
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span
 from sandbox.panels.words.amounts import SECOND, clock, seconds, short_clock
 from sandbox.panels.words.say import say
@@ -46,7 +46,7 @@ def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
     lanes = [
         {
             "name": name,
-            "svg": _lane(log, name, replica, scale, clock_us, doubled),
+            "shapes": _lane(log, name, replica, scale, clock_us, doubled),
             "says": _says(replica, scale, clock_us),
         }
         for name, replica in log.replicas.items()
@@ -56,7 +56,7 @@ def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
         "lanes": lanes,
         "axis": _axis(scale, clock_us),
         "doubled": bool(doubled),
-        "gaps": Markup("".join(_gap(start, end, scale) for start, end in empty)),
+        "gaps": [shape for start, end in empty for shape in _gap(start, end, scale)],
         "gaps_say": "; ".join(say("leader.gap", start=clock(start), end=clock(end)) for start, end in empty),
     }
 
@@ -106,14 +106,14 @@ def gaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
     return [*found, (until, clock_us)] if clock_us > until else found
 
 
-def _gap(start_us: int, end_us: int, scale: Scale) -> str:
+def _gap(start_us: int, end_us: int, scale: Scale) -> Shapes:
     """With its length, which stands beside what is too narrow for it."""
     x, end = scale.x(start_us), scale.x(end_us)
     at, anchor = ((x + end) / 2, "middle") if end - x > LABEL_WIDTH else (end + 1, "start")
     if at > 100 - LABEL_WIDTH:
         at, anchor = x - 1, "end"
-    text = f'<text class="ls-n" x="{at:.2f}%" y="15" text-anchor="{anchor}">{seconds(end_us - start_us)}</text>'
-    return _band("gap", start_us, end_us, scale, 4, 16) + text
+    text = Text("ls-n", percent(at), "15", seconds(end_us - start_us), anchor=anchor)
+    return (*_band("gap", start_us, end_us, scale, 4, 16), text)
 
 
 # --- a lane ----------------------------------------------------------------------------------------------------------
@@ -126,14 +126,14 @@ def _lane(
     scale: Scale,
     clock_us: int,
     doubled: list[tuple[int, int]],
-) -> Markup:
+) -> Shapes:
     parts = [_span(span, scale, clock_us) for span in replica.spans]
     parts += [_lease(lease, scale, clock_us) for lease in replica.leases]
-    parts += _ticks(replica, scale)
+    parts.append(_ticks(replica, scale))
     parts += [_band("both", start, end, scale, 1, HEIGHT - 2) for start, end in doubled if _leads(replica, start)]
     parts += [_flag(at_us, count, scale) for at_us, holder, count in log.takeovers if holder == name]
-    parts.append(f'<rect class="ls-now" x="{scale.x(clock_us):.2f}%" y="0" width="1.5" height="{HEIGHT}"/>')
-    return Markup("".join(parts))
+    parts.append((tick("ls-now", scale.x(clock_us), 1.5, 0, HEIGHT),))
+    return tuple(shape for part in parts for shape in part)
 
 
 def _leads(replica: Replica, at_us: int) -> bool:
@@ -143,17 +143,17 @@ def _leads(replica: Replica, at_us: int) -> bool:
     )
 
 
-def _band(classes: str, start_us: int, end_us: int, scale: Scale, y: int, height: int, fill: str = "") -> str:
+def _band(classes: str, start_us: int, end_us: int, scale: Scale, y: int, height: int, fill: str = "") -> Shapes:
     """What has only begun is drawn, too, by the least width that can be seen."""
     if end_us < max(start_us, scale.start_us) or start_us > scale.end_us:
-        return ""
+        return ()
     x = scale.x(start_us)
-    return markup.rect(f"ls-{classes}", x, max(scale.x(end_us) - x, LEAST_WIDTH), y, height, fill)
+    return (shapes.rect(f"ls-{classes}", x, max(scale.x(end_us) - x, LEAST_WIDTH), y, height, fill),)
 
 
-def _span(span: Span, scale: Scale, clock_us: int) -> str:
+def _span(span: Span, scale: Scale, clock_us: int) -> Shapes:
     if span.state == "stopped":
-        return ""
+        return ()
     end_us = clock_us if span.end_us is None else span.end_us
     drawn = _band("lead" if span.schedules else "wait", span.start_us, end_us, scale, 8, 12)
     if span.paused:
@@ -163,13 +163,13 @@ def _span(span: Span, scale: Scale, clock_us: int) -> str:
     return drawn
 
 
-def _lease(lease: Lease, scale: Scale, clock_us: int) -> str:
+def _lease(lease: Lease, scale: Scale, clock_us: int) -> Shapes:
     """What has passed of it, and what is still to come."""
     past = _band("lease", lease.start_us, min(lease.end_us, clock_us), scale, 22, 3)
-    return past + (_band("ahead", clock_us, lease.end_us, scale, 22, 3) if lease.end_us > clock_us else "")
+    return past + (_band("ahead", clock_us, lease.end_us, scale, 22, 3) if lease.end_us > clock_us else ())
 
 
-def _ticks(replica: Replica, scale: Scale) -> list[str]:
+def _ticks(replica: Replica, scale: Scale) -> Shapes:
     placed: dict[int, tuple[int, str, int]] = {}
     for at_us, outcome in replica.tries:
         if not scale.holds(at_us):
@@ -178,34 +178,28 @@ def _ticks(replica: Replica, scale: Scale) -> list[str]:
         _, other, count = placed.get(slot, (at_us, outcome, 0))
         worse = outcome if _rank(outcome) < _rank(other) else other
         placed[slot] = (at_us, worse, count + 1)
-    return [_tick(at_us, outcome, count, scale) for at_us, outcome, count in placed.values()]
+    return tuple(_tick(at_us, outcome, count, scale) for at_us, outcome, count in placed.values())
 
 
 def _rank(outcome: str) -> int:
     return WORST.index(outcome) if outcome in WORST else 0
 
 
-def _tick(at_us: int, outcome: str, count: int, scale: Scale) -> str:
+def _tick(at_us: int, outcome: str, count: int, scale: Scale) -> Rect:
     key = "leader.tick-of-several" if count > 1 else "leader.tick"
     title = say(key, at=clock(at_us), outcome=outcome, count=count - 1)
     y, height = (2, 6) if outcome == "held" else (2, 18) if outcome == "failed" else (8, 12)
-    return (
-        f'<rect class="ls-t is-{esc(outcome)}" x="{scale.x(at_us):.2f}%" y="{y}" width="2" height="{height}">'
-        f"<title>{esc(title)}</title></rect>"
-    )
+    return Rect(f"ls-t is-{outcome}", percent(scale.x(at_us)), "2", str(y), str(height), title=title)
 
 
-def _flag(at_us: int, count: int, scale: Scale) -> str:
+def _flag(at_us: int, count: int, scale: Scale) -> Shapes:
     """A takeover, with the number of transitions after it."""
     if not scale.holds(at_us):
-        return ""
+        return ()
     x = scale.x(at_us)
-    text = "+1" if count else esc(say("leader.first-takeover"))
-    title = esc(say("leader.took-the-lock", at=clock(at_us), count=count))
-    return (
-        f'<rect class="ls-over" x="{x:.2f}%" y="0" width="2" height="{HEIGHT}"/>'
-        f'<text class="ls-f" x="{min(x, 92):.2f}%" dx="5" y="7">{text}<title>{title}</title></text>'
-    )
+    text = "+1" if count else say("leader.first-takeover")
+    title = say("leader.took-the-lock", at=clock(at_us), count=count)
+    return tick("ls-over", x, 2, 0, HEIGHT), Text("ls-f", percent(min(x, 92)), "7", text, dx="5", title=title)
 
 
 # --- the scale and the words -----------------------------------------------------------------------------------------
@@ -216,17 +210,15 @@ def _step_us(scale: Scale) -> int:
     return next((step * SECOND for step in STEPS if width <= MOST_MARKS * step * SECOND), STEPS[-1] * SECOND)
 
 
-def _axis(scale: Scale, clock_us: int) -> Markup:
+def _axis(scale: Scale, clock_us: int) -> Shapes:
     step = _step_us(scale)
     first = -(-scale.start_us // step) * step
-    drawn = []
+    drawn: list[Rect | Text] = []
     for us in range(first, scale.end_us + 1, step):
         x = scale.x(us)
         anchor = "start" if x < 4 else "end" if x > 96 else "middle"
-        drawn.append(f'<rect class="ls-m" x="{x:.2f}%" y="0" width="1" height="4"/>')
-        drawn.append(f'<text class="ls-n" x="{x:.2f}%" y="15" text-anchor="{anchor}">{short_clock(us)}</text>')
-    drawn.append(f'<rect class="ls-now" x="{scale.x(clock_us):.2f}%" y="0" width="1.5" height="6"/>')
-    return Markup("".join(drawn))
+        drawn += [tick("ls-m", x, 1, 0, 4), Text("ls-n", percent(x), "15", short_clock(us), anchor=anchor)]
+    return (*drawn, tick("ls-now", scale.x(clock_us), 1.5, 0, 6))
 
 
 def _says(replica: Replica, scale: Scale, clock_us: int) -> str:

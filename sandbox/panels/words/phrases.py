@@ -38,6 +38,7 @@ SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 INSUFFICIENT = re.compile(r"Insufficient (\S+)")
+CAMEL = re.compile(r"(?<=.)(?=[A-Z])")
 HISTOGRAM = re.compile(r"^0/(\d+) nodes are available: ")
 OUTCOMES = {
     "bound": say("phrases.bound"),
@@ -111,6 +112,11 @@ def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
         elif parts:
             parts[-1] = (parts[-1][0], f"{parts[-1][1]}, {part}")
     return f"0/{head.group(1)} nodes are available:", parts, after.strip() if dot else ""
+
+
+def camel(name: str) -> list[str]:
+    """The words of a plugin's name: ``["Node", "Resources", "Fit"]``; a line may break between them."""
+    return CAMEL.split(name)
 
 
 def zone_title(key: str) -> str:

@@ -173,7 +173,7 @@ def test_assumed_pods_are_listed(simulation: Simulation) -> None:
     apply(simulation, make_pod("second").obj())
     while not found(simulation)["assumed_count"]:
         simulation.execute(commands.Stage())
-    assert 'data-pod="default/second"' in found(simulation)["assumed"]
+    assert [pod.key for pod in found(simulation)["assumed"]] == ["default/second"]
 
 
 def test_before_the_first_snapshot_the_live_list_is_there_already() -> None:

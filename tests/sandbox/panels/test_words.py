@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import World
-from sandbox.panels.drawing import markup
+from sandbox.panels.drawing.shapes import bar
 from sandbox.panels.inspector.pod_facts import facts
 from sandbox.panels.model.state import PodState
 from sandbox.panels.words.amounts import clock, cores, memory, ratio, seconds
-from sandbox.panels.words.phrases import listed, phrases, short_reason
+from sandbox.panels.words.phrases import camel, listed, phrases, short_reason
 from scheduler_engine.api.objects import Pod
+from tests.sandbox.scenarios import hatched
 
 
 @pytest.mark.parametrize(
@@ -68,19 +69,22 @@ def test_amounts_are_short() -> None:
 
 
 def test_a_bar_is_amber_up_to_the_limit_and_hatched_beyond() -> None:
-    fits = markup.bar([(1, 1000, "bound")], 1000, 4000)
-    over = markup.bar([(1, 3000, "bound")], 2000, 4000)
-    assert ('class="need"' in fits, 'class="over"' in fits) == (True, False)
-    assert ('class="need"' in over, 'class="over"' in over) == (True, True)
+    fits = [shape.classes for shape in bar(((1, 1000, "bound"),), 1000, 4000).shapes]
+    over = [shape.classes for shape in bar(((1, 3000, "bound"),), 2000, 4000).shapes]
+    assert ("need" in fits, "over" in fits) == (True, False)
+    assert ("need" in over, "over" in over) == (True, True)
 
 
 def test_a_bar_of_a_resource_that_the_node_lacks_is_all_hatched() -> None:
-    assert 'class="over"' in markup.bar([], 1, 0)
+    assert hatched(bar((), 1, 0))
 
 
-def test_markup_is_not_escaped_again_and_names_are() -> None:
-    assert markup.Markup("<i>").__html__() == "<i>"
-    assert '"&lt;b&gt;"' in markup.token("<b>")
+def test_a_line_may_break_between_the_words_of_a_plugins_name() -> None:
+    assert [camel(name) for name in ("NodeResourcesFit", "usedPVC", "x")] == [
+        ["Node", "Resources", "Fit"],
+        ["used", "P", "V", "C"],
+        ["x"],
+    ]
 
 
 def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:

@@ -11,6 +11,7 @@ import yaml
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.trace.events import Configured
@@ -20,18 +21,18 @@ DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """Ten times as fast where libyaml is there."""
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]
 SAYS = {
-    "preEnqueue": "may the pod enter activeQ?",
-    "queueSort": "who is popped first",
-    "preFilter": "once per pod, before any node",
-    "filter": "node by node; the first no ends it",
-    "postFilter": "when nothing fits",
-    "preScore": "prepares scoring",
-    "score": "0 to 100 per node, × weight",
-    "reserve": "sets things aside",
-    "permit": "approve, deny or wait",
-    "preBind": "what must be ready first",
-    "bind": "tells the API server",
-    "postBind": "clean-up",
+    "preEnqueue": "configuration.pre-enqueue",
+    "queueSort": "configuration.queue-sort",
+    "preFilter": "configuration.pre-filter",
+    "filter": "configuration.filter",
+    "postFilter": "configuration.post-filter",
+    "preScore": "configuration.pre-score",
+    "score": "configuration.score",
+    "reserve": "configuration.reserve",
+    "permit": "configuration.permit",
+    "preBind": "configuration.pre-bind",
+    "bind": "configuration.bind",
+    "postBind": "configuration.post-bind",
 }
 
 
@@ -74,7 +75,7 @@ def _point(point: str, profiles: list[tuple[str, dict[str, Any]]], usual: Plugin
     first = profiles[0][1].get(point, ())
     return {
         "name": f"{point[0].upper()}{point[1:]}",
-        "says": SAYS[point],
+        "says": say(SAYS[point]),
         "cells": [
             {"same": index > 0 and points.get(point, ()) == first, **_cell(points.get(point, ()), usual[point])}
             for index, (_, points) in enumerate(profiles)
@@ -147,6 +148,6 @@ def _changed(profile: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -
 def _short(value: Any) -> str:
     """As YAML on one line; ``not set`` for nothing."""
     if value is None:
-        return "not set"
+        return say("configuration.not-set")
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
     return text.removesuffix("...\n").strip()

@@ -13,6 +13,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import camel, listed
+from sandbox.panels.words.say import say
 
 PAGE = 50
 GREYS = 9
@@ -24,7 +25,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     base: dict[str, Any] = {"has": False, "chart": None, "pod": ""}
     if cycle is None:
-        return base | {"empty": "No pod has been scheduled yet. Scores come after Filter, when at least two nodes fit."}
+        return base | {"empty": say("scores.no-pod")}
     base["pod"] = short_name(cycle.pod)
     if cycle.score is None:
         return base | {"empty": _why_none(cycle)}
@@ -71,14 +72,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _why_none(cycle: Cycle) -> str:
     name = short_name(cycle.pod)
     if cycle.filter is None:
-        return f"{name} has not come to Score yet."
+        return say("scores.not-yet", pod=name)
     fit = len(cycle.filter.feasible)
     if fit == 0:
-        return f"No node fits {name}, so there was nothing to score."
+        return say("scores.no-node-fits", pod=name)
     if fit == 1:
-        only = cycle.filter.feasible[0]
-        return f"Only {only} fits {name}: with one node left there is nothing to compare, so no score is made."
-    return f"{name} has not come to Score yet. {fit} nodes fit."
+        return say("scores.one-node-fits", node=cycle.filter.feasible[0], pod=name)
+    return say("scores.not-yet-of-several", pod=name, count=fit)
 
 
 def _skipped(cycle: Cycle) -> list[str]:
@@ -92,7 +92,7 @@ def _short(plugin: str) -> str:
 
 def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[str, Any]:
     if not totals:
-        return {"big": "raw scores", "runner_up": "", "margin": "", "ties": "", "how": ""}
+        return {"big": say("scores.raw-scores"), "runner_up": "", "margin": "", "ties": "", "how": ""}
     best = cycle.selected.node if cycle.selected else ordered[0]
     top = max(totals.values())
     ties = (
@@ -102,12 +102,13 @@ def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[s
     )
     second = next((node for node in ordered if node != best), "")
     drawn = len(ties) > 1
+    how = ("scores.drawn" if cycle.selected else "scores.will-be-drawn") if drawn else "scores.no-draw"
     return {
         "big": f"{best}, {totals[best]}" if cycle.selected or not drawn else f"{listed(ties, 2)}, {top}",
         "runner_up": f"{second}, {totals[second]}" if second else "",
         "margin": totals[best] - totals[second] if second else "",
         "ties": listed(ties, 4),
-        "how": ("drawn" if cycle.selected else "a draw will decide") if drawn else "no draw",
+        "how": say(how),
     }
 
 
@@ -151,7 +152,7 @@ def _cell(
 ) -> tuple[str, str]:
     first_raw = raw.get(plugin, {}).get(node)
     if plugin not in weighted or node not in weighted[plugin]:
-        return ("–", "") if first_raw is None else (str(first_raw), "raw")
+        return ("–", "") if first_raw is None else (str(first_raw), say("scores.raw"))
     middle = normalized.get(plugin, {}).get(node)
     steps = str(first_raw) if first_raw == middle else f"{first_raw} → {middle}"
     return str(weighted[plugin][node]), f"{steps} × {weight}" if weight != 1 else steps

@@ -15,6 +15,13 @@ from sandbox.panels.words.phrases import helps, zone_title
 from sandbox.panels.words.say import say
 
 MOST_TOKENS = 2
+ENDS = {
+    "ok": "filter.goes-on-to-score",
+    "also": "filter.not-reported",
+    "spare": "filter.not-scored",
+    "out": "filter.not-visited",
+}
+"""Kind of a group → what becomes of its nodes; of those that are refused it is said whether eviction may help."""
 
 
 @dataclass(slots=True)
@@ -33,8 +40,9 @@ class Group:
 def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[str, Any]]:
     """The nodes that fit lead, then the reasons, the most frequent first; what is not reported comes last."""
     found: dict[tuple[str, str, str, str], Group] = {}
+    passed = say("filter.every-filter-passed")
     for node, plugin, code, reasons, _ in search.table.rows[: -1 if search.extra else None]:
-        said = ("no", plugin, "; ".join(reasons), code) if plugin else ("ok", "", "every filter passed", "")
+        said = ("no", plugin, "; ".join(reasons), code) if plugin else ("ok", "", passed, "")
         found.setdefault(said, Group(*said)).nodes.append(node)
     if view.reasons:
         for node, verdicts in search.table.also:
@@ -63,12 +71,11 @@ def _row(
 ) -> dict[str, Any]:
     zones = dict.fromkeys(titles, 0)
     for node in group.nodes:
-        zone = zone_of.get(node, "no zone")
+        zone = zone_of.get(node, zone_title(""))
         zones[zone] = zones.get(zone, 0) + 1
     opened = group.kind in ("no", "also") and view.plugin == group.plugin and view.node in group.nodes
     first = [view.node] if opened else []
     shown = [*first, *(node for node in group.nodes if node not in first)][:MOST_TOKENS]
-    ends = {"ok": "goes on to Score", "also": "not reported", "spare": "not scored", "out": "not visited"}
     strip = {"ok": "m-ok", "no": "m", "also": "m-also", "spare": "m-ok", "out": "m-out"}[group.kind]
     return {
         "kind": group.kind,
@@ -81,7 +88,7 @@ def _row(
         "more": len(group.nodes) - len(shown),
         "nodes": " ".join(group.nodes),
         "code": group.code,
-        "helps": ends.get(group.kind) or helps(group.code),
+        "helps": say(ENDS[group.kind]) if group.kind in ENDS else helps(group.code),
         "soft": group.code == "Unschedulable",
         "why": verdict(world, cycle, view.node, group.plugin) if opened else None,
     }

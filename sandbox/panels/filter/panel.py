@@ -27,8 +27,8 @@ SHORTER = {
     "NodeVolumeLimits": "VolumeLimits",
     "DynamicResources": "DynamicRes.",
 }
-ANSWERS = {"Success": "will check every node", "Skip": "skips Filter"}
-SAYS = {"z": "not run: an earlier plugin said no", "s": "skipped: its PreFilter had nothing to check"}
+ANSWERS = {"Success": "filter.will-check", "Skip": "filter.skips"}
+SAYS = {"z": "filter.not-run", "s": "filter.nothing-to-check"}
 """Class of a cell without a verdict → what it says."""
 
 
@@ -36,14 +36,15 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     base = {"pod": short_name(cycle.pod) if cycle else "", "has": False}
     if cycle is None:
-        return base | {"empty": "No pod has been scheduled yet. Press Stage until Filter runs."}
+        return base | {"empty": say("filter.no-pod")}
     pre = _pre_filter(cycle)
     search = search_of(cycle)
     if search is None:
         refused = [row for row in pre if row["code"] not in ("Success", "Skip")]
         if refused:
             return base | {"empty": "", "pre": pre, "refused": refused, "message": _message(cycle)}
-        return base | {"empty": f"{base['pod']} has not come to Filter yet.", "pre": pre, "narrowed": _narrowed(cycle)}
+        empty = say("filter.not-yet", pod=base["pod"])
+        return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle)}
     table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
     columns = [
@@ -75,14 +76,21 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _pre_filter(cycle: Cycle) -> list[dict[str, Any]]:
     verdicts = cycle.pre_filter.verdicts if cycle.pre_filter else ()
     return [
-        {"plugin": plugin, "code": code, "says": ANSWERS.get(code, "says no"), "reasons": "; ".join(reasons)}
+        {
+            "plugin": plugin,
+            "code": code,
+            "says": say(ANSWERS.get(code, "filter.says-no")),
+            "reasons": "; ".join(reasons),
+        }
         for plugin, code, reasons in verdicts
     ]
 
 
 def _narrowed(cycle: Cycle) -> str:
     names = cycle.pre_filter.node_names if cycle.pre_filter else None
-    return "" if names is None else f"Only these nodes will be looked at: {', '.join(names) or 'none'}."
+    if names is None:
+        return ""
+    return say("filter.only-these", nodes=", ".join(names)) if names else say("filter.only-none")
 
 
 def _message(cycle: Cycle) -> dict[str, Any] | None:
@@ -176,14 +184,14 @@ class _Rows:
                 cell = self._refusal((node, plugin, code, reasons, nominated), "n also")
             else:
                 kind = "s" if plugin in self.skipped else "y" if reached else "z"
-                cell = {"kind": kind, "plugin": "", "title": SAYS.get(kind, "")}
+                cell = {"kind": kind, "plugin": "", "title": say(SAYS[kind]) if kind in SAYS else ""}
             cells.append({**cell, "opened": plugin == opened})
         return cells
 
     def _refusal(self, row: Row, kind: str) -> dict[str, Any]:
         title = "; ".join(row[3])
         if kind != "n":
-            title = f"not reported by Kubernetes: {title}"
+            title = say("filter.not-reported-by-kubernetes", reasons=title)
         return {"kind": kind, "plugin": row[1], "title": title, "brief": self.briefs.of(row)}
 
     def _code(self, row: Row) -> dict[str, str]:
@@ -191,6 +199,6 @@ class _Rows:
         node, failed, code, _, _ = row
         if not failed:
             spare = self.search.extra and node == self.search.visited[-1]
-            title, word = (say(NOT_NEEDED), "fits, not needed") if spare else ("every filter passed", "fits")
-            return {"sign": "yes", "title": title, "word": word}
+            title, word = (NOT_NEEDED, "filter.not-needed") if spare else ("filter.every-filter-passed", "filter.fits")
+            return {"sign": "yes", "title": say(title), "word": say(word)}
         return {"sign": "up" if code == "Unschedulable" else "lock", "title": code, "word": helps(code)}

@@ -10,6 +10,8 @@ from sandbox.panels.metrics.usage import Usage, Value
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, cores, memory, short_clock
+from sandbox.panels.words.phrases import zone_title
+from sandbox.panels.words.say import say
 from scheduler_engine.trace.counters import QUEUES, Histogram
 
 MOST = 8
@@ -18,12 +20,23 @@ MOST = 8
 LOOKS = tuple(f"l{number}" for number in range(1, MOST + 1))
 MEANING = {"scheduled": "ok", "unschedulable": "no", "error": "err"}
 NOTES = {
-    "active": "in activeQ",
-    "backoff": "in backoffQ",
+    "active": "metrics.in-active",
+    "backoff": "metrics.in-backoff",
     "unschedulable": "",
-    "gated": "by PreEnqueue",
+    "gated": "metrics.gated",
 }
-LANES = {"active": "activeQ", "backoff": "backoffQ", "unschedulable": "unschedulable pods"}
+LANES = {
+    "active": "metrics.came-into-active",
+    "backoff": "metrics.came-into-backoff",
+    "unschedulable": "metrics.came-into-unschedulable",
+}
+PREEMPTION = {"attempts": "metrics.preemption-attempts", "victims": "metrics.preemption-victims"}
+SHARES = {
+    ("cpu", "zone"): "metrics.cpu-by-zone",
+    ("memory", "zone"): "metrics.memory-by-zone",
+    ("cpu", "node"): "metrics.cpu-by-node",
+    ("memory", "node"): "metrics.memory-by-node",
+}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -54,15 +67,16 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _pending(series: Series) -> dict[str, Any]:
     lines = series.of("pending")
-    found = [(queue, NOTES[queue], lines[queue]) for queue in QUEUES if queue in lines]
-    return _chart("pending", "Pending pods", "scheduler_pending_pods", "by queue", found)
+    notes = {queue: say(key) if key else "" for queue, key in NOTES.items()}
+    found = [(queue, notes[queue], lines[queue]) for queue in QUEUES if queue in lines]
+    return _chart("pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), found)
 
 
 def _incoming(series: Series, queue: str) -> dict[str, Any]:
     lines = {event: line for (into, event), line in series.of("incoming").items() if into == queue}
     found = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
-    title = f"Came into {LANES[queue]}"
-    return _counted(f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", "by event", found)
+    title, note = say(LANES[queue]), say("metrics.by-event")
+    return _counted(f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, found)
 
 
 def _attempts(series: Series) -> dict[str, Any]:
@@ -70,24 +84,30 @@ def _attempts(series: Series) -> dict[str, Any]:
     several = len({profile for _, profile in lines}) > 1
     found = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
     looks = [MEANING[label] for label, _, _ in found] if not several else LOOKS
-    return _counted("attempts", "Attempts", "scheduler_schedule_attempts_total", "by result", found, looks)
+    title, note = say("metrics.attempts"), say("metrics.by-result")
+    return _counted("attempts", title, "scheduler_schedule_attempts_total", note, found, looks)
 
 
 def _preemption(series: Series) -> dict[str, Any]:
-    found = [(label, "", line) for label, line in series.of("preemption").items()]
+    found = [(say(PREEMPTION[label]), "", line) for label, line in series.of("preemption").items()]
     metric = "scheduler_preemption_attempts_total, …_victims"
-    return _counted("preemption", "Preemption", metric, "victims: pods chosen to go", found)
+    return _counted("preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), found)
 
 
 def _usage(series: Series, resource: str, scope: str) -> dict[str, Any]:
     present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
     present.sort(key=lambda item: -(item[1].last or 0))
-    found = [(name or "no zone", _room(series.usage, resource, scope, name), line) for name, line in present]
+    found = [(name or zone_title(""), _room(series.usage, resource, scope, name), line) for name, line in present]
     zones = [zone for zone, of in series.usage.zones if of == resource]
     known = len(series.usage.nodes if scope == "node" else zones)
-    among = f", fullest of the first {MOST_LINES}" if known > MOST_LINES else ", fullest first" if known > MOST else ""
-    chart = _chart(f"{resource}-{scope}", f"{resource} by {scope}", "", f"requested{among}", found, unit="%")
+    chart = _chart(f"{resource}-{scope}", say(SHARES[resource, scope]), "", _requested(known), found, unit="%")
     return chart | {"more": max(0, known - len(chart["rows"]))}
+
+
+def _requested(known: int) -> str:
+    if known > MOST_LINES:
+        return say("metrics.requested-fullest-of", count=MOST_LINES)
+    return say("metrics.requested-fullest-first") if known > MOST else say("metrics.requested")
 
 
 def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
@@ -98,20 +118,22 @@ def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
         asked = usage.asked.get(name, {}).get(resource, 0)
         total = usage.nodes[name].allocatable[resource]
     show = cores if resource == "cpu" else memory
-    return f"{show(asked)} of {show(total)}"
+    return say("metrics.room", asked=show(asked), total=show(total))
 
 
 def _per_pod(histogram: Histogram) -> dict[str, Any]:
     """Bars: how many pods were bound at which attempt."""
     lows = (1, *(bound + 1 for bound in histogram.bounds[:-1]))
     labels = [str(low) if low == high else f"{low}–{high}" for low, high in zip(lows, histogram.bounds, strict=True)]
-    labels.append(f"over {histogram.bounds[-1]}")
+    labels.append(say("metrics.over", number=histogram.bounds[-1]))
     rows = [
         {"look": "", "name": label, "note": "", "now": str(count), "highest": ""}
         for label, count in zip(labels, histogram.counts, strict=True)
     ]
-    chart = _frame("per-pod", "Attempts until bound", "scheduler_pod_scheduling_attempts", "pods by attempts")
-    chart |= {"rows": rows if histogram.count else [], "heads": ("attempts", "pods")}
+    title, note = say("metrics.per-pod"), say("metrics.per-pod-note")
+    chart = _frame("per-pod", title, "scheduler_pod_scheduling_attempts", note)
+    heads = (say("metrics.attempts-column"), say("metrics.pods-column"))
+    chart |= {"rows": rows if histogram.count else [], "heads": heads}
     return chart | {"drawn": {"bars": labels, "counts": histogram.counts, "top": max(histogram.counts), "unit": ""}}
 
 
@@ -119,7 +141,8 @@ def _per_pod(histogram: Histogram) -> dict[str, Any]:
 
 
 def _frame(name: str, title: str, metric: str, note: str) -> dict[str, Any]:
-    return {"id": name, "title": title, "metric": metric, "note": note, "more": 0, "heads": ("", "now", "highest")}
+    heads = ("", say("metrics.now-column"), say("metrics.highest-column"))
+    return {"id": name, "title": title, "metric": metric, "note": note, "more": 0, "heads": heads}
 
 
 def _chart(
@@ -159,7 +182,10 @@ def _counted(
 ) -> dict[str, Any]:
     """A chart of counters: their highest value is the present one."""
     chart = _chart(name, title, metric, note, found, looks=looks)
-    return chart | {"heads": ("", "total"), "rows": [row | {"highest": ""} for row in chart["rows"]]}
+    return chart | {
+        "heads": ("", say("metrics.total-column")),
+        "rows": [row | {"highest": ""} for row in chart["rows"]],
+    }
 
 
 def _shown(value: Value, unit: str) -> str:

@@ -15,6 +15,7 @@ from sandbox.panels.nodes.ranking import history, ranking
 from sandbox.panels.nodes.usage import users
 from sandbox.panels.view import View
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.config.kubelet import API_VERSION, DEFAULT_HARD, KIND
 
 PAGE = 50
@@ -34,19 +35,19 @@ def configuration_text(data: dict[str, Any]) -> str:
 
 
 PRESETS = tuple(
-    (name, title, configuration_text(data))
-    for name, title, data in (
-        ("default", "Default", DEFAULT),
-        ("hard", "500Mi hard", {"evictionHard": {"memory.available": "500Mi"}}),
-        ("soft", "1.5Gi soft for 1m30s", SOFT),
+    (name, key, configuration_text(data))
+    for name, key, data in (
+        ("default", "nodes.default", DEFAULT),
+        ("hard", "nodes.hard", {"evictionHard": {"memory.available": "500Mi"}}),
+        ("soft", "nodes.soft", SOFT),
         (
             "reclaim",
-            "reclaim 500Mi more",
+            "nodes.reclaim",
             {"evictionHard": {"memory.available": "500Mi"}, "evictionMinimumReclaim": {"memory.available": "500Mi"}},
         ),
     )
 )
-"""(id, title, text) of configurations to start from."""
+"""(id, key of the title, text) of configurations to start from."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -108,5 +109,5 @@ def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
         "given": given is not None,
         "thresholds": thresholds,
         "yaml": PRESETS[0][2] if given is None else configuration_text(given),
-        "presets": PRESETS,
+        "presets": tuple((name, say(key), text) for name, key, text in PRESETS),
     }

@@ -16,15 +16,17 @@ from scheduler_engine.trace import events as ev
 MOST = 50
 Row = tuple[str, bool, int, int, int, int, str, str]
 WITHOUT_REQUESTS = ("inodes", "pids")
-GROUPS = {"inodes": ("uses inodes", "uses no inodes"), "pids": ("", "")}
+GROUPS = {"inodes": ("nodes.uses-inodes", "nodes.uses-no-inodes"), "pids": ("", "")}
 """Resource → the group that goes first, and the one that goes last."""
-BY_REQUEST = ("exceeds its request", "stays within its request")
-NOTES = {
-    "inodes": (
-        "Inodes cannot be requested, so whoever uses any exceeds its request and goes first, whatever the priority. "
-        "The documentation of Kubernetes speaks of priority alone; this is what the kubelet does."
-    )
+BY_REQUEST = ("nodes.exceeds-its-request", "nodes.within-its-request")
+NOTES = {"inodes": "nodes.inodes-note"}
+EVICTED = {
+    (False, False): "nodes.evicted-at-once",
+    (False, True): "nodes.evicted-at-once-to-reclaim",
+    (True, False): "nodes.evicted",
+    (True, True): "nodes.evicted-to-reclaim",
 }
+"""(the pod has time to end, the signal is above its threshold again) → how it was evicted."""
 
 REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 
@@ -58,7 +60,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> di
                 "exceeds": exceeds,
                 "priority": priority,
                 "usage": amount(told.signal, used),
-                "request": amount(told.signal, request) if request else "none",
+                "request": amount(told.signal, request) if request else say("nodes.no-request"),
                 "over": _signed(told.signal, over),
                 "qos": qos,
                 "victim": key == victim,
@@ -71,7 +73,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> di
         "resource": told.resource,
         "requests": told.resource not in WITHOUT_REQUESTS,
         "rows": rows,
-        "note": NOTES.get(told.resource, ""),
+        "note": say(NOTES[told.resource]) if told.resource in NOTES else "",
         "more": max(0, len(told.rows) - MOST),
         "spared": bool(rows) and not victim,
     }
@@ -81,11 +83,13 @@ def why(told: ev.EvictionRanked, index: int) -> str:
     """What parts a row from the one above it, the first one from the one below: the first criterion that differs."""
     row = told.rows[index]
     if row[2] >= CRITICAL_PRIORITY:
-        return "critical: never evicted by a kubelet"
-    start = GROUPS.get(told.resource, BY_REQUEST)[not row[1]]
+        return say("nodes.critical")
+    group = GROUPS.get(told.resource, BY_REQUEST)[not row[1]]
     beside = told.rows[index - 1 if index else 1] if len(told.rows) > 1 else None
-    reason = _difference(told, row, beside) if beside else "nobody else is there"
-    return f"{start}; {reason}" if start and reason else start or reason
+    reason = _difference(told, row, beside) if beside else say("nodes.nobody-else")
+    if not group:
+        return reason
+    return say("nodes.group-and-reason", group=say(group), reason=reason) if reason else say(group)
 
 
 def _difference(told: ev.EvictionRanked, row: Row, beside: Row) -> str:
@@ -94,17 +98,19 @@ def _difference(told: ev.EvictionRanked, row: Row, beside: Row) -> str:
     if row[1] != beside[1]:
         return ""
     if row[2] != beside[2]:
-        return f"priority {row[2]}, {'lower' if row[2] < beside[2] else 'higher'} than that of {name}"
+        key = "nodes.lower-priority" if row[2] < beside[2] else "nodes.higher-priority"
+        return say(key, priority=row[2], pod=name)
     if row[5] != beside[5]:
-        what = "over its request" if told.resource not in WITHOUT_REQUESTS else _in_use(row, beside)
-        return f"{_signed(told.signal, row[5])} {what}, {'more' if row[5] > beside[5] else 'less'} than {name}"
-    return f"equal to {name}: by name"
+        used = "nodes.over-its-request" if told.resource not in WITHOUT_REQUESTS else _in_use(row, beside)
+        key = "nodes.more-than" if row[5] > beside[5] else "nodes.less-than"
+        return say(key, used=say(used, amount=_signed(told.signal, row[5])), pod=name)
+    return say("nodes.equal", pod=name)
 
 
 def _in_use(row: Row, beside: Row) -> str:
     """Kubernetes takes requested bytes off a number of inodes; nobody needs to know while nobody requests any."""
     plain = row[3] == row[5] and beside[3] == beside[5]
-    return "in use" if plain else "in use, less the bytes of ephemeral storage that it requests"
+    return "nodes.in-use" if plain else "nodes.in-use-less-requests"
 
 
 def _signed(signal: str, number: int) -> str:
@@ -114,20 +120,20 @@ def _signed(signal: str, number: int) -> str:
 def _deed(world: World, deed: Deed) -> dict[str, Any]:
     event = deed.event
     if isinstance(event, ev.NodeResourcesReclaimed):
-        names = listed([short_name(name) for name in event.names])
+        freed = amount("nodefs.available", event.freed)
         return {
             "at": short_clock(deed.at_us),
             "kind": "reclaimed",
             "title": say(REMOVED[event.what], count=len(event.names)),
-            "text": f"{names}: {amount('nodefs.available', event.freed)} freed, before any pod is evicted",
+            "text": say("nodes.freed", names=listed([short_name(name) for name in event.names]), amount=freed),
             "pod": "",
         }
-    grace = f"{event.grace_seconds} s to end" if event.grace_seconds else "ended at once"
+    note = EVICTED[bool(event.grace_seconds), deed.above]
     return {
         "at": short_clock(deed.at_us),
         "kind": "evicted",
         "title": short_name(event.pod),
-        "note": f"{event.signal}, {grace}{', to reclaim the minimum' if deed.above else ''}",
+        "note": say(note, signal=event.signal, seconds=event.grace_seconds),
         "text": event.message,
         "pod": event.pod,
     }

@@ -9,6 +9,7 @@ from sandbox.panels.facts.owned import Alike
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 
 
 def budgets(world: World, groups: Alike, most: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], int]:
@@ -28,7 +29,7 @@ def _row(budget: Budget) -> dict[str, Any]:
         "key": budget.key,
         "name": short_name(budget.key),
         "rule": budget.rule,
-        "selector": str(budget.selector) or "every pod",
+        "selector": str(budget.selector) or say("workloads.selects-every-pod"),
         "allowed": budget.allowed,
         "said": "yes" if budget.allowed else "no",
         "healthy": budget.healthy,

@@ -12,6 +12,7 @@ from sandbox.panels.facts.owned import Manifest, condition, is_waiting
 from sandbox.panels.model.state import PodState
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 
 NUMBERS: dict[str, tuple[str, str, str, str]] = {
     "Deployment": ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
@@ -26,6 +27,14 @@ SCALABLE = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
 BAD_WHEN_TRUE = ("ReplicaFailure", "Failed", "FailureTarget")
 NEUTRAL = ("Suspended", "SuccessCriteriaMet")
+RECREATE = ("workloads.recreate", "workloads.recreate-leaving")
+ROLLING_UPDATE = ("workloads.rolling-update", "workloads.rolling-update-leaving")
+"""What is said while pods are updated, and then while old ones leave."""
+JOB_ENDS = (
+    ("Complete", "yes", "workloads.job-complete"),
+    ("Failed", "", "workloads.job-failed"),
+    ("Suspended", "wait", "workloads.job-suspended"),
+)
 
 
 def spec_of(manifest: Manifest) -> Manifest:
@@ -48,12 +57,13 @@ def desired(manifest: Manifest) -> int | None:
 def numbers(manifest: Manifest) -> list[dict[str, Any]]:
     """Current, updated, ready, available; ``short``: less than desired."""
     wanted, status = desired(manifest) or 0, status_of(manifest)
-    titles = ("Active" if manifest["kind"] == "Job" else "Current", "Updated", "Ready", "Available")
+    current = "workloads.active-pods" if manifest["kind"] == "Job" else "workloads.current-pods"
+    titles = (current, "workloads.updated-pods", "workloads.ready-pods", "workloads.available-pods")
     made = []
     for title, field in zip(titles, NUMBERS[manifest["kind"]], strict=True):
         number = int(status.get(field) or 0)
         short = bool(field) and number < wanted and manifest["kind"] != "Job"
-        made.append({"title": title, "text": str(number) if field else "–", "short": short})
+        made.append({"title": say(title), "text": str(number) if field else "–", "short": short})
     return made
 
 
@@ -87,8 +97,7 @@ def _waits_for(pods: Iterable[PodState]) -> str:
     if not waiting:
         return ""
     first = next((pod for pod in waiting if not pod.node), waiting[0])
-    several = f"{len(waiting)} pods, first " if len(waiting) > 1 else ""
-    return f"waits for {several}{short_name(first.key)}: {condition(first)}"
+    return say("workloads.waits-for", count=len(waiting), pod=short_name(first.key), condition=condition(first))
 
 
 Said = tuple[str, str]
@@ -103,17 +112,17 @@ def _deployment(manifest: Manifest) -> Said:
     wanted, (current, updated, _, available) = desired(manifest) or 0, _counts(manifest)
     spec = spec_of(manifest)
     if spec.get("paused"):
-        return "wait", "paused: a changed template waits until spec.paused is false"
-    how = "recreate" if (spec.get("strategy") or {}).get("type") == "Recreate" else "rolling update"
-    if updated < wanted and (current > updated or how == "recreate"):
-        return "wait", f"{how}: {updated} of {wanted} updated"
+        return "wait", say("workloads.paused")
+    recreates = (spec.get("strategy") or {}).get("type") == "Recreate"
+    updating, leaving = RECREATE if recreates else ROLLING_UPDATE
+    if updated < wanted and (current > updated or recreates):
+        return "wait", say(updating, updated=updated, wanted=wanted)
     if updated < wanted:
-        return "wait", f"{updated} of {plural(wanted, 'pod')} made"
+        return "wait", say("workloads.made", made=updated, pods=plural(wanted, "pod"))
     if current > updated:
-        left = "last old pod has" if current - updated == 1 else f"{current - updated} old pods have"
-        return "wait", f"{how}: all {wanted} updated, the {left} yet to go"
+        return "wait", say(leaving, count=current - updated, wanted=wanted)
     if available < wanted:
-        return "wait", f"{available} of {wanted} available"
+        return "wait", say("workloads.available", available=available, wanted=wanted)
     return _whole(wanted)
 
 
@@ -124,54 +133,63 @@ def _stateful_set(manifest: Manifest) -> Said:
     partition = int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
     if status.get("currentRevision") != status.get("updateRevision") and updated < wanted - partition:
         if strategy.get("type") == "OnDelete":
-            return "wait", f"OnDelete: {updated} of {wanted} updated; the others when somebody deletes them"
-        return "wait", f"rolling update, from the highest number down: {updated} of {wanted - partition} updated"
+            return "wait", say("workloads.on-delete", updated=updated, wanted=wanted)
+        return "wait", say("workloads.rolling-down", updated=updated, wanted=wanted - partition)
     if ready < wanted or current != wanted:
-        one_by_one = spec.get("podManagementPolicy") != "Parallel"
-        return "wait", f"{ready} of {wanted} ready{', one after the other' if one_by_one else ''}"
+        if spec.get("podManagementPolicy") == "Parallel":
+            return "wait", say("workloads.ready-of", ready=ready, wanted=wanted)
+        return "wait", say("workloads.ready-one-by-one", ready=ready, wanted=wanted)
     return _whole(wanted)
 
 
 def _daemon_set(manifest: Manifest) -> Said:
-    wanted, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
+    said, text = _on_nodes(manifest)
     wrong = int(status_of(manifest).get("numberMisscheduled") or 0)
-    note = f"; {plural(wrong, 'pod')} where none should run" if wrong else ""
+    return said, say("workloads.misscheduled", text=text, pods=plural(wrong, "pod")) if wrong else text
+
+
+def _on_nodes(manifest: Manifest) -> Said:
+    wanted, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
+    nodes = plural(wanted, "node")
     if not wanted:
-        return "", f"no node is meant for it{note}"
+        return "", say("workloads.no-node")
     if updated < wanted:
-        return "wait", f"rolling update: {updated} of {plural(wanted, 'node')} updated{note}"
+        return "wait", say("workloads.rolling-over-nodes", updated=updated, nodes=nodes)
     if ready < wanted:
-        return "wait", f"ready on {ready} of {plural(wanted, 'node')}{note}"
-    return "yes", f"one on each of {plural(wanted, 'node')}{note}"
+        return "wait", say("workloads.ready-on", ready=ready, nodes=nodes)
+    return "yes", say("workloads.one-on-each", nodes=nodes)
 
 
 def _replica_set(manifest: Manifest) -> Said:
     wanted, (current, _, ready, _) = desired(manifest) or 0, _counts(manifest)
     if current < wanted:
-        return "wait", f"{current} of {plural(wanted, 'pod')} made"
-    return ("wait", f"{ready} of {wanted} ready") if ready < wanted else _whole(wanted)
+        return "wait", say("workloads.made", made=current, pods=plural(wanted, "pod"))
+    if ready < wanted:
+        return "wait", say("workloads.ready-of", ready=ready, wanted=wanted)
+    return _whole(wanted)
 
 
 def _job(manifest: Manifest) -> Said:
-    spec, status = spec_of(manifest), status_of(manifest)
+    status, pods = status_of(manifest), _succeeded(manifest)
+    true = {item.get("type") for item in status.get("conditions") or () if item.get("status") == "True"}
+    for kind, said, key in JOB_ENDS:
+        if kind in true:
+            return said, say(key, pods=pods)
+    return "wait", say("workloads.job-runs", pods=pods, most=spec_of(manifest).get("parallelism", 1))
+
+
+def _succeeded(manifest: Manifest) -> str:
+    status, wanted = status_of(manifest), desired(manifest)
     done, failed = int(status.get("succeeded") or 0), int(status.get("failed") or 0)
-    wanted = desired(manifest)
-    of = "" if wanted is None else f" of {wanted}"
-    text = f"{done}{of} succeeded, {failed} failed"
-    ended = {item.get("type"): item for item in status.get("conditions") or () if item.get("status") == "True"}
-    if "Complete" in ended:
-        return "yes", f"{text}: complete"
-    if "Failed" in ended:
-        return "", f"{text}: given up"
-    if "Suspended" in ended:
-        return "wait", f"{text}; suspended"
-    return "wait", f"{text}; at most {spec.get('parallelism', 1)} at a time"
+    if wanted is None:
+        return say("workloads.succeeded", done=done, failed=failed)
+    return say("workloads.succeeded-of", done=done, wanted=wanted, failed=failed)
 
 
 def _whole(wanted: int) -> Said:
     if not wanted:
-        return "", "scaled to 0"
-    return "yes", {1: "the one pod is ready", 2: "both pods are ready"}.get(wanted, f"all {wanted} pods are ready")
+        return "", say("workloads.scaled-to-0")
+    return "yes", say("workloads.both-ready") if wanted == 2 else say("workloads.all-ready", count=wanted)
 
 
 WORDS: dict[str, Callable[[Manifest], Said]] = {

@@ -14,6 +14,7 @@ from sandbox.panels.facts.owned import Alike
 from sandbox.panels.facts.skew import ZONE_KEYS
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
+from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 
@@ -21,6 +22,7 @@ MOST_DOMAINS = 8
 """So many domains are listed; of more only the emptiest and the fullest are named."""
 MOST_PIPS = 6
 HARD = "DoNotSchedule"
+SKEWS = {"yes": "workloads.skew-kept", "no": "workloads.skew-broken", "soft": "workloads.skew-only-preferred"}
 Counts = dict[str, int]
 
 
@@ -77,18 +79,13 @@ def _domains(crowds: Crowds, constraint: Constraint, together: list[Constraint],
 def _verdict(constraint: Constraint, counts: Counts, action: str) -> dict[str, Any]:
     lowest = 0 if len(counts) < constraint.min_domains else min(counts.values(), default=0)
     skew, most = max(counts.values(), default=0) - lowest, constraint.max_skew
-    said, sign = ("yes", "≤") if skew <= most else ("no" if action == HARD else "soft", ">")
-    text = f"skew {skew} {sign} maxSkew {most}"
-    if said == "no":
-        text += "; nobody moves pods once they run"
-    elif said == "soft":
-        text += "; ScheduleAnyway only prefers less"
+    said = "yes" if skew <= most else "no" if action == HARD else "soft"
     few = len(counts) < constraint.min_domains
     return {
         "said": said,
-        "text": text,
-        "selector": str(constraint.selector) or "nobody",
-        "note": f"fewer than minDomains {constraint.min_domains}, so the fewest counts as 0" if few else "",
+        "text": say(SKEWS[said], skew=skew, most=most),
+        "selector": str(constraint.selector) or say("workloads.selects-nobody"),
+        "note": say("workloads.few-domains", least=constraint.min_domains) if few else "",
     }
 
 
@@ -123,8 +120,14 @@ def _line(key: str, counts: Counts, app: int) -> dict[str, Any]:
 def _many(ordered: list[tuple[str, int]], lowest: int, highest: int, key: str) -> str:
     emptiest = [name for name, number in ordered if number == lowest]
     fullest = [name for name, number in ordered if number == highest]
-    least, most = (names[0] + (f" and {len(names) - 1} more" if names[1:] else "") for names in (emptiest, fullest))
     domains = say("things.of the key", count=len(ordered), name=key)
     if lowest == highest:
-        return f"{lowest} in each of {domains}"
-    return f"{domains}: {lowest} in {least}, {highest} in {most}"
+        return say("workloads.same-in-each", pods=lowest, domains=domains)
+    return say(
+        "workloads.fewest-and-most",
+        domains=domains,
+        lowest=lowest,
+        emptiest=listed(emptiest, 1),
+        highest=highest,
+        fullest=listed(fullest, 1),
+    )

@@ -10,6 +10,7 @@ from sandbox.panels.facts.node_conditions import is_bad
 from sandbox.panels.model.state import NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, share, short_name
+from sandbox.panels.words.say import say
 
 
 def of_pod(world: World, pod: PodState) -> dict[str, Any]:
@@ -22,11 +23,11 @@ def of_pod(world: World, pod: PodState) -> dict[str, Any]:
         "answer": {
             "code": request.code,
             "refused": request.refused,
-            "text": request.message or "allowed",
+            "text": request.message or say("inspector.allowed"),
             "cause": request.cause,
             "at": clock(request.at_us),
             "times": request.times,
-            "by": f"drain of {request.asked_by}" if request.asked_by else "",
+            "by": say("inspector.by-drain", node=request.asked_by) if request.asked_by else "",
         }
         if request
         else None,

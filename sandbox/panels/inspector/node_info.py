@@ -9,6 +9,7 @@ from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import memory, short_name, shown
 from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.say import say
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 
@@ -33,20 +34,25 @@ def node_info(world: World, name: str) -> dict[str, Any]:
         ("PVCRefCounts", _cut(f"{key} ×{count}" for key, count in info.pvc_ref_counts.items())),
         ("Generation", _generation(cache, name, info.generation)),
     )
-    return {"rows": [(term, text or "none") for term, text in rows], "differs": _difference(world, name, info)}
+    return {
+        "rows": [(term, text or say("inspector.none")) for term, text in rows],
+        "differs": _difference(world, name, info),
+    }
 
 
 def _pods(cache: CacheState, infos: list[PodInfo]) -> str:
     return _cut(
-        f"{short_name(item.pod.key)} (assumed)" if item.pod.uid in cache.assumed else short_name(item.pod.key)
+        say("inspector.assumed-pod", pod=short_name(item.pod.key))
+        if item.pod.uid in cache.assumed
+        else short_name(item.pod.key)
         for item in infos
     )
 
 
 def _cut(parts: Iterable[str]) -> str:
     found = list(parts)
-    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-    return ", ".join(found[:MOST]) + more
+    names = ", ".join(found[:MOST])
+    return say("lists.more", names=names, count=len(found) - MOST) if len(found) > MOST else names
 
 
 def _resource(held: Resource, pods: int | None = None) -> str:
@@ -54,13 +60,18 @@ def _resource(held: Resource, pods: int | None = None) -> str:
     named = {"cpu": held.milli_cpu, "memory": held.memory, "ephemeral-storage": held.ephemeral_storage, **held.scalar}
     texts = [f"{name.rpartition('/')[2]} {shown(name, number)}" for name, number in named.items() if number]
     if pods is not None and held.allowed_pod_number:
-        texts.append(f"{held.allowed_pod_number} pods")
+        texts.append(plural(held.allowed_pod_number, "pod"))
     return ", ".join(texts)
 
 
 def _images(info: NodeInfo) -> str:
     return _cut(
-        f"{name.rpartition('/')[2]}, {memory(state.size)}, on {plural(state.num_nodes, 'node')}"
+        say(
+            "inspector.image-state",
+            image=name.rpartition("/")[2],
+            size=memory(state.size),
+            nodes=plural(state.num_nodes, "node"),
+        )
         for name, state in info.image_states.items()
     )
 
@@ -68,8 +79,10 @@ def _images(info: NodeInfo) -> str:
 def _generation(cache: CacheState, name: str, generation: int) -> str:
     copied = cache.copied.get(name)
     if copied is None:
-        return f"{generation}; the last snapshot has no copy"
-    return f"{generation}; the last snapshot has {'this one' if copied == generation else copied}"
+        return say("inspector.never-copied", generation=generation)
+    if copied == generation:
+        return say("inspector.copied", generation=generation)
+    return say("inspector.copied-before", generation=generation, copied=copied)
 
 
 def _difference(world: World, name: str, info: NodeInfo) -> str:
@@ -77,9 +90,5 @@ def _difference(world: World, name: str, info: NodeInfo) -> str:
     there = {pod.key for pod in world.pods_of(name) if pod.pod.node_name}
     here = {item.pod.key for item in info.pods if item.pod.uid not in world.cache.assumed}
     missing, redundant = sorted(there - {item.pod.key for item in info.pods}), sorted(here - there)
-    parts = []
-    if missing:
-        parts.append(f"The cache does not count {listed([short_name(key) for key in missing])} here")
-    if redundant:
-        parts.append(f"The cache still counts {listed([short_name(key) for key in redundant])} here")
-    return ". ".join(parts) + ("." if parts else "")
+    sentences = (("inspector.cache-lacks", missing), ("inspector.cache-still-counts", redundant))
+    return " ".join(say(key, pods=listed([short_name(pod) for pod in pods])) for key, pods in sentences if pods)

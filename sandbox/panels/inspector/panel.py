@@ -18,10 +18,18 @@ from sandbox.panels.model.steps import untouched
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
-from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text
+from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text, zone_title
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 
 MOST = 12
+LANES = {
+    "inFlight": "inspector.being-scheduled",
+    "unschedulablePods": "inspector.unschedulable",
+    "errorBackoffQ": "inspector.error-backoff",
+    "gated": "inspector.gated",
+}
+ENDED = {"Succeeded": "inspector.succeeded", "Failed": "inspector.failed"}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -93,46 +101,47 @@ def _move(world: World, queued: Queued) -> dict[str, Any]:
     came, answer = queued.came, queued.answer
     return {
         "at": clock(queued.at_us),
-        "source": came.source or "outside",
-        "target": came.target or "out",
+        "source": came.source or say("inspector.outside"),
+        "target": came.target or say("inspector.out"),
         "cause": f"{came.cause} {short_name(queued.about)}".strip(),
-        "hint": f"{answer.plugin} answered {answer.verdict} to {answer.cluster_event}" if answer else "",
+        "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=answer.cluster_event)
+        if answer
+        else "",
         "why": answer.why if answer else "",
         "origin": origin(world, queued),
     }
 
 
 def _state(world: World, pod: PodState) -> str:
-    queued = world.queue.get(pod.key)
-    lanes = {
-        "inFlight": "being scheduled",
-        "unschedulablePods": "unschedulable",
-        "errorBackoffQ": "backoffQ",
-        "gated": "gated",
-    }
-    nominated = world.nominations.get(pod.key)
-    note = f", nominated to {nominated}" if nominated and not pod.node else ""
     if pod.state == "terminating":
-        left = seconds(pod.left_us(world.clock_us))
-        return f"terminating on {pod.node}, {left} left" if pod.node else "terminating"
+        if not pod.node:
+            return say("inspector.terminating")
+        return say("inspector.terminating-on", node=pod.node, left=seconds(pod.left_us(world.clock_us)))
     if pod.pod.finished:
         return _ended(pod.pod)
     if pod.state == "assumed":
-        return f"assumed on {pod.node}, not yet bound"
+        return say("inspector.assumed", node=pod.node)
     if pod.state == "bound":
-        return f"bound to {pod.node}"
-    if queued is not None:
-        return f"{lanes.get(queued.lane, 'in ' + queued.lane)}{note}"
-    return f"waiting{note}"
+        return say("inspector.bound", node=pod.node)
+    state, nominated = _waiting(world.queue.get(pod.key)), world.nominations.get(pod.key)
+    return say("inspector.nominated", state=state, node=nominated) if nominated and not pod.node else state
+
+
+def _waiting(queued: Queued | None) -> str:
+    if queued is None:
+        return say("inspector.waiting")
+    return say(LANES[queued.lane]) if queued.lane in LANES else say("inspector.in-lane", lane=queued.lane)
 
 
 def _ended(pod: Pod) -> str:
     """``evicted from n1``, ``succeeded on n1``, ``failed on n1 (DeadlineExceeded)``: it holds nothing there now."""
     reason = pod.status.get("reason") or ""
     if reason == "Evicted" and pod.node_name:
-        return f"evicted from {pod.node_name}"
-    where = f" on {pod.node_name}" if pod.node_name else ""
-    return f"{pod.phase.lower()}{where}{f' ({reason})' if reason else ''}"
+        return say("inspector.evicted", node=pod.node_name)
+    state = say(ENDED[pod.phase])
+    if pod.node_name:
+        state = say("inspector.ended-on", state=state, node=pod.node_name)
+    return say("inspector.ended-because", state=state, reason=reason) if reason else state
 
 
 def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
@@ -144,11 +153,17 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
             "moment": str(world.moment_of(cycle.last_entry)),
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
-            "what": (f"bound to {cycle.node}" if cycle.outcome == "bound" else OUTCOMES.get(cycle.outcome, "now")),
+            "what": _what(cycle),
             "chosen": cycle.number == chosen,
         }
         for cycle in world.attempts.get(key, [])[-MOST:]
     ]
+
+
+def _what(cycle: Cycle) -> str:
+    if cycle.outcome == "bound":
+        return say("inspector.bound", node=cycle.node)
+    return OUTCOMES.get(cycle.outcome) or say("inspector.now")
 
 
 def _message(pod: PodState, cycle: Cycle | None) -> str:
@@ -172,7 +187,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "key": node.name,
         "applied": node.name in world.applied.get("Node", ()),
         "name": node.name,
-        "zone": node.zone or "no zone",
+        "zone": node.zone or zone_title(""),
         "generation": info.generation if info else 0,
         "node_info": node_info(world, node.name),
         "ghost": node.ghost,

@@ -10,6 +10,7 @@ from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import helps, listed
+from sandbox.panels.words.say import say
 
 MOST = 12
 
@@ -18,18 +19,16 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
     """What the chosen node led by. ``plugin``: the score that decided most, ``says`` how it came about there."""
     if cycle is None or cycle.selected is None:
         if pod.pod.node_name and cycle is None:
-            return {"node": pod.pod.node_name, "text": "It was given with this node: the scheduler did not choose it."}
+            return {"node": pod.pod.node_name, "text": say("inspector.given")}
         return None
     chosen = cycle.selected
     if chosen.how == "only":
         nominated = cycle.filter is not None and cycle.filter.nominated_first == chosen.node
-        text = "It was nominated here and fits, so no other node was looked at." if nominated else "No other node fits."
-        return {"node": chosen.node, "text": text}
+        return {"node": chosen.node, "text": say("inspector.only-nominated" if nominated else "inspector.only-one")}
     if chosen.how == "draw":
         others = listed([node for node in chosen.ties if node != chosen.node])
-        text = f"It shares the highest total, {chosen.total}, with {others}; the seeded draw picked it."
-        return {"node": chosen.node, "text": text}
-    text = f"It has the highest total, {chosen.total}."
+        return {"node": chosen.node, "text": say("inspector.drawn", total=chosen.total, others=others)}
+    text = say("inspector.highest", total=chosen.total)
     return {"node": chosen.node, "text": text} | _edge(world, cycle, chosen.node)
 
 
@@ -46,10 +45,12 @@ def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
     gain, by = changes[-1]
     if gain <= 0:
         return {}
-    edge = f"Against {second} it gains most by {by} (+{gain})"
-    if changes[0][0] < 0:
-        edge += f" and loses most by {changes[0][1]} ({signed(changes[0][0])})"
-    return {"edge": f"{edge}.", "plugin": by, "says": explain_score(world, cycle, winner, by).sentence}
+    loss, worst = changes[0]
+    if loss < 0:
+        edge = say("inspector.gains-and-loses", other=second, by=by, gain=gain, worst=worst, loss=signed(loss))
+    else:
+        edge = say("inspector.gains", other=second, by=by, gain=gain)
+    return {"edge": edge, "plugin": by, "says": explain_score(world, cycle, winner, by).sentence}
 
 
 def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.arithmetic import score
+from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -22,8 +23,8 @@ TOP, BOTTOM, FLOOR = 2, 21, 27
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    cycle = world.cycle_in_view(view.cycle)
-    base: dict[str, Any] = {"has": False, "chart": None, "pod": ""}
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
+    base: dict[str, Any] = {"has": False, "chart": None, "pod": "", "whose": whose(world, cycle)}
     if cycle is None:
         return base | {"empty": say("scores.no-pod")}
     base["pod"] = short_name(cycle.pod)

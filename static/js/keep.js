@@ -80,9 +80,10 @@ export function restore(kept) {
   }
   const code = document.querySelector('.insp-code:empty');
   if (code && kept.code && kept.who === document.querySelector('.insp-t h3')?.textContent) code.innerHTML = kept.code;
+  const other = kept.who !== (document.querySelector('.insp-t h3')?.textContent ?? '');
   for (const [id, top, left] of kept.scrolls) {
     const box = document.getElementById(id);
-    if (box) { box.scrollTop = top; box.scrollLeft = left; }
+    if (box && !(other && id === 'scroll-inspector')) { box.scrollTop = top; box.scrollLeft = left; }
   }
   if (kept.focus && document.activeElement?.id !== kept.focus) {
     document.getElementById(kept.focus)?.focus({ preventScroll: true });

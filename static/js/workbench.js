@@ -282,6 +282,7 @@ function gotoTab(el) {
 
 function chooseCycle(el) {
   const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
+  pinnedIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
   choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
@@ -308,6 +309,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); gotoTab({ dataset: { gotoTab: el.dataset.tab } }); },
   follow: () => look(''),
+  present: () => choose({ cycle: 0, at: '', pod: '', plugin: '', page: 1 }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset.preset),

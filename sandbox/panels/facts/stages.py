@@ -18,17 +18,28 @@ TAB_OF_STAGE = {
     "Reserve": "cache",
     "Permit": "cache",
     "WaitOnPermit": "cache",
-    "PreBind": "events",
-    "Bind": "events",
-    "PostBind": "events",
+    "PreBind": "cache",
+    "Bind": "cache",
+    "PostBind": "cache",
 }
 
 
 def tab_for(cycle: Cycle | None) -> str:
-    """The decision panel that shows the stage at hand."""
+    """The decision panel that shows the stage at hand; of an attempt that is over, the one that tells why."""
     if cycle is None:
         return "cache"
-    tab = TAB_OF_STAGE.get(cycle.last_stage, "filter")
-    if tab == "scores" and cycle.score is None and cycle.last_stage == "SelectHost":
-        return "filter"
-    return tab
+    if cycle.outcome == "error":
+        return "events"
+    why = "filter" if cycle.score is None else "scores"
+    if cycle.last_stage == "PostFilter":
+        return "preemption" if _may_help(cycle) else "filter"
+    if cycle.last_stage == "SelectHost" or cycle.outcome:
+        return why
+    return TAB_OF_STAGE.get(cycle.last_stage, why)
+
+
+def _may_help(cycle: Cycle) -> bool:
+    """Whether evicting pods helps somewhere, or was tried to."""
+    return any(not tried.rejected for tried in cycle.tried) or bool(
+        cycle.post_filter and cycle.post_filter.nominated_node
+    )

@@ -8,6 +8,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
+from sandbox.panels.facts.whose import whose
 from sandbox.panels.filter.groups import groups
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -33,8 +34,8 @@ SAYS = {"z": "filter.not-run", "s": "filter.nothing-to-check"}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    cycle = world.cycle_in_view(view.cycle)
-    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False}
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
+    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False, "whose": whose(world, cycle)}
     if cycle is None:
         return base | {"empty": say("filter.no-pod")}
     pre = _pre_filter(cycle)

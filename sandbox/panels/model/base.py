@@ -162,6 +162,10 @@ class Models:
         """The attempt that was asked for, or the one in focus."""
         return self.by_number.get(number) or self.cycle
 
+    def cycle_of_choice(self, number: int, pod: str) -> Cycle | None:
+        """The attempt that was asked for, else the last one of the chosen pod, else the one in focus."""
+        return self.by_number.get(number) or self.attempt_of(pod, self.scheduler) or self.cycle
+
     def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
         """The last attempt of one scheduler at ``pod``."""
         attempts = reversed(self.attempts.get(pod, ()))

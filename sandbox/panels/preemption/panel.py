@@ -7,6 +7,7 @@ from typing import Any
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
+from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.preemption.film import film, pod_in_short
@@ -37,10 +38,11 @@ CRITERIA = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    cycle = world.cycle_in_view(view.cycle)
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
     base: dict[str, Any] = {
         "cycle": cycle.number if cycle else 0,
         "has": False,
+        "whose": whose(world, cycle),
     }
     if cycle is None:
         return base | {"empty": say("preemption.nothing-yet")}

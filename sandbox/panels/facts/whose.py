@@ -1,0 +1,23 @@
+"""Whose attempt a table shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+
+
+def whose(world: World, cycle: Cycle | None) -> dict[str, Any] | None:
+    """``now``: the name of the pod in focus, if it is another attempt than this one."""
+    if cycle is None:
+        return None
+    other = world.cycle if world.cycle is not None and world.cycle is not cycle else None
+    return {
+        "pod": cycle.pod,
+        "name": short_name(cycle.pod),
+        "cycle": cycle.number,
+        "attempt": cycle.attempt,
+        "now": short_name(other.pod) if other else "",
+    }

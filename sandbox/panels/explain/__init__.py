@@ -29,6 +29,7 @@ from sandbox.panels.model.seen import Seen, seen_by
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.node_info import PodInfo
 
 __all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score", "seen_in"]
@@ -65,18 +66,16 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
         return early
     row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
     if filtered is None or row is None:
-        return Explanation(f"{node_name} was not looked at for {short_name(cycle.pod)}.")
+        return Explanation(say("explain.not-looked-at", node=node_name, pod=short_name(cycle.pod)))
     if plugin not in filtered.plugins:
-        return Explanation(f"{plugin} does not filter in this profile.")
+        return Explanation(say("explain.does-not-filter", plugin=plugin))
     if plugin in filtered.skipped:
-        return Explanation(
-            f"{plugin} sits this one out: nothing about {short_name(cycle.pod)} concerns it.", code=SUCCESS
-        )
+        return Explanation(say("explain.sits-out", plugin=plugin, pod=short_name(cycle.pod)), code=SUCCESS)
     _, failed, code, reasons, with_nominated = row
     others = {name: (code, reasons) for name, code, reasons in dict(filtered.also).get(node_name, ())}
     recorded = (code, reasons) if plugin == failed else others.get(plugin, (SUCCESS, ()))
     if explain is None or seen is None or node_name not in seen.nodes:
-        return Explanation(f"{plugin}: {'; '.join(recorded[1]) or 'passes'}.", code=recorded[0], reasons=recorded[1])
+        return _only_recorded(plugin, *recorded)
     case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}))
     order = filtered.plugins
     what_if = failed in order and order.index(plugin) > order.index(failed)
@@ -85,19 +84,24 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     return _checked_filter(told, recorded)
 
 
+def _only_recorded(plugin: str, code: str, reasons: tuple[str, ...]) -> Explanation:
+    said = "; ".join(reasons)
+    text = say("explain.refuses", plugin=plugin, reasons=said) if said else say("explain.passes", plugin=plugin)
+    return Explanation(text, code=code, reasons=reasons)
+
+
 def _both_runs(case: Case, nominated: tuple[PodInfo, ...], explain: Explain) -> Explanation:
     """Filters must pass with the nominated pods counted on the node, and without them."""
     alone = explain(case)
     if not nominated:
         return alone
     told = explain(replace(case, nominated=nominated))
-    listed = names(info.pod.key for info in nominated)
+    label, listed = say("explain.nominated-here"), names(info.pod.key for info in nominated)
     if told.code != SUCCESS:
-        return replace(told, lines=(*told.lines, Line("Nominated here", listed, "counted as if they ran here already")))
+        return replace(told, lines=(*told.lines, Line(label, listed, say("explain.nominated-counted"))))
     if alone.code != SUCCESS:
-        line = Line("Nominated here", listed, "with them it would pass, but it must pass without them, too")
-        return replace(alone, lines=(*alone.lines, line))
-    return replace(told, lines=(*told.lines, Line("Nominated here", listed, "it passes with them and without them")))
+        return replace(alone, lines=(*alone.lines, Line(label, listed, say("explain.nominated-must-pass-without"))))
+    return replace(told, lines=(*told.lines, Line(label, listed, say("explain.nominated-passes-both-ways"))))
 
 
 def _refused_early(cycle: Cycle, seen: Seen | None, plugin: str) -> Explanation | None:
@@ -105,17 +109,22 @@ def _refused_early(cycle: Cycle, seen: Seen | None, plugin: str) -> Explanation 
     for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if name == plugin and code not in (SUCCESS, "Skip"):
             lines = claim_lines(seen.pod, seen.pre_filter) if seen and plugin in VOLUME_PLUGINS else []
-            text = f"{plugin} said no before any node was looked at: {'; '.join(reasons) or 'it gave no reason'}."
-            return Explanation(text, tuple(lines), code, reasons)
+            return Explanation(_said_early(plugin, "; ".join(reasons)), tuple(lines), code, reasons)
     return None
+
+
+def _said_early(plugin: str, reasons: str) -> str:
+    if reasons:
+        return say("explain.refused-early", plugin=plugin, reasons=reasons)
+    return say("explain.refused-early-without-reason", plugin=plugin)
 
 
 def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) -> Explanation:
     if (told.code, told.reasons) == recorded:
         return told
-    said = "; ".join(recorded[1]) or "it passes"
-    line = Line("Recorded", said, "this is what the scheduler said; the trace does not tell all that it saw")
-    return Explanation(f"The scheduler recorded: {said}.", (line, *told.lines), *recorded)
+    said = "; ".join(recorded[1]) or say("explain.it-passes")
+    line = Line(say("explain.recorded"), said, say("explain.recorded-note"))
+    return Explanation(say("explain.recorded-verdict", said=said), (line, *told.lines), *recorded)
 
 
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
@@ -124,20 +133,28 @@ def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Ex
     seen = seen_in(world, cycle)
     raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
     if cycle.score is None or node_name not in raws:
-        return Explanation(f"{plugin} gave {node_name} no score for {short_name(cycle.pod)}.")
+        return Explanation(say("explain.gave-no-score", plugin=plugin, node=node_name, pod=short_name(cycle.pod)))
     normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
     if explain is None or seen is None or node_name not in seen.nodes:
-        return Explanation(f"{plugin} gave {node_name} {raws[node_name]}.", raw=raws[node_name], normalized=normalized)
+        text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
+        return Explanation(text, raw=raws[node_name], normalized=normalized)
     feasible = cycle.filter.feasible if cycle.filter else ()
     case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}), (), feasible, raws)
     told = _checked_score(explain(case), raws[node_name], normalized)
-    weight = dict(cycle.score.weights).get(plugin, 0)
+    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
+    return _weighted(told, node_name, dict(cycle.score.weights).get(plugin, 0), total)
+
+
+def _weighted(told: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:
+    """With a line on what the score counts for, ``total`` of the node if it is known."""
     if told.normalized is None:
         return told
     share = told.normalized * weight
-    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
-    note = f"weight {weight}" if total is None else f"weight {weight}, so {share} of the {total} of {node_name}"
-    line = Line("Weighted", f"{told.normalized} × {weight} = {share}", note)
+    if total is None:
+        note = say("explain.weight", weight=weight)
+    else:
+        note = say("explain.weight-of-total", weight=weight, share=share, total=total, node=node_name)
+    line = Line(say("explain.weighted"), f"{told.normalized} × {weight} = {share}", note)
     return replace(told, lines=(*told.lines, line))
 
 
@@ -145,8 +162,9 @@ def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Expla
     if told.raw == raw and normalized in (None, told.normalized):
         return told
     shown = f"{raw} → {normalized}" if normalized is not None else str(raw)
-    line = Line("Recorded", shown, "this is what the scheduler said; the trace does not tell all that it saw")
-    return Explanation(f"The scheduler recorded {shown}.", (line, *told.lines), raw=raw, normalized=normalized)
+    line = Line(say("explain.recorded"), shown, say("explain.recorded-note"))
+    text = say("explain.recorded-score", score=shown)
+    return Explanation(text, (line, *told.lines), raw=raw, normalized=normalized)
 
 
 def seen_in(world: World, cycle: Cycle) -> Seen | None:

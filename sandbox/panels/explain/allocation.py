@@ -12,6 +12,7 @@ from typing import Any
 
 from sandbox.panels.explain.fit import held
 from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is, bare, names, written
+from sandbox.panels.words.say import say
 from scheduler_engine.api.pod_resources import DEFAULT_REQUESTS, amount, is_scalar_resource, pod_requests
 
 DEFAULT_RESOURCES: tuple[Mapping[str, Any], ...] = ({"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1})
@@ -37,11 +38,20 @@ class Row:
     @property
     def note(self) -> str:
         used, asked, capacity = written(self.name, self.used, self.asked, self.capacity)
-        text = f"{used} used + {asked} asked of {capacity}"
-        if self.counted:
-            default = "100m" if self.name == "cpu" else "200Mi"
-            text += f"; containers without a request count {default} each: {names(self.counted)}"
-        return text
+        if not self.counted:
+            return say("allocation.used-and-asked", used=used, asked=asked, capacity=capacity)
+        return say(
+            "allocation.used-and-asked-with-defaults",
+            used=used,
+            asked=asked,
+            capacity=capacity,
+            default="100m" if self.name == "cpu" else "200Mi",
+            names=names(self.counted),
+        )
+
+    def line(self, kind: str, formula: str, unit: str) -> Line:
+        note = f"{self.note} {say('allocation.in-unit', unit=unit)}" if unit else self.note
+        return Line(f"{kind} {self.name}", formula, note)
 
 
 def _resources(manifest: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -59,9 +69,9 @@ def rows_of(case: Case, manifest: Mapping[str, Any], defaults: bool) -> tuple[li
     for name, weight in _resources(manifest):
         asked, capacity = amount(name, full.get(name, 0)), held(case.info.allocatable, name)
         if asked == 0 and is_scalar_resource(name):
-            left_out.append(Line(name, "left out", f"{case.name} does not ask for it"))
+            left_out.append(Line(name, say("explain.left-out"), say("allocation.not-asked-for", pod=case.name)))
         elif capacity == 0:
-            left_out.append(Line(name, "left out", "the node has none"))
+            left_out.append(Line(name, say("explain.left-out"), say("allocation.node-has-none")))
         else:
             used, counted = held(case.info.requested, name), list[str]()
             if defaults and name in ("cpu", "memory"):
@@ -92,20 +102,20 @@ def fit_score(case: Case) -> Explanation:
         points = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
         shape = tuple((point.get("utilization") or 0, (point.get("score") or 0) * 10) for point in points)
         return _ratio(case, rows, left_out, shape)
-    judge, text = PER_RESOURCE[kind]
+    judge, key = PER_RESOURCE[kind]
     lines, scores = [], []
     for row in rows:
         score, formula, unit = judge(row)
         scores.append((score, row.weight))
-        lines.append(Line(f"{kind} {row.name}", formula, f"{row.note}{f' (in {unit})' if unit else ''}"))
+        lines.append(row.line(kind, formula, unit))
     mean, line = _mean(scores)
-    return as_it_is(text.format(node=case.node.name, pod=case.name, mean=mean), [*lines, *left_out, line], mean)
+    return as_it_is(say(key, node=case.node.name, pod=case.name, mean=mean), [*lines, *left_out, line], mean)
 
 
 def _least(row: Row) -> tuple[int, str, str]:
     (requested, capacity), unit = bare(row.name, row.requested, row.capacity)
     if row.requested > row.capacity:
-        return 0, f"{requested} > {capacity}, so 0", unit
+        return 0, say("allocation.over", requested=requested, capacity=capacity), unit
     score = (row.capacity - row.requested) * 100 // row.capacity
     return score, f"({capacity} − {requested}) × 100 / {capacity} = {score}", unit
 
@@ -117,22 +127,20 @@ def _most(row: Row) -> tuple[int, str, str]:
 
 
 PER_RESOURCE: dict[str, tuple[Callable[[Row], tuple[int, str, str]], str]] = {
-    "LeastAllocated": (
-        _least,
-        "With {pod} on it, {node} would have about {mean} % of its resources free; emptier is better.",
-    ),
-    "MostAllocated": (_most, "With {pod} on it, {node} would be about {mean} % full; fuller is better."),
+    "LeastAllocated": (_least, "allocation.least-allocated"),
+    "MostAllocated": (_most, "allocation.most-allocated"),
 }
+"""Type of the strategy → how it scores a resource, and the key of its sentence."""
 
 
 def _mean(scores: Sequence[tuple[int, int]]) -> tuple[int, Line]:
     weights = sum(weight for _, weight in scores)
     if not weights:
-        return 0, Line("Raw", "0", "no resource counts")
+        return 0, Line(say("explain.raw"), "0", say("allocation.nothing-counts"))
     total = sum(score * weight for score, weight in scores)
     mean = total // weights
     summed = " + ".join(f"{score} × {weight}" for score, weight in scores)
-    return mean, Line("Raw", f"({summed}) / {weights} = {mean}", "the mean by weight, cut to a whole number")
+    return mean, Line(say("explain.raw"), f"({summed}) / {weights} = {mean}", say("allocation.mean-cut"))
 
 
 def _ratio(case: Case, rows: list[Row], left_out: list[Line], shape: Shape) -> Explanation:
@@ -143,19 +151,17 @@ def _ratio(case: Case, rows: list[Row], left_out: list[Line], shape: Shape) -> E
         score, how = broken_line(shape, use)
         (requested, capacity), unit = bare(row.name, row.requested, row.capacity)
         formula = f"{requested} × 100 / {capacity} = {use} %; {how}"
-        lines.append(
-            Line(f"RequestedToCapacityRatio {row.name}", formula, f"{row.note}{f' (in {unit})' if unit else ''}")
-        )
+        lines.append(row.line("RequestedToCapacityRatio", formula, unit))
         if score > 0:
             scores.append((score, row.weight))
     raw, formula = _rounded(scores)
-    lines.append(Line("Raw", formula, "the mean by weight, rounded; resources with 0 do not count"))
+    lines.append(Line(say("explain.raw"), formula, say("allocation.mean-rounded")))
     if scores:
         tenth = _rounded([(score // 10, weight) for score, weight in scores])[1]
-        lines.append(Line("From 0 to 10", tenth, "as the documentation counts, with each resource cut to whole points"))
+        lines.append(Line(say("allocation.from-0-to-10"), tenth, say("allocation.from-0-to-10-note")))
     points = ", ".join(f"{use} %: {score}" for use, score in shape)
-    lines.append(Line("Shape", points, "points of the line, scores × 10"))
-    text = f"The profile's line from use to score gives {case.node.name} {raw} when {case.name} is on it."
+    lines.append(Line(say("allocation.shape"), points, say("allocation.shape-note")))
+    text = say("allocation.ratio", node=case.node.name, score=raw, pod=case.name)
     return as_it_is(text, [*lines, *left_out], raw)
 
 
@@ -165,12 +171,13 @@ def broken_line(shape: Shape, use: int) -> tuple[int, str]:
         if use > right:
             continue
         if index == 0:
-            return high, f"up to {right} % = {high}"
+            return high, say("allocation.below-the-line", use=right, score=high)
         left, low = shape[index - 1]
         rise = (high - low) * (use - left)
         score = low + (abs(rise) // (right - left)) * (1 if rise >= 0 else -1)
         return score, f"{low} + ({high} − {low}) × ({use} − {left}) / ({right} − {left}) = {score}"
-    return shape[-1][1], f"above {shape[-1][0]} % = {shape[-1][1]}"
+    right, high = shape[-1]
+    return high, say("allocation.above-the-line", use=right, score=high)
 
 
 def _rounded(scores: Sequence[tuple[int, int]]) -> tuple[int, str]:

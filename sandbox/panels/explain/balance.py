@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sandbox.panels.explain.allocation import rows_of
 from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is, written
+from sandbox.panels.words.say import say
 
 
 def balanced_score(case: Case) -> Explanation:
@@ -23,27 +24,27 @@ def balanced_score(case: Case) -> Explanation:
         lines.append(Line(row.name, f"{requested} / {capacity} = {_digits(fraction)}", row.note))
     deviation, formula = _deviation(fractions)
     raw = int((1 - deviation) * 100)
-    lines.append(Line("Deviation", formula, "how far the fractions are apart"))
-    lines.append(Line("Raw", f"(1 − {_digits(deviation)}) × 100 = {raw}", "cut to a whole number"))
-    text = (
-        f"With {case.name} on it, the resources of {case.node.name} would be used {_evenly(raw)}; even use is better."
-    )
-    return as_it_is(text, [*lines, *left_out], raw)
+    lines.append(Line(say("allocation.deviation"), formula, say("allocation.deviation-note")))
+    lines.append(Line(say("explain.raw"), f"(1 − {_digits(deviation)}) × 100 = {raw}", say("allocation.cut")))
+    return as_it_is(say(_evenly(raw), pod=case.name, node=case.node.name), [*lines, *left_out], raw)
 
 
 def _evenly(raw: int) -> str:
-    return "evenly" if raw >= 90 else "rather unevenly" if raw >= 70 else "very unevenly"
+    """Key of the sentence."""
+    if raw >= 90:
+        return "allocation.evenly"
+    return "allocation.rather-unevenly" if raw >= 70 else "allocation.very-unevenly"
 
 
 def _deviation(fractions: Sequence[float]) -> tuple[float, str]:
     if len(fractions) < 2:
-        return 0.0, "0 (fewer than two resources)"
+        return 0.0, say("allocation.fewer-than-two")
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
         return deviation, f"|{_digits(fractions[0])} − {_digits(fractions[1])}| / 2 = {_digits(deviation)}"
     mean = _added(fractions) / len(fractions)
     deviation = math.sqrt(_added([(fraction - mean) * (fraction - mean) for fraction in fractions]) / len(fractions))
-    return deviation, f"standard deviation around the mean {_digits(mean)} = {_digits(deviation)}"
+    return deviation, say("allocation.standard-deviation", mean=_digits(mean), deviation=_digits(deviation))
 
 
 def _added(numbers: Sequence[float]) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.panels.explain.model import Line
 from sandbox.panels.model.seen import Objects
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import KubeObject, Pod
 
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -42,14 +43,15 @@ def fully_bound(claim: KubeObject) -> bool:
 
 def claim_lines(pod: Pod, objects: Objects) -> list[Line]:
     """One line per claim of the pod, as it stood before any node was looked at."""
-    return [Line(f"claim {name}", _state(claim)) for name, claim in claims_of(pod, objects)]
+    return [Line(say("volumes.claim", claim=name), _state(claim)) for name, claim in claims_of(pod, objects)]
 
 
 def _state(claim: KubeObject | None) -> str:
     if claim is None:
-        return "does not exist"
+        return say("volumes.claim-missing")
     if claim.terminating:
-        return "is being deleted"
+        return say("volumes.claim-deleted")
     if fully_bound(claim):
-        return f"bound to {claim.spec['volumeName']}"
-    return f"not bound, class {class_name_of(claim) or '(none)'}"
+        return say("volumes.claim-bound", volume=claim.spec["volumeName"])
+    name = class_name_of(claim)
+    return say("volumes.claim-unbound", name=name) if name else say("volumes.claim-unbound-without-class")

@@ -20,6 +20,7 @@ from sandbox.panels.explain.model import (
     written,
 )
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.api.pod_resources import Resource, is_extended_resource, pod_requests, resource_of
 
 BASIC = ("cpu", "memory", "ephemeral-storage")
@@ -52,44 +53,51 @@ def fit_filter(case: Case) -> Explanation:
     lines = [check.line for check in checks]
     for name, number in sorted(asked.scalar.items()):
         if number and _ignored(case, name):
-            lines.append(Line(name, f"{number} asked", "not checked: the profile ignores this resource"))
+            lines.append(Line(name, say("fit.asked", amount=number), say("fit.ignored")))
         elif number:
             checks.append(_resource(case, name, number))
             lines.append(checks[-1].line)
     if len(lines) == 1:
-        lines.append(Line("Requests", "none", "a pod that asks for nothing needs only a free place"))
+        lines.append(Line(say("fit.requests"), say("fit.no-requests"), say("fit.no-requests-note")))
     lines += _overhead(case)
     lacking = [check for check in checks if check.reason]
     if not lacking:
-        return passes(f"Everything that {case.name} asks for is free on {case.node.name}.", lines)
+        return passes(say("fit.fits", pod=case.name, node=case.node.name), lines)
     hopeless = [check.name for check in lacking if check.hopeless]
     code = UNRESOLVABLE if hopeless else UNSCHEDULABLE
     return refuses(_sentence(case, lacking, hopeless), lines, *(check.reason for check in lacking), code=code)
 
 
 def _sentence(case: Case, lacking: list[Check], hopeless: list[str]) -> str:
+    node, pod = case.node.name, case.name
     if hopeless:
-        return f"{case.node.name} is too small: {case.name} asks for more {names(hopeless)} than the whole node has."
+        return say("fit.too-small", node=node, pod=pod, resources=names(hopeless))
     short = [check.name for check in lacking if check.name != "pods"]
     if not short:
-        return f"{case.node.name} already runs as many pods as it may."
-    text = f"{case.node.name} does not have enough {names(short)} left for {case.name}"
-    return text + (", and no place for another pod." if len(short) < len(lacking) else ".")
+        return say("fit.no-place", node=node)
+    if len(short) < len(lacking):
+        return say("fit.not-enough-and-no-place", node=node, resources=names(short), pod=pod)
+    return say("fit.not-enough", node=node, resources=names(short), pod=pod)
 
 
 def _pods(case: Case) -> Check:
     there, allowed = len(case.here) - len(case.nominated), case.info.allocatable.allowed_pod_number
-    extra = (
-        f" + {len(case.nominated)} nominated ({names(info.pod.key for info in case.nominated)})"
-        if case.nominated
-        else ""
-    )
     whole = len(case.here) + 1
     full = whole > allowed
-    formula = f"{there} there{extra} + 1 = {whole} {'>' if full else '≤'} {allowed}"
-    return Check(
-        "pods", Line("pods", formula, "as many as the node may run" if full else ""), "Too many pods" if full else ""
-    )
+    sign, note = (">", say("fit.places-full")) if full else ("≤", "")
+    if case.nominated:
+        formula = say(
+            "fit.places-with-nominated",
+            there=there,
+            nominated=len(case.nominated),
+            names=names(info.pod.key for info in case.nominated),
+            whole=whole,
+            sign=sign,
+            allowed=allowed,
+        )
+    else:
+        formula = say("fit.places", there=there, whole=whole, sign=sign, allowed=allowed)
+    return Check("pods", Line("pods", formula, note), "Too many pods" if full else "")
 
 
 def _resource(case: Case, name: str, asked: int) -> Check:
@@ -100,15 +108,20 @@ def _resource(case: Case, name: str, asked: int) -> Check:
         name, there, asked, used + asked, have, abs(have - used - asked), *(number for _, number in waiting)
     )
     taken, wish, whole, total, rest, *reserved = numbers
-    extra = "".join(f" + {text} nominated ({names([key])})" for (key, _), text in zip(waiting, reserved, strict=True))
+    summands = [
+        say("fit.used", amount=taken),
+        *(
+            say("fit.nominated", amount=amount, pod=names([key]))
+            for (key, _), amount in zip(waiting, reserved, strict=True)
+        ),
+        say("fit.asked", amount=wish),
+    ]
     lacks = asked > have - used
-    formula = f"{taken} used{extra} + {wish} asked = {whole} {'>' if lacks else '≤'} {total} allocatable"
+    formula = say("fit.sum", summands=" + ".join(summands), whole=whole, sign=">" if lacks else "≤", total=total)
     if not lacks:
-        return Check(name, Line(name, formula, f"{rest} stay free"))
+        return Check(name, Line(name, formula, say("fit.stays-free", amount=rest)))
     hopeless = asked > have
-    note = f"{rest} too much" + (
-        "; evicting pods cannot help, the whole node has less than is asked" if hopeless else ""
-    )
+    note = say("fit.too-much-for-the-node" if hopeless else "fit.too-much", amount=rest)
     return Check(name, Line(name, formula, note), f"Insufficient {name}", hopeless)
 
 
@@ -123,11 +136,7 @@ def _overhead(case: Case) -> Iterator[Line]:
     overhead = case.pod.spec.get("overhead")
     if overhead:
         listed = ", ".join(f"{name} {quantity}" for name, quantity in overhead.items())
-        yield Line("Overhead", listed, "of the pod's RuntimeClass, counted in what is asked")
+        yield Line(say("fit.overhead"), listed, say("fit.overhead-note"))
     started = [item for item in case.pod.init_containers if item.get("restartPolicy") != "Always"]
     if started:
-        yield Line(
-            "Init containers",
-            plural(len(started), "container"),
-            "they run one by one before the others: only the largest counts",
-        )
+        yield Line(say("fit.init-containers"), plural(len(started), "container"), say("fit.init-containers-note"))

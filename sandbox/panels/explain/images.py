@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 
 MIB = 1 << 20
 LOWEST = 23 * MIB
@@ -22,27 +23,29 @@ def image_score(case: Case) -> Explanation:
     for container in containers:
         name = _normalized(container.get("image") or "")
         if name not in images:
-            lines.append(Line(name, "0", "not on this node"))
+            lines.append(Line(name, "0", say("images.not-here")))
             continue
         size, holders = images[name]
         share = int(float(size) * (holders / nodes))
         total, found = total + share, found + 1
-        lines.append(
-            Line(
-                name, f"{_mib(size)} × {holders} / {nodes} = {_mib(share)}", f"on {holders} of {plural(nodes, 'node')}"
-            )
-        )
+        formula = f"{_mib(size)} × {holders} / {nodes} = {_mib(share)}"
+        lines.append(Line(name, formula, say("images.holders", holders=holders, nodes=plural(nodes, "node"))))
     if not images:
-        return as_it_is(
-            f"{case.node.name} reports no images, so nothing speeds up the start.", [*lines, Line("Raw", "0")], 0
-        )
+        text = say("images.nothing-reported", node=case.node.name)
+        return as_it_is(text, [*lines, Line(say("explain.raw"), "0")], 0)
     highest = HIGHEST_EACH * len(containers)
     kept = min(max(total, LOWEST), highest)
     raw = 100 * (kept - LOWEST) // (highest - LOWEST)
-    note = f"{_mib(total)} in all, taken as at least 23 Mi and at most {plural(len(containers), 'container')} × 1000 Mi"
-    lines.append(Line("Raw", f"({_mib(kept)} − 23 Mi) × 100 / ({_mib(highest)} − 23 Mi) = {raw}", note))
-    text = f"{case.node.name} already has {found} of {plural(len(containers), 'image')} that {case.name} runs."
-    return as_it_is(text if found else f"{case.node.name} has none of the images that {case.name} runs.", lines, raw)
+    note = say("images.limits", total=_mib(total), containers=plural(len(containers), "container"))
+    formula = f"({_mib(kept)} − 23 Mi) × 100 / ({_mib(highest)} − 23 Mi) = {raw}"
+    lines.append(Line(say("explain.raw"), formula, note))
+    return as_it_is(_sentence(case, found, len(containers)), lines, raw)
+
+
+def _sentence(case: Case, found: int, wanted: int) -> str:
+    if not found:
+        return say("images.has-none", node=case.node.name, pod=case.name)
+    return say("images.has-some", node=case.node.name, found=found, images=plural(wanted, "image"), pod=case.name)
 
 
 def _normalized(name: str) -> str:

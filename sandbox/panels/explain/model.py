@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from sandbox.panels.model.seen import Seen
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 
@@ -97,7 +99,8 @@ def scored(sentence: str, lines: Sequence[Line], raw: int, normalized: int | Non
 
 def as_it_is(sentence: str, lines: Sequence[Line], raw: int) -> Explanation:
     """A score of a plugin that does not normalize."""
-    return scored(sentence, [*lines, Line("Normalized", str(raw), "already 0 to 100, so it stays as it is")], raw, raw)
+    line = Line(say("explain.normalized"), str(raw), say("explain.normalized-already"))
+    return scored(sentence, [*lines, line], raw, raw)
 
 
 def scaled(case: Case, sentence: str, lines: Sequence[Line], raw: int, *, reverse: bool) -> Explanation:
@@ -105,16 +108,12 @@ def scaled(case: Case, sentence: str, lines: Sequence[Line], raw: int, *, revers
     highest = max(case.raws.values(), default=0)
     share = 100 * raw // highest if highest else 0
     normalized = 100 - share if reverse else share
-    if highest and reverse:
-        formula, note = (
-            f"100 − 100 × {raw} / {highest} = {normalized}",
-            f"{highest} is the highest raw score of all nodes",
-        )
-    elif highest:
-        formula, note = f"100 × {raw} / {highest} = {normalized}", f"{highest} is the highest raw score of all nodes"
+    if highest:
+        formula = f"{'100 − ' if reverse else ''}100 × {raw} / {highest} = {normalized}"
+        note = say("explain.normalized-by-highest", highest=highest)
     else:
-        formula, note = str(normalized), f"every node has 0, so every node gets {normalized}"
-    return scored(sentence, [*lines, Line("Normalized", formula, note)], raw, normalized)
+        formula, note = str(normalized), say("explain.normalized-all-zero", normalized=normalized)
+    return scored(sentence, [*lines, Line(say("explain.normalized"), formula, note)], raw, normalized)
 
 
 def written(resource: str, *numbers: int) -> list[str]:
@@ -134,27 +133,37 @@ def bare(resource: str, *numbers: int) -> tuple[list[str], str]:
     return [text.removesuffix(unit) if unit else text for text in texts], unit
 
 
-def names(listed: Iterable[str], most: int = MOST_NAMES) -> str:
+def names(keys: Iterable[str], most: int = MOST_NAMES) -> str:
     """``a, b and c`` or ``a, b and 4 more``; pods of the default namespace without it."""
-    shown = [short_name(name) for name in listed]
-    if len(shown) > most:
-        return f"{', '.join(shown[: most - 1])} and {len(shown) - most + 1} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    shown = [short_name(key) for key in keys]
+    return listed(shown, most if len(shown) <= most else most - 1)
+
+
+def any_of(parts: Sequence[str]) -> str:
+    """``a or b or c``."""
+    return reduce(lambda this, that: say("explain.this-or-that", this=this, that=that), parts) if parts else ""
+
+
+def all_of(parts: Sequence[str]) -> str:
+    """``a and b and c``."""
+    return reduce(lambda this, that: say("explain.this-and-that", this=this, that=that), parts) if parts else ""
 
 
 def label_of(labels: Mapping[str, str], key: str) -> str:
     """``disktype=hdd`` or ``no label disktype``."""
-    return f"{key}={labels[key]}" if key in labels else f"no label {key}"
+    return f"{key}={labels[key]}" if key in labels else say("explain.no-label", key=key)
 
 
 def domain(key: str) -> str:
     """What one domain of a topology key is called: ``zone`` for ``topology.kubernetes.io/zone``, ``node``."""
-    return "node" if key == HOSTNAME else key.rpartition("/")[2]
+    return say("explain.domain-node") if key == HOSTNAME else key.rpartition("/")[2]
 
 
 def place(key: str, value: str | None) -> str:
     """``in zone eu-a``, ``on node-1``."""
-    return f"on {value}" if key == HOSTNAME else f"in {domain(key)} {value}"
+    if key == HOSTNAME:
+        return say("explain.on-node", node=value)
+    return say("explain.in-domain", domain=domain(key), name=value)
 
 
 def signed(number: int) -> str:

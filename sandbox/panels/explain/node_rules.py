@@ -6,6 +6,7 @@ Source: upstream ``plugins/{nodename,nodeports,dynamicresources}``.
 from __future__ import annotations
 
 from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, names, passes, refuses
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.node_info import PodInfo
 
 ANY_ADDRESS = "0.0.0.0"
@@ -19,13 +20,13 @@ HostPort = tuple[str, str, int]
 def name_filter(case: Case) -> Explanation:
     wanted = case.pod.node_name
     if not wanted:
-        line = Line("spec.nodeName", "not set", "any node will do")
-        return passes(f"{case.name} does not ask for a node by name.", [line])
+        line = Line("spec.nodeName", say("node-rules.name-not-set"), say("node-rules.any-node"))
+        return passes(say("node-rules.no-name", pod=case.name), [line])
     same = wanted == case.node.name
     line = Line("spec.nodeName", f"{wanted} {'=' if same else '≠'} {case.node.name}")
     if same:
-        return passes(f"{case.name} asks for {wanted} by name, and this is it.", [line])
-    text = f"{case.name} may only run on {wanted}, which it names; this is {case.node.name}."
+        return passes(say("node-rules.right-name", pod=case.name, node=wanted), [line])
+    text = say("node-rules.wrong-name", pod=case.name, wanted=wanted, node=case.node.name)
     return refuses(text, [line], WRONG_NAME, code=UNRESOLVABLE)
 
 
@@ -33,18 +34,18 @@ def port_filter(case: Case) -> Explanation:
     lines, taken = [], []
     for port in case.pod.host_ports:
         holders = [f"{info.pod.key} ({_port(held)})" for info in case.here for held in _clashes(port, info)]
-        said = f"taken by {names(holders)}" if holders else "free"
-        note = "no host IP given: it is taken on every address" if port[0] == ANY_ADDRESS else ""
-        lines.append(Line(f"port {_port(port)}", said, note))
+        said = say("node-rules.port-taken", names=names(holders)) if holders else say("node-rules.port-free")
+        note = say("node-rules.every-address") if port[0] == ANY_ADDRESS else ""
+        lines.append(Line(say("node-rules.port", port=_port(port)), said, note))
         if holders:
             taken.append(_port(port))
     if taken:
-        is_taken = "is taken" if len(taken) == 1 else "are taken"
-        text = f"{names(taken)} of {case.node.name}, which {case.name} needs, {is_taken}."
+        node, pod = case.node.name, case.name
+        text = say("node-rules.ports-taken", count=len(taken), ports=names(taken), node=node, pod=pod)
         return refuses(text, lines, NO_PORT)
     if not lines:
-        return passes(f"{case.name} needs no port of the node itself.")
-    return passes(f"Every host port that {case.name} needs is free on {case.node.name}.", lines)
+        return passes(say("node-rules.no-ports", pod=case.name))
+    return passes(say("node-rules.ports-free", pod=case.name, node=case.node.name), lines)
 
 
 def _port(port: HostPort) -> str:
@@ -60,7 +61,8 @@ def _clashes(port: HostPort, info: PodInfo) -> list[HostPort]:
 def claim_filter(case: Case) -> Explanation:
     claims = [str(item.get("name")) for item in case.pod.spec.get("resourceClaims") or ()]
     if not claims:
-        return passes(f"{case.name} claims no devices.", [Line("spec.resourceClaims", "none")])
-    line = Line("spec.resourceClaims", names(claims), "devices are not simulated")
-    text = f"{case.name} claims devices, and this scheduler does not simulate them."
+        line = Line("spec.resourceClaims", say("node-rules.no-claims"))
+        return passes(say("node-rules.no-devices", pod=case.name), [line])
+    line = Line("spec.resourceClaims", names(claims), say("node-rules.not-simulated"))
+    text = say("node-rules.claims-devices", pod=case.name)
     return refuses(text, [line], NO_CLAIMS, code=UNRESOLVABLE)

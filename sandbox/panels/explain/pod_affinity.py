@@ -20,6 +20,7 @@ from sandbox.panels.explain.model import (
     refuses,
 )
 from sandbox.panels.model.seen import Objects
+from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import NOTHING
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import AffinityTerm, PodInfo
@@ -45,11 +46,14 @@ def namespace_labels(pod: Pod, objects: Objects) -> Mapping[str, str]:
 
 def means(term: AffinityTerm) -> str:
     """``pods with app in (web)``; other namespaces are named."""
-    every = "every namespace" if term.namespace_selector.empty else names(term.namespaces)
-    selector = (
-        f"pods with {term.selector}" if str(term.selector) else "no pods" if term.selector.nothing else "all pods"
-    )
-    return selector if every == "default" else f"{selector} in {every}"
+    if str(term.selector):
+        pods = say("pod-affinity.pods-with", selector=term.selector)
+    else:
+        pods = say("pod-affinity.no-pods") if term.selector.nothing else say("pod-affinity.all-pods")
+    if term.namespace_selector.empty:
+        return say("pod-affinity.in-every-namespace", pods=pods)
+    namespaces = names(term.namespaces)
+    return pods if namespaces == "default" else say("pod-affinity.in-namespaces", pods=pods, namespaces=namespaces)
 
 
 def existing_pods(case: Case) -> Iterator[tuple[PodInfo, Node]]:
@@ -79,8 +83,8 @@ def pod_affinity_filter(case: Case) -> Explanation:
         sentence, reason, code = problems[0]
         return refuses(sentence, found, reason, code=code)
     if not found:
-        return passes(f"No affinity rule concerns {case.name} on {case.node.name}.")
-    return passes(f"{case.name} gets along with the pods around {case.node.name}.", found)
+        return passes(say("pod-affinity.no-rule", pod=case.name, node=case.node.name))
+    return passes(say("pod-affinity.gets-along", pod=case.name, node=case.node.name), found)
 
 
 Problem = tuple[str, str, str]
@@ -98,21 +102,34 @@ def _affinity(case: Case, terms: Sequence[AffinityTerm], lines: list[Line]) -> P
     for term in terms:
         value = case.node.labels.get(term.topology_key)
         near = _in_domain(matching, term.topology_key, value)
-        where = f"no label {term.topology_key}" if value is None else place(term.topology_key, value)
-        note = "" if near else "nobody to be near to"
         if value is None:
-            keyless, note = True, "the node is in no domain"
-        elif not near and first_of_group:
-            note = "nobody anywhere matches, but the pod matches itself: as the first of its group it may go"
-        lines.append(
-            Line(f"Near {means(term)}", where if value is None else f"{names(near) or 'nobody'} {where}", note)
-        )
+            keyless, note = True, say("explain.in-no-domain")
+        elif near:
+            note = ""
+        else:
+            note = say("pod-affinity.first-of-its-group" if first_of_group else "pod-affinity.nobody-to-be-near-to")
+        lines.append(Line(say("pod-affinity.near", pods=means(term)), _there(term.topology_key, value, near), note))
         if not near and not failed:
-            lack = f"{case.node.name} has {where}" if value is None else f"there are none {where}"
-            failed = f"{case.name} must be near {means(term)}, and {lack}."
+            failed = _lonely(case, term, value)
     if keyless or (failed and not first_of_group):
         return failed, AFFINITY, UNRESOLVABLE
     return None
+
+
+def _there(key: str, value: str | None, near: list[str]) -> str:
+    """Who is in the node's domain: ``web-1 and web-2 in zone eu-a``."""
+    if value is None:
+        return say("explain.no-label", key=key)
+    if near:
+        return say("pod-affinity.somebody-there", names=names(near), where=place(key, value))
+    return say("pod-affinity.nobody-there", where=place(key, value))
+
+
+def _lonely(case: Case, term: AffinityTerm, value: str | None) -> str:
+    pods, key = means(term), term.topology_key
+    if value is None:
+        return say("pod-affinity.must-be-near-but-no-label", pod=case.name, pods=pods, node=case.node.name, key=key)
+    return say("pod-affinity.must-be-near-but-none", pod=case.name, pods=pods, where=place(key, value))
 
 
 def _in_domain(pods: Iterable[tuple[PodInfo, Node]], key: str, value: str | None) -> list[str]:
@@ -126,11 +143,17 @@ def _anti(case: Case, terms: Sequence[AffinityTerm], lines: list[Line]) -> Probl
         value = case.node.labels.get(term.topology_key)
         meant = ((info, node) for info, node in existing_pods(case) if term.matches(info.pod, NO_LABELS))
         near, where = _in_domain(meant, term.topology_key, value), place(term.topology_key, value)
-        said = f"no label {term.topology_key}" if value is None else f"{names(near) or 'nobody'} {where}"
-        lines.append(Line(f"Not near {means(term)}", said, "in the way" if near else ""))
+        pods, note = means(term), say("pod-affinity.in-the-way") if near else ""
+        lines.append(Line(say("pod-affinity.not-near", pods=pods), _there(term.topology_key, value, near), note))
         if near and not failed:
-            runs = "runs" if len(near) == 1 else "run"
-            failed = f"{case.name} must not be near {means(term)}, and {names(near)} {runs} {where}."
+            failed = say(
+                "pod-affinity.must-not-be-near",
+                count=len(near),
+                pod=case.name,
+                pods=pods,
+                names=names(near),
+                where=where,
+            )
     return (failed, ANTI_AFFINITY, UNSCHEDULABLE) if failed else None
 
 
@@ -148,10 +171,14 @@ def _existing(case: Case, lines: list[Line]) -> Problem | None:
             ):
                 holders.setdefault((means(term), place(term.topology_key, value)), []).append(info.pod.key)
     for (meant, where), keys in holders.items():
-        keeps, runs = ("keeps", "it runs") if len(keys) == 1 else ("keep", "they run")
-        lines.append(Line(f"{names(keys)} {keeps} off {meant}", f"{runs} {where}", f"{case.name} is such a pod"))
+        lines.append(
+            Line(
+                say("pod-affinity.keeps-off", count=len(keys), names=names(keys), pods=meant),
+                say("pod-affinity.keeper-runs", count=len(keys), where=where),
+                say("pod-affinity.such-a-pod", pod=case.name),
+            )
+        )
     for (_, where), keys in holders.items():
-        wants = "wants" if len(keys) == 1 else "want"
-        said = f"{names(keys)} {where} {wants} no pod like {case.name} near: their anti-affinity counts, too."
-        return said if len(keys) > 1 else said.replace(" their ", " its "), EXISTING, UNSCHEDULABLE
+        text = say("pod-affinity.wants-no-such-pod", count=len(keys), names=names(keys), where=where, pod=case.name)
+        return text, EXISTING, UNSCHEDULABLE
     return None

@@ -29,6 +29,7 @@ from sandbox.panels.explain.spread_rules import (
     system_defaulted,
 )
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.node_info import PodInfo
 
 NOT_MATCHED = "node(s) didn't match pod topology spread constraints"
@@ -38,28 +39,26 @@ NO_DOMAIN = 2**31 - 1
 def spread_filter(case: Case) -> Explanation:
     constraints, origin = constraints_of(case, "DoNotSchedule", case.seen.pre_filter)
     if not constraints:
-        return passes(f"{case.name} has no spread constraint that must be kept.")
+        return passes(say("spread.no-constraint", pod=case.name))
     lines, problem, missing = list[Line](), "", ""
     for constraint in constraints:
         value = case.node.labels.get(constraint.key)
         if value is None:
-            label = f"{domain(constraint.key)}, at most {constraint.max_skew}"
-            lines.append(Line(label, f"no label {constraint.key}", "the node is in no domain"))
+            label = say("spread.at-most", domain=domain(constraint.key), most=constraint.max_skew)
+            lines.append(Line(label, say("explain.no-label", key=constraint.key), say("explain.in-no-domain")))
             if not problem:
-                problem = missing = (
-                    f"{case.node.name} has no label {constraint.key}, so it belongs nowhere to count in."
-                )
+                problem = missing = say("spread.belongs-nowhere", node=case.node.name, key=constraint.key)
             continue
         said, objection = _skew(case, constraint, constraints, value)
         lines += said
         problem = problem or objection
     lines += _excluded(case, constraints)
-    lines += [Line("Constraints", origin)] if origin else []
+    lines += [Line(say("spread.constraints"), origin)] if origin else []
     if missing:
         return refuses(problem, lines, f"{NOT_MATCHED} (missing required label)", code=UNRESOLVABLE)
     if problem:
         return refuses(problem, lines, NOT_MATCHED)
-    return passes(f"On {case.node.name}, {case.name} stays evenly enough spread.", lines)
+    return passes(say("spread.stays-spread", node=case.node.name, pod=case.name), lines)
 
 
 def domains_of(case: Case, constraint: Constraint, constraints: Sequence[Constraint]) -> dict[str, int]:
@@ -83,28 +82,49 @@ def _skew(case: Case, constraint: Constraint, constraints: Sequence[Constraint],
     """The arithmetic of one constraint, and the objection to the node, "" = none."""
     domains, most = domains_of(case, constraint, constraints), constraint.max_skew
     key, itself = domain(constraint.key), 1 if constraint.selector.matches(case.pod.labels) else 0
-    lowest, note = min(domains.values(), default=NO_DOMAIN), "count + itself − fewest must not be more than maxSkew"
-    against = f"the emptiest {key}"
-    if len(domains) < constraint.min_domains:
-        lowest = 0
-        note = f"the fewest counts as 0: {plural(len(domains), 'domain')}, and minDomains is {constraint.min_domains}"
-        against = f"an empty {key}, as there are fewer than {constraint.min_domains}"
-    elif not domains:
-        note = "no node counts, so nothing is too many"
+    too_few = len(domains) < constraint.min_domains
+    lowest = 0 if too_few else min(domains.values(), default=NO_DOMAIN)
     there = domains.get(value, 0)
     skew = there + itself - lowest
-    least, result = ("∞", "−∞") if lowest == NO_DOMAIN else (str(lowest), str(skew))
-    own = "" if itself else "; the pod itself does not match the selector"
-    formula = f"{there} in {value} + {itself} itself − {least} fewest = {result} {'>' if skew > most else '≤'} {most}"
-    selector = f"counts pods with {constraint.selector}" if str(constraint.selector) else "the selector counts nobody"
+    fewest, result = ("∞", "−∞") if lowest == NO_DOMAIN else (str(lowest), str(skew))
+    formula = say(
+        "spread.skew",
+        there=there,
+        name=value,
+        itself=itself,
+        fewest=fewest,
+        skew=result,
+        sign=">" if skew > most else "≤",
+        most=most,
+    )
+    note = _skew_note(len(domains), constraint.min_domains)
+    if not itself:
+        note = say("spread.itself-not-matched", note=note)
     lines = [
-        Line(f"{key}, at most {most}", formula, note + own),
-        Line(f"Pods per {key}", counted(domains, lowest), selector),
+        Line(say("spread.at-most", domain=key, most=most), formula, note),
+        Line(say("spread.pods-per", domain=key), counted(domains, lowest), _whom(constraint)),
     ]
     if skew <= most:
         return lines, ""
-    ahead = f"With {case.name}, {key} {value} would be {plural(skew, 'pod')} ahead of {against}; at most {most}"
-    return lines, f"{ahead} {'is' if most == 1 else 'are'} allowed."
+    pods = plural(skew, "pod")
+    if too_few:
+        least = constraint.min_domains
+        return lines, say(
+            "spread.ahead-of-empty", count=most, pod=case.name, domain=key, name=value, pods=pods, least=least
+        )
+    return lines, say("spread.ahead-of-emptiest", count=most, pod=case.name, domain=key, name=value, pods=pods)
+
+
+def _skew_note(domains: int, least: int) -> str:
+    if domains < least:
+        return say("spread.fewest-counts-as-0", domains=plural(domains, "domain"), least=least)
+    return say("spread.skew-note") if domains else say("spread.no-node-counts")
+
+
+def _whom(constraint: Constraint) -> str:
+    if str(constraint.selector):
+        return say("spread.counts-pods", selector=constraint.selector)
+    return say("spread.counts-nobody")
 
 
 def _excluded(case: Case, constraints: Sequence[Constraint]) -> list[Line]:
@@ -112,7 +132,7 @@ def _excluded(case: Case, constraints: Sequence[Constraint]) -> list[Line]:
     for node in case.seen.nodes.values():
         missing = lacks_a_key(node, constraints)
         why = (
-            f"no label {missing}"
+            say("explain.no-label", key=missing)
             if missing
             else next(filter(None, (item.excludes(case.pod, node) for item in constraints)), "")
         )
@@ -128,13 +148,16 @@ def spread_score(case: Case) -> Explanation:
     ignored = [name for name in case.feasible if strict and lacks_a_key(case.seen.nodes[name], constraints)]
     if case.node.name in ignored:
         key = lacks_a_key(case.node, constraints)
-        text = f"{case.node.name} has no label {key}, so it gets nothing for spreading."
-        return scored(text, [Line("Raw", "0", f"no label {key}"), Line("Normalized", "0", "left out")], 0, 0)
-    total, parts, lines = 0.0, list[str](), list[Line]()
+        lines = [
+            Line(say("explain.raw"), "0", say("explain.no-label", key=key)),
+            Line(say("explain.normalized"), "0", say("explain.left-out")),
+        ]
+        return scored(say("spread.nothing-for-spreading", node=case.node.name, key=key), lines, 0, 0)
+    total, parts, lines = 0.0, list[str](), []
     for constraint in constraints:
         value = case.node.labels.get(constraint.key)
         if value is None:
-            lines.append(Line(domain(constraint.key), "0", f"no label {constraint.key}"))
+            lines.append(Line(domain(constraint.key), "0", say("explain.no-label", key=constraint.key)))
             continue
         number, size, said = _crowd(case, constraint, constraints, ignored, strict, value)
         weight = math.log(size + 2)
@@ -144,10 +167,10 @@ def spread_score(case: Case) -> Explanation:
         lines.append(Line(f"{domain(constraint.key)} {value}", formula, said))
     whole = int(total)
     raw = whole + 1 if total - whole >= 0.5 else whole
-    lines.append(Line("Raw", f"{' + '.join(parts) or '0'} → {raw}", "rounded; the more matching pods, the higher"))
+    lines.append(Line(say("explain.raw"), f"{' + '.join(parts) or '0'} → {raw}", say("spread.raw-note")))
     line, normalized = _normalized(case, raw, ignored)
-    lines += [line, *left_out(dict.fromkeys(ignored, "a topology label is missing, so it gets 0"))]
-    lines += [Line("Constraints", origin)] if origin else []
+    lines += [line, *left_out(dict.fromkeys(ignored, say("spread.key-missing")))]
+    lines += [Line(say("spread.constraints"), origin)] if origin else []
     return scored(_score_text(case, raw, ignored), lines, raw, normalized)
 
 
@@ -166,7 +189,7 @@ def _crowd(
         return (
             constraint.number(case.here, namespace),
             len(kept),
-            f"ln of the number of feasible nodes + 2; on this node: {_who(case, constraint)}",
+            say("spread.crowd-on-node", names=_who(case, constraint)),
         )
     domains = dict.fromkeys((node.labels.get(key, "") for node in kept), 0)
     for node in seen.nodes.values():
@@ -174,29 +197,31 @@ def _crowd(
         out = (strict and lacks_a_key(node, constraints)) or where not in domains or constraint.excludes(case.pod, node)
         if not out:
             domains[where] += constraint.number(seen.pods_on.get(node.name, ()), namespace)
-    return domains[value], len(domains), f"ln of the number of domains + 2; pods per domain: {counted(domains)}"
+    return domains[value], len(domains), say("spread.crowd-in-domains", domains=counted(domains))
 
 
 def _who(case: Case, constraint: Constraint) -> str:
     found: list[PodInfo] = [info for info in case.here if constraint.counts(info.pod, case.pod.namespace)]
-    return names(info.pod.key for info in found) or "nobody"
+    return names(info.pod.key for info in found) or say("spread.nobody")
 
 
 def _normalized(case: Case, raw: int, ignored: Sequence[str]) -> tuple[Line, int]:
     kept = [score for name, score in case.raws.items() if name not in ignored]
     highest, lowest = max(kept, default=0), min(kept, default=0)
     if highest == 0:
-        return Line("Normalized", "100", "no node has matching pods, so all are equally good"), 100
+        return Line(say("explain.normalized"), "100", say("spread.equally-good")), 100
     normalized = 100 * (highest + lowest - raw) // highest
     formula = f"100 × ({highest} + {lowest} − {raw}) / {highest} = {normalized}"
-    return Line("Normalized", formula, f"highest raw score {highest}, lowest {lowest}"), normalized
+    note = say("spread.highest-and-lowest", highest=highest, lowest=lowest)
+    return Line(say("explain.normalized"), formula, note), normalized
 
 
 def _score_text(case: Case, raw: int, ignored: Sequence[str]) -> str:
     kept = [score for name, score in case.raws.items() if name not in ignored]
     if not kept or min(kept) == max(kept):
-        return f"For spreading, {case.node.name} is as good as every other node."
+        return say("spread.as-good-as-others", node=case.node.name)
     if raw == min(kept):
-        return f"{case.node.name} has the fewest pods like {case.name} around it, which is best for spreading."
-    how = "the most" if raw == max(kept) else "more than the fewest"
-    return f"{case.node.name} has {how} pods like {case.name} around it; fewer is better."
+        return say("spread.has-fewest", node=case.node.name, pod=case.name)
+    if raw == max(kept):
+        return say("spread.has-most", node=case.node.name, pod=case.name)
+    return say("spread.has-more", node=case.node.name, pod=case.name)

@@ -12,6 +12,7 @@ from typing import Any
 from sandbox.panels.explain.model import HOSTNAME, Case, Line, names
 from sandbox.panels.model.seen import Objects
 from sandbox.panels.words.phrases import taint_text
+from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import first_untolerated
@@ -38,11 +39,11 @@ class Constraint:
     def excludes(self, pod: Pod, node: Node) -> str:
         """Why ``node`` does not count, "" when it does."""
         if self.honors_affinity and not pod.required_node_affinity.matches(node.name, node.labels):
-            return "the pod's node affinity rules it out"
+            return say("spread.affinity-rules-out")
         if self.honors_taints:
             taint = first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"))
             if taint is not None:
-                return f"taint {taint_text(taint)} is not tolerated"
+                return say("spread.taint-not-tolerated", taint=taint_text(taint))
         return ""
 
     def counts(self, pod: Pod, namespace: str) -> bool:
@@ -66,7 +67,7 @@ def constraints_of(case: Case, action: str, objects: Objects) -> tuple[tuple[Con
     selector = default_selector(pod, objects) if found else Selector()
     if selector.empty:
         return (), ""
-    origin = "the scheduler's built-in default" if system_defaulted(case) else "a default of the profile"
+    origin = say("spread.built-in-default" if system_defaulted(case) else "spread.profile-default")
     return tuple(replace(item, selector=selector) for item in found), origin
 
 
@@ -119,9 +120,14 @@ def lacks_a_key(node: Node, constraints: Sequence[Constraint]) -> str:
 def counted(domains: Mapping[str, int], lowest: int | None = None) -> str:
     """``a 2, b 0 (fewest)``: at most eight domains, those with the fewest pods first when there are more."""
     shown_first = list(domains.items()) if len(domains) <= 8 else sorted(domains.items(), key=lambda item: item[1])[:8]
-    parts = [f"{value or '(none)'} {number}{' (fewest)' if number == lowest else ''}" for value, number in shown_first]
-    more = f" and {len(domains) - 8} more" if len(domains) > 8 else ""
-    return ", ".join(parts) + more or "none"
+    parts = [_counted(value or say("spread.nameless"), number, number == lowest) for value, number in shown_first]
+    if len(domains) > len(parts):
+        return say("lists.more", names=", ".join(parts), count=len(domains) - len(parts))
+    return ", ".join(parts) or say("spread.no-domains")
+
+
+def _counted(name: str, number: int, fewest: bool) -> str:
+    return say("spread.fewest", name=name, number=number) if fewest else f"{name} {number}"
 
 
 def left_out(reasons: Mapping[str, str]) -> list[Line]:
@@ -129,4 +135,4 @@ def left_out(reasons: Mapping[str, str]) -> list[Line]:
     by_reason: dict[str, list[str]] = {}
     for node, reason in reasons.items():
         by_reason.setdefault(reason, []).append(node)
-    return [Line("Does not count", names(nodes), reason) for reason, nodes in by_reason.items()]
+    return [Line(say("spread.does-not-count"), names(nodes), reason) for reason, nodes in by_reason.items()]

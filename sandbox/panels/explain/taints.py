@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses, scaled
 from sandbox.panels.words.phrases import plural, taint_text
+from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint, Toleration
 
 CORDONED = "node(s) were unschedulable"
@@ -23,28 +24,27 @@ def verdict_on(taint: Taint, tolerations: Sequence[Toleration]) -> str:
     """Which toleration matches, or why none does."""
     matching = next((item for item in tolerations if item.tolerates(taint)), None)
     if matching is not None:
-        return f"tolerated by {_toleration(matching)}"
+        return say("taints.tolerated", toleration=_toleration(matching))
     tolerations = [item for item in tolerations if item.key == taint.key or item.key not in GIVEN_TO_ALL]
     if not tolerations:
-        return "not tolerated: the pod has no toleration that could match"
-    return "not tolerated: " + "; ".join(f"{_toleration(item)} {_why_not(item, taint)}" for item in tolerations)
+        return say("taints.no-toleration")
+    return say("taints.not-tolerated", why="; ".join(_why_not(item, taint) for item in tolerations))
 
 
 def _toleration(item: Toleration) -> str:
-    what = f"{item.key or 'every key'}"
+    key, effect = item.key or say("taints.every-key"), item.effect or say("taints.every-effect")
     if item.operator in ("", "Equal"):
-        what += f"={item.value}"
-    else:
-        what += " exists"
-    return f"“{what}:{item.effect or 'every effect'}”"
+        return say("taints.toleration", key=key, value=item.value, effect=effect)
+    return say("taints.toleration-exists", key=key, effect=effect)
 
 
 def _why_not(item: Toleration, taint: Taint) -> str:
+    toleration = _toleration(item)
     if item.effect and item.effect != taint.effect:
-        return f"is for {item.effect}"
+        return say("taints.for-effect", toleration=toleration, effect=item.effect)
     if item.key and item.key != taint.key:
-        return "is for another key"
-    return f"wants the value “{item.value}”, the taint has “{taint.value}”"
+        return say("taints.for-another-key", toleration=toleration)
+    return say("taints.wants-value", toleration=toleration, value=item.value, has=taint.value)
 
 
 def taint_filter(case: Case) -> Explanation:
@@ -53,19 +53,18 @@ def taint_filter(case: Case) -> Explanation:
     lines = []
     for taint in case.node.taints:
         if taint.effect not in HARD:
-            lines.append(Line(taint_text(taint), "does not filter", "it only costs score"))
+            lines.append(Line(taint_text(taint), say("taints.does-not-filter"), say("taints.costs-score")))
             continue
         tolerated = any(item.tolerates(taint) for item in case.pod.tolerations)
         lines.append(Line(taint_text(taint), verdict_on(taint, case.pod.tolerations)))
         if not tolerated and first is None:
             first = taint
     if first is not None:
-        keeps = f"{case.node.name} keeps pods away with the taint {taint_text(first)}"
-        text = f"{keeps}, and {case.name} does not tolerate it."
+        text = say("taints.keeps-away", node=case.node.name, taint=taint_text(first), pod=case.name)
         return refuses(text, lines, f"node(s) had untolerated taint {{{first.key}: {first.value}}}", code=UNRESOLVABLE)
     if not case.node.taints:
-        return passes(f"{case.node.name} has no taints.", lines)
-    return passes(f"No taint of {case.node.name} keeps {case.name} away.", lines)
+        return passes(say("taints.no-taints", node=case.node.name), lines)
+    return passes(say("taints.none-keeps-away", node=case.node.name, pod=case.name), lines)
 
 
 def taint_score(case: Case) -> Explanation:
@@ -77,19 +76,19 @@ def taint_score(case: Case) -> Explanation:
             counts = not any(item.tolerates(taint) for item in tolerations)
             raw += counts
             lines.append(Line(taint_text(taint), "1" if counts else "0", verdict_on(taint, tolerations)))
-    lines.append(Line("Raw", str(raw), "PreferNoSchedule taints that the pod does not tolerate; fewer is better"))
+    lines.append(Line(say("explain.raw"), str(raw), say("taints.raw-note")))
     if raw:
-        text = f"{case.node.name} would rather not have {case.name}: {plural(raw, 'taint')} that it does not tolerate."
+        text = say("taints.would-rather-not", node=case.node.name, pod=case.name, taints=plural(raw, "taint"))
     else:
-        text = f"{case.node.name} has no taint that asks {case.name} to go elsewhere."
+        text = say("taints.none-asks-elsewhere", node=case.node.name, pod=case.name)
     return scaled(case, text, lines, raw, reverse=True)
 
 
 def unschedulable_filter(case: Case) -> Explanation:
     if not case.node.unschedulable:
-        return passes(f"{case.node.name} is not cordoned.", [Line("spec.unschedulable", "false")])
-    line = Line("spec.unschedulable", "true", f"counts as the taint {taint_text(CORDON_TAINT)}")
+        return passes(say("taints.not-cordoned", node=case.node.name), [Line("spec.unschedulable", "false")])
+    line = Line("spec.unschedulable", "true", say("taints.cordon-counts-as", taint=taint_text(CORDON_TAINT)))
     said = Line(taint_text(CORDON_TAINT), verdict_on(CORDON_TAINT, case.pod.tolerations))
     if any(item.tolerates(CORDON_TAINT) for item in case.pod.tolerations):
-        return passes(f"{case.node.name} is cordoned, but {case.name} tolerates that.", [line, said])
-    return refuses(f"{case.node.name} is cordoned: it takes no new pods.", [line, said], CORDONED, code=UNRESOLVABLE)
+        return passes(say("taints.cordon-tolerated", node=case.node.name, pod=case.name), [line, said])
+    return refuses(say("taints.cordoned", node=case.node.name), [line, said], CORDONED, code=UNRESOLVABLE)

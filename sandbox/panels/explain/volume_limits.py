@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.panels.explain.claims import claim_of, claims_of, class_name_of
 from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, passes, refuses
 from sandbox.panels.model.seen import Objects
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import KubeObject, Pod
 
 TOO_MANY = "node(s) exceed max volume count"
@@ -40,8 +41,8 @@ def limits_filter(case: Case) -> Explanation:
     missing = next((name for name, claim in claims_of(case.pod, objects) if claim is None), "")
     if missing:
         reason = f'looking up PVC {case.pod.namespace}/{missing}: persistentvolumeclaim "{missing}" not found'
-        line = Line(f"claim {missing}", "does not exist")
-        text = f"{case.name} uses the claim {missing}, which does not exist."
+        line = Line(say("volumes.claim", claim=missing), say("volumes.claim-missing"))
+        text = say("volumes.uses-missing-claim", pod=case.name, claim=missing)
         return refuses(text, [line], reason, code=UNRESOLVABLE)
     wanted = _volumes(case.pod, csi_node, objects)
     limits = _limits(csi_node)
@@ -54,16 +55,23 @@ def limits_filter(case: Case) -> Explanation:
     for driver in dict.fromkeys(driver for driver, _ in new):
         used, more = sum(volume[0] == driver for volume in held), sum(volume[0] == driver for volume in new)
         if driver not in limits:
-            lines.append(Line(driver, f"{used} in use + {more} new", "the node's CSINode sets no limit"))
+            lines.append(Line(driver, say("volumes.used-and-new", used=used, new=more), say("volumes.no-limit")))
             continue
         over = used + more > limits[driver]
-        formula = f"{used} in use + {more} new = {used + more} {'>' if over else '≤'} {limits[driver]}"
-        lines.append(Line(driver, formula, "limit of the CSINode"))
+        formula = say(
+            "volumes.used-and-new-of",
+            used=used,
+            new=more,
+            whole=used + more,
+            sign=">" if over else "≤",
+            limit=limits[driver],
+        )
+        lines.append(Line(driver, formula, say("volumes.limit")))
         full = full or (driver if over else "")
     if full:
-        text = f"{case.node.name} cannot attach another volume of {full}: it would have more than its {limits[full]}."
+        text = say("volumes.too-many", node=case.node.name, driver=full, limit=limits[full])
         return refuses(text, lines, TOO_MANY)
-    return passes(f"{case.node.name} can attach the volumes of {case.name}.", lines)
+    return passes(say("volumes.can-attach", node=case.node.name, pod=case.name), lines)
 
 
 def _limits(csi_node: KubeObject | None) -> dict[str, int]:

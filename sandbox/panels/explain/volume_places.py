@@ -6,9 +6,11 @@ Source: seed 002 §6; upstream ``plugins/{volumezone,volumebinding}``.
 from __future__ import annotations
 
 from sandbox.panels.explain.claims import claims_of, fully_bound
-from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, label_of, passes, refuses
+from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, any_of, label_of, passes, refuses
 from sandbox.panels.explain.node_affinity import wanted
 from sandbox.panels.explain.volume_matching import Provisioning, find_volume, provisioning, size_of
+from sandbox.panels.words.say import say
+from scheduler_engine.api.labels import Selector
 from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.topology import VOLUME_LABELS
@@ -24,21 +26,23 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 def zone_filter(case: Case) -> Explanation:
     labels = case.node.labels
     if not any(label in labels for label in VOLUME_LABELS):
-        line = Line("zone labels", "none on the node", "a cluster in one zone may leave its nodes unlabelled")
-        return passes(f"{case.node.name} has no zone label, so zones of volumes are not checked.", [line])
+        line = Line(say("volumes.zone-labels"), say("volumes.no-zone-labels"), say("volumes.no-zone-labels-note"))
+        return passes(say("volumes.zones-not-checked", node=case.node.name), [line])
     lines, problem, objects = list[Line](), "", case.seen.pre_filter
     for name in case.pod.claim_names:
         claim = objects.get("PersistentVolumeClaim", f"{case.pod.namespace}/{name}")
         volume = objects.get("PersistentVolume", (claim.spec.get("volumeName") or "") if claim else "")
         for label, values in _topologies(volume):
             answer = label if label in labels else VOLUME_LABELS[label]
-            fits, where, has = labels.get(answer) in values, " or ".join(values), label_of(labels, answer)
-            lines.append(Line(f"claim {name}", f"{label} {where}, node has {has}", "" if fits else "another place"))
+            fits, where, has = labels.get(answer) in values, any_of(values), label_of(labels, answer)
+            said = say("volumes.volume-label", key=label, values=where, label=has)
+            note = "" if fits else say("volumes.another-place")
+            lines.append(Line(say("volumes.claim", claim=name), said, note))
             if not fits and not problem:
-                problem = f"The volume of claim {name} is in {where}, and {case.node.name} has {has}."
+                problem = say("volumes.in-another-zone", claim=name, values=where, node=case.node.name, label=has)
     if problem:
         return refuses(problem, lines, NO_ZONE, code=UNRESOLVABLE)
-    return passes(f"The volumes of {case.name} are where {case.node.name} is.", lines)
+    return passes(say("volumes.in-this-zone", pod=case.name, node=case.node.name), lines)
 
 
 def _topologies(volume: KubeObject | None) -> list[tuple[str, list[str]]]:
@@ -64,12 +68,13 @@ def binding_filter(case: Case) -> Explanation:
             waiting.append(claim)
             continue
         volume = case.seen.pre_filter.get("PersistentVolume", claim.spec["volumeName"])
+        label, bound = say("volumes.claim", claim=name), say("volumes.claim-bound", volume=claim.spec["volumeName"])
         if volume is None:
-            lines.append(Line(f"claim {name}", f"bound to {claim.spec['volumeName']}", "which does not exist"))
+            lines.append(Line(label, bound, say("volumes.which-does-not-exist")))
             gone = gone or name
             continue
         problem = _out_of_reach(volume, case)
-        lines.append(Line(f"claim {name}", f"bound to {volume.name}", problem or "the node can reach it"))
+        lines.append(Line(label, bound, problem or say("volumes.within-reach-note")))
         if problem and not gone and not elsewhere:
             elsewhere = name
     reason, why = _waiting(case, waiting, lines)
@@ -79,10 +84,10 @@ def binding_filter(case: Case) -> Explanation:
         *([VOLUME_GONE] if gone and not elsewhere else []),
     ]
     if not reasons:
-        return passes(f"The volumes of {case.name} are within reach of {case.node.name}, or can be made there.", lines)
+        return passes(say("volumes.within-reach", pod=case.name, node=case.node.name), lines)
     if elsewhere:
-        why = f"The volume of claim {elsewhere} cannot be reached from {case.node.name}."
-    return refuses(why or f"Claim {gone} is bound to a volume that does not exist.", lines, *reasons, code=UNRESOLVABLE)
+        why = say("volumes.out-of-reach", claim=elsewhere, node=case.node.name)
+    return refuses(why or say("volumes.volume-missing", claim=gone), lines, *reasons, code=UNRESOLVABLE)
 
 
 def _out_of_reach(volume: KubeObject, case: Case) -> str:
@@ -94,8 +99,10 @@ def _out_of_reach(volume: KubeObject, case: Case) -> str:
     if selector.matches("", case.node.labels):
         return ""
     failed = [item for term in selector.terms for item in term.expressions if not item.matches(case.node.labels)]
-    said = [f"needs {wanted(item)}, node has {label_of(case.node.labels, item.key)}" for item in failed]
-    return "; ".join(said) or "its node affinity matches no node"
+    said = [
+        say("volumes.volume-needs", wanted=wanted(item), label=label_of(case.node.labels, item.key)) for item in failed
+    ]
+    return "; ".join(said) or say("volumes.matches-no-node")
 
 
 def _waiting(case: Case, waiting: list[KubeObject], lines: list[Line]) -> tuple[str, str]:
@@ -104,10 +111,9 @@ def _waiting(case: Case, waiting: list[KubeObject], lines: list[Line]) -> tuple[
     for claim in waiting:
         chosen = claim.annotations.get(SELECTED_NODE, "")
         if chosen not in ("", case.node.name):
-            lines.append(
-                Line(f"claim {claim.name}", f"a volume is being made on {chosen}", "so only that node will do")
-            )
-            return NONE_FOUND, f"The volume of claim {claim.name} is being made on {chosen}, not on {case.node.name}."
+            making = say("volumes.being-made", node=chosen)
+            lines.append(Line(say("volumes.claim", claim=claim.name), making, say("volumes.being-made-note")))
+            return NONE_FOUND, say("volumes.being-made-elsewhere", claim=claim.name, chosen=chosen, node=case.node.name)
     taken: list[str] = []
     to_make = [claim for claim in waiting if claim.annotations.get(SELECTED_NODE)]
     for claim in sorted((item for item in waiting if item not in to_make), key=size_of):
@@ -116,30 +122,27 @@ def _waiting(case: Case, waiting: list[KubeObject], lines: list[Line]) -> tuple[
             to_make.append(claim)
         else:
             taken.append(volume.name)
-            lines.append(
-                Line(
-                    f"claim {claim.name}",
-                    f"takes {volume.name}",
-                    "the smallest available volume that suits, or the one set aside",
-                )
-            )
+            takes = say("volumes.takes", volume=volume.name)
+            lines.append(Line(say("volumes.claim", claim=claim.name), takes, say("volumes.takes-note")))
     for claim in to_make:
         reason, note = _make(provisioning(claim, objects), case)
-        lines.append(Line(f"claim {claim.name}", "no volume suits, one would have to be made", note))
+        lines.append(Line(say("volumes.claim", claim=claim.name), say("volumes.none-suits"), note))
         if reason:
-            return (
-                reason,
-                f"For claim {claim.name} there is no volume on {case.node.name}, and none can be made: {note}.",
-            )
+            return reason, say("volumes.none-can-be-made", claim=claim.name, node=case.node.name, why=note)
     return "", ""
 
 
 def _make(how: Provisioning, case: Case) -> tuple[str, str]:
     labels = case.node.labels
     if not how.supported:
-        return NONE_FOUND, "its class makes none"
+        return NONE_FOUND, say("volumes.class-makes-none")
     if how.topologies is not None and not any(item.matches(labels) for item in how.topologies):
-        return NONE_FOUND, f"its class makes volumes only where {' or '.join(map(str, how.topologies)) or '(nowhere)'}"
+        return NONE_FOUND, _makes_only(how.topologies)
     if how.capacities is not None and not any(item.matches(labels) for item in how.capacities):
-        return NO_SPACE, "no storage that the node sees has enough room"
-    return "", "its class can make one here"
+        return NO_SPACE, say("volumes.no-room")
+    return "", say("volumes.class-can-make")
+
+
+def _makes_only(topologies: tuple[Selector, ...]) -> str:
+    where = any_of([str(item) for item in topologies])
+    return say("volumes.class-makes-only", topologies=where) if where else say("volumes.class-makes-nowhere")

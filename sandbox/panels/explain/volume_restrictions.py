@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.panels.explain.model import Case, Explanation, Line, names, passes, refuses
+from sandbox.panels.words.say import say
 
 DISK_IN_USE = "node(s) had no available disk"
 CLAIM_IN_USE = (
@@ -22,14 +23,12 @@ def restrictions_filter(case: Case) -> Explanation:
     lines: list[Line] = []
     disk_users, claim_users = _disk_users(case, lines), _claim_users(case, lines)
     if disk_users:
-        text = (
-            f"A disk that {case.name} mounts is in use on {case.node.name} by {names(disk_users)} and cannot be shared."
-        )
+        text = say("volumes.disk-in-use", pod=case.name, node=case.node.name, names=names(disk_users))
         return refuses(text, lines, DISK_IN_USE)
     if claim_users:
-        text = f"{case.name} needs a claim for itself alone (ReadWriteOncePod), and {names(claim_users)} uses it."
+        text = say("volumes.claim-in-use", count=len(claim_users), pod=case.name, names=names(claim_users))
         return refuses(text, lines, CLAIM_IN_USE)
-    return passes(f"No other pod is in the way of the volumes of {case.name}.", lines)
+    return passes(say("volumes.nobody-in-the-way", pod=case.name), lines)
 
 
 def _disk_users(case: Case, lines: list[Line]) -> list[str]:
@@ -45,9 +44,13 @@ def _disk_users(case: Case, lines: list[Line]) -> list[str]:
                 if other.get(kind) is not None and _clash(kind, volume[kind], other[kind])
             ]
             users |= dict.fromkeys(held)
-            said = f"in use by {names(dict.fromkeys(held))}" if held else "free on this node"
-            lines.append(Line(f"{kind} {volume[kind].get(field)}", said, "two pods may share it only when both read"))
+            said = _used_by(held) if held else say("volumes.disk-free")
+            lines.append(Line(f"{kind} {volume[kind].get(field)}", said, say("volumes.disk-note")))
     return list(users)
+
+
+def _used_by(pods: list[str]) -> str:
+    return say("volumes.in-use-by", names=names(dict.fromkeys(pods)))
 
 
 def _clash(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
@@ -75,6 +78,6 @@ def _claim_users(case: Case, lines: list[Line]) -> list[str]:
         ]
         using += [info.pod.key for info in case.nominated if name in info.pod.claim_names]
         users |= dict.fromkeys(using)
-        said = f"in use by {names(dict.fromkeys(using))}" if using else "nobody uses it"
-        lines.append(Line(f"claim {name}", said, "ReadWriteOncePod: one pod in the whole cluster"))
+        said = _used_by(using) if using else say("volumes.claim-free")
+        lines.append(Line(say("volumes.claim", claim=name), said, say("volumes.claim-note")))
     return list(users)

@@ -10,6 +10,7 @@ from typing import Any
 from sandbox.panels.explain import explain_filter, explain_score
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
+from sandbox.panels.words.say import say
 
 
 def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def _before(cycle: Cycle, node: str, plugin: str) -> str:
         return ""
     if table is not None and plugin in table.skipped:
         return ""
-    return f"not asked, because {failed} had said no. Asked alone: "
+    return f"{say('verdicts.not-asked', plugin=failed)} "
 
 
 def score(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:

@@ -37,8 +37,7 @@ class Briefs:
 
     def _skew(self, place: NodeState) -> str:
         zone = self.skews.get(place.zone, {})
-        text = str(zone.get("text", ""))
-        return text if ">" in text and not zone["standing"] else ""
+        return str(zone["text"]) if zone.get("above") and not zone["standing"] else ""
 
 
 def _label(pod: PodState, place: NodeState) -> str:

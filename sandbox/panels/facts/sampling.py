@@ -105,11 +105,12 @@ def _how_far(search: Search) -> str:
 
 
 def why_unvisited(search: Search) -> str:
+    """Why the search ended before it came to the rest."""
     if search.narrowed:
-        return say("sampling.not-visited-narrowed")
+        return say("sampling.narrowed-by-pre-filter")
     if search.won:
-        return say("sampling.not-visited-nominated", node=search.table.nominated_first)
-    return say("sampling.not-visited-enough", count=search.table.nodes_to_find)
+        return say("sampling.nominated-wins", node=search.table.nominated_first)
+    return say("sampling.enough-fit", count=search.table.nodes_to_find)
 
 
 def arithmetic(cycle: Cycle, search: Search) -> list[Line]:

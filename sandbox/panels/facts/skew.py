@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World, app_name
+from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.trace import events as ev
 
@@ -71,10 +72,6 @@ def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
 
 def _zone(count: int, skew: int, most: int, hard: bool, refused: bool, label: str, app: int) -> dict[str, Any]:
     said = "no" if refused else ("yes" if hard and skew <= most else "")
-    if refused:
-        text = f"skew {skew} > {most}" if skew > most else "skew too large"
-    else:
-        text = f"skew {skew} ≤ {most}" if said else ""
     return {
         "label": label,
         "app": app,
@@ -82,5 +79,14 @@ def _zone(count: int, skew: int, most: int, hard: bool, refused: bool, label: st
         "pips": range(min(count, 5)),
         "many": count > 5,
         "said": said,
-        "text": text,
+        "above": said == "no" and skew > most,
+        "text": _text(skew, most, said),
     }
+
+
+def _text(skew: int, most: int, said: str) -> str:
+    if said == "no" and skew <= most:
+        return say("verdicts.skew-too-large")
+    if said == "no":
+        return say("verdicts.skew-above", skew=skew, most=most)
+    return say("verdicts.skew-allowed", skew=skew, most=most) if said else ""

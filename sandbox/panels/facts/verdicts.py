@@ -40,35 +40,41 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
             kind = "no" if code == "Unschedulable" else "hard"
             said[node] = Word(kind, briefs.of(row), "; ".join(reasons), plugin)
         else:
-            said[node] = Word("ok", "fits", "every filter passed")
+            said[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
     for node in cycle.filter.feasible:
-        said.setdefault(node, Word("ok", "fits", "every filter passed"))
+        said.setdefault(node, Word("ok", say("verdicts.fits"), say("verdicts.fits-note")))
     search = search_of(cycle)
     if search is not None and search.visited:
         if search.extra:
-            said[search.visited[-1]] = Word("out", "not needed", say(NOT_NEEDED))
-        why = why_unvisited(search).removeprefix("not visited: ")
-        said |= {node: Word("out", "not visited", why) for node in search.unvisited}
+            said[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
+        why = why_unvisited(search)
+        said |= {node: Word("out", say("verdicts.not-visited"), why) for node in search.unvisited}
     _scores(cycle, said)
     _preemption(cycle, said)
     if cycle.selected is not None:
-        total = "" if cycle.selected.total is None else f"{cycle.selected.total} "
-        said[cycle.selected.node] = Word("best", f"{total}selected", "the node that was chosen")
+        said[cycle.selected.node] = Word("best", _selected(cycle.selected.total), say("verdicts.selected-note"))
     return said
+
+
+def _selected(total: int | None) -> str:
+    return say("verdicts.selected") if total is None else say("verdicts.selected-with-total", total=total)
 
 
 def _scores(cycle: Cycle, said: dict[str, Word]) -> None:
     for node, total in cycle.normalized.totals if cycle.normalized else ():
-        said[node] = Word("plain", str(total), f"total score {total}")
+        said[node] = Word("plain", str(total), say("verdicts.total-note", total=total))
 
 
 def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
     for tried in cycle.tried:
         if tried.rejected:
-            said[tried.node] = Word(
-                "hard", f"{said.get(tried.node, NOTHING).text}, cannot help".lstrip(", "), tried.rejected
-            )
+            said[tried.node] = Word("hard", _cannot_help(said.get(tried.node, NOTHING).text), tried.rejected)
         else:
-            said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), "a candidate for preemption")
+            said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))
     if cycle.post_filter is not None and cycle.post_filter.nominated_node:
-        said[cycle.post_filter.nominated_node] = Word("best", "nominated", "preemption makes room here")
+        nominated = Word("best", say("verdicts.nominated"), say("verdicts.nominated-note"))
+        said[cycle.post_filter.nominated_node] = nominated
+
+
+def _cannot_help(refusal: str) -> str:
+    return say("verdicts.cannot-help-either", refusal=refusal) if refusal else say("verdicts.cannot-help")

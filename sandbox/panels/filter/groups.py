@@ -53,7 +53,9 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
     if search.extra:
         ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
     if search.unvisited:
-        ordered.append(Group("out", "", why_unvisited(search), nodes=list(search.unvisited)))
+        ordered.append(
+            Group("out", "", say("sampling.not-visited", why=why_unvisited(search)), nodes=list(search.unvisited))
+        )
     places = {name: place for place, name in enumerate((*search.visited, *search.unvisited), 1)}
     zone_of = {name: zone_title(key) for key, names in world.cache.zones for name in names}
     titles = [zone_title(key) for key, _ in world.cache.zones]

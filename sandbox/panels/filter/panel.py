@@ -133,7 +133,7 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
         **pages,
         "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
         "unvisited_more": max(0, len(left) - FEW) if last else 0,
-        "unvisited_why": why_unvisited(search),
+        "unvisited_why": say("sampling.not-visited", why=why_unvisited(search)),
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
         ]

@@ -145,7 +145,7 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
     assert search is not None
     assert search.won
     assert summary(search).startswith("Only the nominated node n1 was looked at: it fits, so it wins at once.")
-    assert why_unvisited(search) == "not visited: the nominated node n1 fits, so it wins at once"
+    assert why_unvisited(search) == "the nominated node n1 fits, so it wins at once"
     assert search.start == search.following
 
 
@@ -158,4 +158,4 @@ def test_a_search_that_prefilter_narrowed_says_so() -> None:
     _, _, search = stepped(simulation)
     assert search.visited == ("n2",)
     assert summary(search).startswith("1 of 3 nodes looked at: PreFilter narrowed the search.")
-    assert why_unvisited(search) == "not visited: PreFilter narrowed the search"
+    assert why_unvisited(search) == "PreFilter narrowed the search"

@@ -18,10 +18,13 @@ TAB_OF_STAGE = {
     "Reserve": "cache",
     "Permit": "cache",
     "WaitOnPermit": "cache",
-    "PreBind": "cache",
-    "Bind": "cache",
-    "PostBind": "cache",
+    "PreBind": "events",
+    "Bind": "events",
+    "PostBind": "events",
 }
+"""Where one looks who clicks on a stage."""
+BINDING = ("PreBind", "Bind", "PostBind")
+"""While a pod is bound nothing is opened: that it is assumed shows in the cache."""
 
 
 def tab_for(cycle: Cycle | None) -> str:
@@ -35,7 +38,7 @@ def tab_for(cycle: Cycle | None) -> str:
         return "preemption" if _may_help(cycle) else "filter"
     if cycle.last_stage == "SelectHost" or cycle.outcome:
         return why
-    return TAB_OF_STAGE.get(cycle.last_stage, why)
+    return "cache" if cycle.last_stage in BINDING else TAB_OF_STAGE.get(cycle.last_stage, why)
 
 
 def _may_help(cycle: Cycle) -> bool:

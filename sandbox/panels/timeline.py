@@ -88,7 +88,7 @@ def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[s
 
 def _title(cycle: Cycle, name: str, person: str) -> str:
     """``person``: who set it off, if anybody did."""
-    outcome = OUTCOMES.get(cycle.outcome) or say("timeline.running")
+    outcome = say(OUTCOMES.get(cycle.outcome, "timeline.running"))
     if cycle.outcome == "bound" and cycle.node:
         outcome = say("timeline.bound-to", node=cycle.node)
     return say(

@@ -163,7 +163,7 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
 def _what(cycle: Cycle) -> str:
     if cycle.outcome == "bound":
         return say("inspector.bound", node=cycle.node)
-    return OUTCOMES.get(cycle.outcome) or say("inspector.now")
+    return say(OUTCOMES.get(cycle.outcome, "inspector.now"))
 
 
 def _message(pod: PodState, cycle: Cycle | None) -> str:

@@ -41,14 +41,15 @@ INSUFFICIENT = re.compile(r"Insufficient (\S+)")
 CAMEL = re.compile(r"(?<=.)(?=[A-Z])")
 HISTOGRAM = re.compile(r"^0/(\d+) nodes are available: ")
 OUTCOMES = {
-    "bound": say("phrases.bound"),
-    "unschedulable": say("phrases.unschedulable"),
-    "nominated": say("phrases.nominated"),
-    "error": say("phrases.error"),
-    "skipped": say("phrases.skipped"),
-    "deleted": say("phrases.deleted"),
-    "abandoned": say("phrases.abandoned"),
+    "bound": "phrases.bound",
+    "unschedulable": "phrases.unschedulable",
+    "nominated": "phrases.nominated",
+    "error": "phrases.error",
+    "skipped": "phrases.skipped",
+    "deleted": "phrases.deleted",
+    "abandoned": "phrases.abandoned",
 }
+"""Of attempts, and what they are called."""
 LEAVES = {
     "unschedulable": say("phrases.after-unschedulable"),
     "nominated": say("phrases.after-nominated"),

@@ -13,6 +13,7 @@ import yaml
 from django.db import Error as DatabaseFailure
 
 from sandbox import engine, quotas, rendering
+from sandbox import trial as trials
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
 from sandbox.panels.cache.dump import dump
@@ -129,6 +130,12 @@ def find(live: Live, position: Position, wanted: str, at: Moment | None = None) 
     return finding.find(live.at(at), wanted)
 
 
+def trial(live: Live, position: Position, manifests: list[dict[str, Any]]) -> list[str]:
+    """What these objects would come to, in sentences; nothing of it stays."""
+    live.move_to(position)
+    return trials.trial(live, manifests)
+
+
 def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:
     return faults.choices(_world(live, position), point, profile)
 
@@ -185,6 +192,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         names,
         steps_made,
         find,
+        trial,
         fault_choices,
         cache_dump,
         leader_form,

@@ -1,0 +1,77 @@
+"""What objects would come to in this cluster: tried on a copy of the simulation, of which nothing stays."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from typing import Any
+
+from sandbox import engine
+from sandbox.live import Live
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.say import say
+from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+
+MOST_OBJECTS = 600
+"""Nodes and pods of a cluster that is copied for this."""
+MOST_CYCLES = 40
+
+
+def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
+    """Sentences on where the pods of ``manifests`` would run; none where it is not tried.
+
+    Every pod has one attempt, after those that stand before it in the queue.
+    """
+    if live.size > MOST_OBJECTS:
+        return [say("trial.too-large", most=MOST_OBJECTS)]
+    simulation = copy.deepcopy(live.simulation)
+    start = len(simulation.recorder.entries)
+    try:
+        engine.execute(simulation, engine.to_text({"kind": "apply", "manifests": manifests}))
+    except Rejected:
+        return []  # The form says what is wrong.
+    _run(simulation)
+    return _told(engine.entries_from(simulation, start))
+
+
+def _run(simulation: Simulation) -> None:
+    try:
+        for _ in range(MOST_CYCLES):
+            engine.execute(simulation, '{"kind":"pod"}')
+    except NothingToDo:
+        return
+
+
+def _told(entries: list[ev.Entry]) -> list[str]:
+    events = [entry.event for entry in entries]
+    mine = [event.key for event in events if isinstance(event, ev.ObjectAdded) and event.kind == "Pod"]
+    pod_of = {event.cycle: event.pod for event in events if isinstance(event, ev.CycleStarted)}
+    nodes = {event.pod: event.node for event in events if isinstance(event, ev.HostSelected) and event.pod in mine}
+    failed = [event for event in events if isinstance(event, ev.PodUnschedulable) and event.pod in mine]
+    ran = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.FilterRan)}
+    room = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.PostFilterRan)}
+    said = []
+    if nodes:
+        said.append(_fits(nodes, ran[mine[0]]) if len(mine) == 1 else _several_fit(nodes, len(mine)))
+    for event in failed[:1]:
+        key = "trial.fails" if len(mine) == 1 else "trial.one-fails"
+        said.append(say(key, pod=short_name(event.pod), message=event.message))
+        made = room.get(event.pod)
+        if made is not None and made.victims:
+            victims = listed([short_name(victim) for victim in made.victims])
+            said.append(say("trial.preempts", victims=victims, node=made.nominated_node))
+    waiting = len(mine) - len(nodes) - len(failed)
+    return [*said, say("trial.not-tried", count=waiting)] if waiting > 0 else said
+
+
+def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:
+    (node,) = nodes.values()
+    return say("trial.fits", count=len(ran.feasible), nodes=plural(ran.all_nodes, "node"), node=node)
+
+
+def _several_fit(nodes: dict[str, str], pods: int) -> str:
+    places = [say("trial.on", count=number, node=node) for node, number in Counter(nodes.values()).items()]
+    return say("trial.several-fit", count=len(nodes), pods=pods, places=listed(places, 6))

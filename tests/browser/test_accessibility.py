@@ -1,0 +1,61 @@
+"""axe-core finds no serious or critical violation: pages, tabs, drawer; light and dark, wide and small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from sandbox.panels import TABS
+from tests.browser.workbench import Eventually, open_scenario
+
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+BAD = ("serious", "critical")
+
+
+def violations(page: Page) -> list[str]:
+    """Each with the first elements that it is about."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{item['id']}: {[' '.join(node['target']) for node in item['nodes'][:3]]}"
+        for item in found
+        if item["impact"] in BAD
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_everybody_can_use_the_workbench(
+    new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
+) -> None:
+    page = new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    open_scenario(page, "node-not-ready")
+    found = {"opened": violations(page)}
+    if viewport is PHONE:
+        for pane in ("queue", "inspector", "decision"):
+            page.locator(f".dock [data-panel={pane}]").click()
+            found[pane] = violations(page)
+    for tab in TABS:
+        page.evaluate("tab => document.getElementById(`tab-${tab}`).click()", tab)
+        eventually(lambda tab=tab: page.locator(f"#panel-{tab}").is_visible())
+        found[tab] = violations(page)
+    page.locator("#add").click()
+    page.locator("#drawer").wait_for()
+    found["drawer"] = violations(page)
+    assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_everybody_can_use_the_first_page_and_the_comparison(
+    new_page: Callable[..., Page], viewport: dict[str, int], scheme: str
+) -> None:
+    page = new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    page.goto("/")
+    assert not violations(page)
+    page.locator("#compare button").click()
+    page.locator(".both").first.wait_for()
+    assert not violations(page)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sandbox.panels.drawing.blocks import Block, block
 from sandbox.panels.drawing.shapes import Drawing, bar
+from sandbox.panels.facts.domains import domain_key, domain_of
 from sandbox.panels.facts.skew import is_history, skews
 from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import NodeState, PodState
@@ -75,7 +76,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
     asked_on = {} if asking is None or asking.node else asked
     spread = skews(world, cycle)
     zones: list[dict[str, Any]] = []
-    for title, names in _columns(world):
+    key = domain_key(world)
+    for title, names in _domains(world, key) if key else _columns(world):
         build = _tile if many else _card
         nodes: list[Any] = [
             build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
@@ -96,6 +98,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "asking": short_name(asking.key) if asking and asked_on else "",
         "filtered": bool(cycle and cycle.filter),
         "past": cycle.number if cycle and cycle is not world.cycle else 0,
+        "key": key,
         "can_switch": len(world.nodes) > 12,
     }
 
@@ -127,6 +130,15 @@ def _columns(world: World) -> list[tuple[str, list[str]]]:
             else:
                 column.append(node.name)
     return columns
+
+
+def _domains(world: World, key: str) -> list[tuple[str, list[str]]]:
+    """Without zones the nodeTree has one list of all nodes; here they stand by the label that pods spread over."""
+    columns: dict[str, list[str]] = {}
+    for name in dict.fromkeys((*world.cache.order, *world.nodes)):
+        if name in world.nodes:
+            columns.setdefault(domain_of(world.nodes[name], key), []).append(name)
+    return [(value or say("cluster.no-label", key=key), names) for value, names in columns.items()]
 
 
 def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:

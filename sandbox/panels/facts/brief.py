@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.domains import domain_key, domain_of
 from sandbox.panels.facts.skew import skews
 from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World, app_name
@@ -19,6 +20,7 @@ class Briefs:
     def __init__(self, world: World, cycle: Cycle) -> None:
         self.world = world
         self.pod = world.pods.get(cycle.pod)
+        self.key = domain_key(world)
         self.skews = skews(world, cycle)
 
     def of(self, row: Row) -> str:
@@ -36,7 +38,7 @@ class Briefs:
         return plain
 
     def _skew(self, place: NodeState) -> str:
-        zone = self.skews.get(place.zone, {})
+        zone = self.skews.get(domain_of(place, self.key), {})
         return str(zone["text"]) if zone.get("above") and not zone["standing"] else ""
 
 

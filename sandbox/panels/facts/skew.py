@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.domains import ZONE_KEYS, domain_key, domain_of
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World, app_name
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.trace import events as ev
 
-ZONE_KEYS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
-
-def zone_constraint(pod: PodState) -> dict[str, Any] | None:
-    """The pod's first constraint over zones."""
-    constraints = pod.pod.topology_spread_constraints
-    return next((item for item in constraints if item.get("topologyKey") in ZONE_KEYS), None)
+def zone_constraint(pod: PodState, key: str) -> dict[str, Any] | None:
+    """The pod's first constraint over what the map groups by: the label ``key``, or zones."""
+    keys = (key,) if key else ZONE_KEYS
+    return next((item for item in pod.pod.topology_spread_constraints if item.get("topologyKey") in keys), None)
 
 
 def is_history(world: World, cycle: Cycle) -> bool:
@@ -33,9 +32,13 @@ def is_history(world: World, cycle: Cycle) -> bool:
 
 
 def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
-    """Zone → pips and verdict. Counts are of pods as they stand; whether a zone is refused is read from the trace."""
+    """Zone, or other domain of the map, → pips and verdict.
+
+    Counts are of pods as they stand; whether a zone is refused is read from the trace.
+    """
     pod = world.pods.get(cycle.pod) if cycle else None
-    constraint = zone_constraint(pod) if pod else None
+    key = domain_key(world)
+    constraint = zone_constraint(pod, key) if pod else None
     if cycle is None or pod is None or constraint is None:
         return {}
     selector = selector_from(constraint.get("labelSelector"))
@@ -43,11 +46,12 @@ def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
     counts: dict[str, int] = {}
     refused: set[str] = set()
     for node in world.nodes.values():
-        if node.ghost or not node.zone:
+        domain = domain_of(node, key)
+        if node.ghost or not domain:
             continue
-        counts.setdefault(node.zone, 0)
+        counts.setdefault(domain, 0)
         if world.pods_on.get(node.name):
-            counts[node.zone] += sum(
+            counts[domain] += sum(
                 other.pod.namespace == pod.pod.namespace
                 and other.state != "terminating"
                 and (standing or other.key != pod.key)
@@ -56,7 +60,7 @@ def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
             )
     for name, plugin, _, _, _ in cycle.filter.rows if cycle.filter else ():
         if plugin == "PodTopologySpread" and name in world.nodes:
-            refused.add(world.nodes[name].zone)
+            refused.add(domain_of(world.nodes[name], key))
     lowest = min(counts.values(), default=0)
     self_match = 1 if selector.matches(pod.pod.labels) and not standing else 0
     hard = constraint.get("whenUnsatisfiable") == "DoNotSchedule"

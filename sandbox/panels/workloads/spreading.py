@@ -10,8 +10,8 @@ from typing import Any
 
 from sandbox.panels.explain.model import domain
 from sandbox.panels.explain.spread_rules import Constraint, constraint_of, lacks_a_key
+from sandbox.panels.facts.domains import ZONE_KEYS
 from sandbox.panels.facts.owned import Alike
-from sandbox.panels.facts.skew import ZONE_KEYS
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import listed

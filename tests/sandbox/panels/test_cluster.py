@@ -156,3 +156,16 @@ def test_names_of_pods_stay_in_folded_cards_as_long_as_they_are_few() -> None:
     assert stats(world, View())["few"]
     world.pods_on["node-a1"] = dict.fromkeys(f"default/p-{number}" for number in range(5))
     assert not stats(world, View())["few"]
+
+
+def test_without_zones_the_map_groups_by_the_label_that_pods_spread_over_and_shows_its_skew() -> None:
+    found = stats(world_after("spread-one-constraint", {"kind": "stage"}), View())
+    assert found["key"] == "zone"
+    assert [(zone["title"], zone["count"]) for zone in found["zones"]] == [("zoneA", 2), ("zoneB", 2)]
+    assert all(zone["skew"] for zone in found["zones"])
+
+
+def test_a_node_without_the_label_stands_apart() -> None:
+    found = stats(world_after("spread-node-without-label"), View())
+    assert "no label zone" in [zone["title"] for zone in found["zones"]]
+    assert sum(zone["count"] for zone in found["zones"]) == found["nodes"]

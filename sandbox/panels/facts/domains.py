@@ -12,7 +12,7 @@ ZONE_KEYS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/z
 
 
 def domain_key(world: World) -> str:
-    """The label that most constraints name, where no node has a zone; "" = it is the zone, or there is no such label."""
+    """The label that most constraints name, where no node has a zone. "" = the zone, or there is none."""
     if any(node.zone for node in world.nodes.values()):
         return ""
     labels = {label for node in world.nodes.values() for label in node.node.labels}

@@ -15,10 +15,30 @@ from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, short_name
 from sandbox.panels.words.phrases import listed, plural, taint_text
+from sandbox.panels.words.say import around, say
 from scheduler_engine.trace import events as ev
 
 Told = tuple[str, str, str, str, str]
 SYSTEM = "the system on "
+DRAINS = {
+    "started": "happenings.drain-started",
+    "evicted": "happenings.drain-evicted",
+    "finished": "happenings.drain-finished",
+    "stopped": "happenings.drain-stopped",
+}
+DELETED = {
+    (False, False): "happenings.deleted",
+    (False, True): "happenings.deleted-without-owned",
+    (True, False): "happenings.deleted-after-owned",
+    (True, True): "happenings.deleted-later-without-owned",
+}
+"""Whether the object is still there, and whether what it owned stays."""
+PRESSURES = {
+    (True, False): "happenings.kubelet-reports",
+    (False, True): "happenings.kubelet-sees",
+    (True, True): "happenings.kubelet-reports-and-sees",
+}
+"""Whether the kubelet reports other conditions, and whether it sees other thresholds."""
 
 
 def happening(world: World) -> Happening | None:
@@ -50,53 +70,67 @@ def _precise(item: Any) -> str:
 
 def _request(world: World, request: Request) -> Told:
     if request.refused:
-        times = f" It was asked {request.times} times." if request.times > 1 else ""
-        after = f": {request.code}, {request.message}{times}"
-        following = "once one budget is left" if request.code == 500 else "ask again later, or look at Evictions"
-        return "The API server refused to evict ", "pod", request.pod, after, following
+        before, after = around("happenings.eviction-refused", "pod", code=request.code, message=request.message)
+        if request.times > 1:
+            after = f"{after} {say('happenings.asked-often', times=request.times)}"
+        following = "happenings.when-one-budget-is-left" if request.code == 500 else "happenings.ask-again"
+        return before, "pod", request.pod, after, say(following)
     if request.then == "gone" and request.leaves_us is None:
-        return "The API server evicted ", "pod", request.pod, ": 200, and it is gone, as nothing ran yet.", ""
-    after = f": 200. It has {left(request.grace_us)} to end, and no controller counts it any more."
-    gone = f"gone at {clock(request.leaves_us)}" if request.leaves_us is not None else ""
-    return "The API server lets ", "pod", request.pod, f" go{after}", gone
+        before, after = around("happenings.evicted-at-once", "pod")
+        return before, "pod", request.pod, after, ""
+    before, after = around("happenings.eviction-allowed", "pod", left=left(request.grace_us))
+    gone = say("happenings.gone-at", clock=clock(request.leaves_us)) if request.leaves_us is not None else ""
+    return before, "pod", request.pod, after, gone
 
 
 def _drain(world: World, drain: Drain) -> Told:
-    kept = f" {listed([short_name(key) for key in drain.kept])} of a DaemonSet stays." if drain.kept else ""
+    evicted = plural(len(drain.evicted), "pod")
     if drain.what == "waiting":
-        names = listed([short_name(key) for key in drain.refused])
-        following = f"asks again at {clock(drain.next_us)}" if drain.next_us is not None else ""
-        gone = f"{plural(len(drain.evicted), 'pod')} evicted so far, but " if drain.evicted else ""
-        return "The drain of ", "node", drain.node, f" waits: {gone}the API server refuses {names}.", following
-    after = {
-        "started": f" is cordoned, and its pods are evicted one by one.{kept}",
-        "evicted": f": all pods that must leave are on their way out.{kept}",
-        "finished": f" is over: {plural(len(drain.evicted), 'pod')} evicted.{kept}",
-        "stopped": " was stopped: nobody is asked any more.",
-    }
-    before = "" if drain.what == "started" else "The drain of "
-    return before, "node", drain.node, after.get(drain.what, f" {drain.what}."), ""
+        key = "happenings.drain-waits-after-some" if drain.evicted else "happenings.drain-waits"
+        names = listed([short_name(pod) for pod in drain.refused])
+        before, after = around(key, "node", evicted=evicted, pods=names)
+        following = say("happenings.asks-again-at", clock=clock(drain.next_us)) if drain.next_us is not None else ""
+        return before, "node", drain.node, after, following
+    before, after = around(DRAINS[drain.what], "node", evicted=evicted)
+    if drain.kept and drain.what != "stopped":
+        names = listed([short_name(pod) for pod in drain.kept])
+        after = f"{after} {say('happenings.daemons-stay', count=len(drain.kept), pods=names)}"
+    return before, "node", drain.node, after, ""
 
 
 def _plan(world: World, plan: Plan) -> Told:
+    key, following = _turned(world, plan)
     others = _others(world, plan)
+    before, after = around(
+        key,
+        "pod",
+        count=others + 1,
+        others=plural(others, "more pod"),
+        node=plan.node,
+        clock=clock(plan.at_us),
+        taint=plan.taint,
+        seconds=plan.seconds,
+        why=plan.why,
+    )
+    return before, "pod", plan.pod, after, following
+
+
+def _turned(world: World, plan: Plan) -> tuple[str, str]:
+    """The key of the sentence about a plan, and what comes next."""
     if plan.state == "planned":
-        also = f"and {plural(others, 'more pod')} must" if others else "must"
-        why = f"{plan.taint}, tolerationSeconds {plan.seconds}"
-        after = f" {also} leave {plan.node} at {clock(plan.at_us)}: {why}."
-        return "", "pod", plan.pod, after, f"{left(plan.at_us - world.clock_us)} to go"
+        return "happenings.must-leave", say("happenings.to-go", left=left(plan.at_us - world.clock_us))
     if plan.state == "cancelled":
-        also = f"and {plural(others, 'more pod')} may" if others else "may"
-        return "", "pod", plan.pod, f" {also} stay on {plan.node} after all: {plan.why}.", ""
-    also = f"and {plural(others, 'more pod')} are" if others else "is"
-    why = f"{plan.taint} is not tolerated" if plan.seconds is None else f"tolerationSeconds {plan.seconds} are over"
-    return "", "pod", plan.pod, f" {also} evicted from {plan.node}: {why}.", _soonest(world)
+        return "happenings.may-stay", ""
+    key = "happenings.not-tolerated" if plan.seconds is None else "happenings.tolerated-long-enough"
+    return key, _soonest(world)
 
 
 def _soonest(world: World) -> str:
     """The pod that a taint drives away next."""
     plan = min(world.evictions.planned.values(), key=lambda item: item.at_us, default=None)
-    return f"{short_name(plan.pod)} must leave in {left(plan.at_us - world.clock_us)}" if plan else ""
+    if plan is None:
+        return ""
+    return say("happenings.must-leave-in", pod=short_name(plan.pod), left=left(plan.at_us - world.clock_us))
 
 
 def _others(world: World, plan: Plan) -> int:
@@ -109,8 +143,8 @@ def _turn(plan: Plan) -> tuple[str, str, int]:
 
 
 def _expired(world: World, event: ev.CachePodChanged) -> Told:
-    after = f" expired: nothing confirmed it in time, so the cache counts nothing of it on {event.node} any more."
-    return "", "pod", event.pod, after, "its room may be given away twice"
+    before, after = around("happenings.expired", "pod", node=event.node)
+    return before, "pod", event.pod, after, say("happenings.given-twice")
 
 
 def _command(world: World, given: ev.CommandGiven) -> Told:
@@ -119,38 +153,56 @@ def _command(world: World, given: ev.CommandGiven) -> Told:
     if given.kind == "delete":
         return _deleted(world, given)
     if given.kind == "usage":
-        who, _, what = given.summary.partition(" uses ")
-        system = who.startswith(SYSTEM)
-        key = who.removeprefix(SYSTEM)
-        return SYSTEM.capitalize() if system else "", "node" if system else "pod", key, f" now uses {what}.", ""
-    node, _, what = given.summary.partition(": ")
+        return _uses(given)
+    node, _, condition = given.summary.partition(": ")
+    before, after = around("happenings.node-has-condition", "node", condition=condition)
     taints = [taint_text(taint) for taint in world.nodes[node].node.taints] if node in world.nodes else []
-    after = f": {what} now. Its taints: {listed(taints)}." if taints else f": {what} now. It has no taints."
-    return "", "node", node, after, ""
+    has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
+    return before, "node", node, f"{after} {has}", ""
+
+
+def _uses(given: ev.CommandGiven) -> Told:
+    """``default/web-1 uses cpu 2`` or ``the system on node1 uses memory 1Gi``."""
+    who, _, amounts = given.summary.partition(" uses ")
+    if who.startswith(SYSTEM):
+        before, after = around("happenings.system-uses", "node", amounts=amounts)
+        return before, "node", who.removeprefix(SYSTEM), after, ""
+    before, after = around("happenings.pod-uses", "pod", amounts=amounts)
+    return before, "pod", who, after, ""
 
 
 def _scaled(world: World, given: ev.CommandGiven) -> Told:
     """``scale Deployment default/web to 4`` and what came of it so far."""
     _, kind, key, _, number = given.summary.split(" ")
     status = world.objects.get(kind, {}).get(key, {}).get("status") or {}
-    there, ready = status.get("replicas") or 0, status.get("readyReplicas") or 0
-    after = f"{kind} {short_name(key)} now wants {plural(int(number), 'pod')}: {there} there, {ready} ready."
-    return "", "", "", after, ""
+    text = say(
+        "happenings.scaled",
+        kind=kind,
+        name=short_name(key),
+        pods=plural(int(number), "pod"),
+        there=status.get("replicas") or 0,
+        ready=status.get("readyReplicas") or 0,
+    )
+    return "", "", "", text, ""
 
 
 def _deleted(world: World, given: ev.CommandGiven) -> Told:
     """``delete Pod default/web (Foreground)``: no budget has a say, but a pod may take its time."""
     _, kind, key, *how = given.summary.split(" ")
-    pod = world.pods.get(key) if kind == "Pod" else None
-    if kind == "Pod" and pod is None:
-        return "", "pod", key, " was deleted: no budget is asked for that.", ""
-    if pod is not None:
-        rest = left(pod.left_us(world.clock_us))
-        return "", "pod", key, f" is deleted: no budget is asked for that. It has {rest} to end.", ""
+    if kind == "Pod":
+        return _pod_deleted(world, key)
     there = kind != "Node" and key in world.objects.get(kind, {})
-    after = "is being deleted: what it owns goes first" if there else "was deleted"
-    stays = "; what it owned stays" if how == ["(Orphan)"] else ""
-    return "", "", "", f"{kind} {short_name(key)} {after}{stays}.", ""
+    text = say(DELETED[there, how == ["(Orphan)"]], kind=kind, name=short_name(key))
+    return "", "", "", text, ""
+
+
+def _pod_deleted(world: World, key: str) -> Told:
+    pod = world.pods.get(key)
+    if pod is None:
+        before, after = around("happenings.pod-was-deleted", "pod")
+    else:
+        before, after = around("happenings.pod-is-deleted", "pod", left=left(pod.left_us(world.clock_us)))
+    return before, "pod", key, after, ""
 
 
 def _deed(world: World, deed: Deed) -> Told:
@@ -158,21 +210,26 @@ def _deed(world: World, deed: Deed) -> Told:
     if isinstance(event, ev.NodeResourcesReclaimed):
         freed = amount("nodefs.available", event.freed)
         names = listed([short_name(name) for name in event.names])
-        after = f" removes {event.what} before it evicts anyone: {names}, {freed} freed."
-        return "The kubelet of ", "node", event.node, after, ""
+        before, after = around("happenings.reclaims", "node", what=event.what, names=names, freed=freed)
+        return before, "node", event.node, after, ""
     low = event.message.partition(" Container ")[0].removesuffix(".")
-    grace = " The minimum is not reclaimed yet." if deed.above else ""
-    grace += f" It has {event.grace_seconds} s to end." if event.grace_seconds else ""
-    return "", "pod", event.pod, f" is evicted by the kubelet of {event.node}: {low[:1].lower()}{low[1:]}.{grace}", ""
+    message = f"{low[:1].lower()}{low[1:]}"
+    before, after = around("happenings.evicted-by-kubelet", "pod", node=event.node, message=message)
+    if deed.above:
+        after = f"{after} {say('happenings.not-yet-reclaimed')}"
+    if event.grace_seconds:
+        after = f"{after} {say('happenings.has-left', left=f'{event.grace_seconds} s')}"
+    return before, "pod", event.pod, after, ""
 
 
 def _pressure(world: World, told: Pressure) -> Told:
-    reports = [f"reports {listed(list(told.began))}"] if told.began else []
-    reports += [f"reports no {listed(list(told.ended))} any more"] if told.ended else []
-    sees = [f"{text} must last until {clock(until)} before it evicts" for text, until in told.waits]
-    sees += [f"{text} holds no more, so its grace period would start anew" for text in told.calmed]
-    said = f" {listed(reports)}" if reports else ""
-    return "The kubelet of ", "node", told.node, f"{': '.join([said, '; '.join(sees)] if sees else [said])}.", ""
+    conditions = (("happenings.reports", told.began), ("happenings.reports-no-more", told.ended))
+    reports = [say(key, conditions=listed(list(names))) for key, names in conditions if names]
+    sees = [say("happenings.must-last", threshold=text, clock=clock(until)) for text, until in told.waits]
+    sees += [say("happenings.holds-no-more", threshold=text) for text in told.calmed]
+    key = PRESSURES[bool(reports), bool(sees)]
+    before, after = around(key, "node", reports=listed(reports), thresholds="; ".join(sees))
+    return before, "node", told.node, after, ""
 
 
 def _election(world: World, text: str) -> Told:

@@ -17,13 +17,13 @@ from sandbox.panels.sentence.happenings import happening, told
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
 from sandbox.panels.words.phrases import LEAVES, plural
+from sandbox.panels.words.say import say
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
-OVER = "this attempt is over"
 NEXT = {
-    "PostFilter": "PostFilter asks whether evicting pods would help",
-    "Assume": "Assume counts it in the cache",
-    "SelectHost": "Select takes the highest total",
+    "PostFilter": "sentence.post-filter-is-next",
+    "Assume": "sentence.assume-is-next",
+    "SelectHost": "sentence.select-is-next",
 }
 
 
@@ -39,8 +39,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _stuck(stuck: Stuck) -> dict[str, Any]:
     """``back``: the number of the last command that can be repeated."""
     return {
-        "text": f"Command {stuck.command} cannot be repeated by this version of the engine, so you see the state before"
-        " it. Go back to there to go on; what came later stays in the log until you do something else.",
+        "text": say("sentence.cannot-be-repeated", command=stuck.command),
         "next": "",
         "precise": stuck.reason,
         "back": stuck.command - 1,
@@ -71,13 +70,14 @@ def _said(world: World, view: View) -> dict[str, Any]:
     if cycle is None:
         return _idle_at(world, view)
     stage = STAGE_INDEX.get(cycle.last_stage)
+    faster = _faster(world, cycle)
     return {
         "replica": cycle.replica if world.election.several else "",
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": sentence(cycle) + _faster(world, cycle),
+        "text": f"{sentence(cycle)} {faster}" if faster else sentence(cycle),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
@@ -87,21 +87,20 @@ def _said(world: World, view: View) -> dict[str, Any]:
 
 def _idle(world: World) -> str:
     if not world.nodes and not world.pods:
-        return "Nothing is here yet. Add nodes and pods, then press Stage to take the first pod out of the queue."
+        return say("sentence.nothing-here")
     if not world.schedulers:
         return world.election.nobody()
     waiting = len(world.lane("activeQ"))
     if waiting:
-        wait = f"{plural(waiting, 'pod')} {'waits' if waiting == 1 else 'wait'}"
-        return f"{wait} in activeQ. Press Stage to take the first one out."
+        return say("sentence.waiting", count=waiting)
     if not world.pods:
-        return f"{plural(len(world.nodes), 'node')} and no pod yet. Add a pod to have something to schedule."
-    return "No pod is waiting in activeQ."
+        return say("sentence.no-pod-yet", nodes=plural(len(world.nodes), "node"))
+    return say("sentence.nobody-waits")
 
 
 def _first(world: World) -> str:
     first = min(world.lane("activeQ"), key=by_priority, default=None)
-    return f"Pop takes {short_name(first.move.pod)}" if first else ""
+    return say("sentence.pop-takes", pod=short_name(first.move.pod)) if first else ""
 
 
 def _faster(world: World, cycle: Cycle) -> str:
@@ -110,16 +109,24 @@ def _faster(world: World, cycle: Cycle) -> str:
         return ""
     others = (other for other in reversed(world.attempts[cycle.pod]) if other.replica != cycle.replica)
     faster = next((other for other in others if (mark := other.mark("Bind")) and mark.next_stage == "PostBind"), None)
-    return f" {faster.replica} was faster." if faster else ""
+    return say("sentence.another-was-faster", replica=faster.replica) if faster else ""
 
 
 def _next(world: World, cycle: Cycle) -> str:
     following = cycle.next_stage
     if cycle.outcome or not following:
         waiting = len(world.lane("activeQ"))
-        after = "it runs, by the other one's binding" if _faster(world, cycle) else LEAVES.get(cycle.outcome, OVER)
-        return f"{after}; Stage pops the next pod" if waiting else f"{after}; nothing waits in activeQ"
-    return NEXT.get(following, STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following)
+        return say("sentence.stage-pops" if waiting else "sentence.nothing-waits", after=_after(world, cycle))
+    if following in NEXT:
+        return say(NEXT[following])
+    return STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following
+
+
+def _after(world: World, cycle: Cycle) -> str:
+    """What becomes of the pod."""
+    if _faster(world, cycle):
+        return say("sentence.runs-by-the-other")
+    return LEAVES.get(cycle.outcome) or say("sentence.attempt-is-over")
 
 
 def _precise(cycle: Cycle) -> str:

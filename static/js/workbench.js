@@ -59,7 +59,7 @@ document.body.addEventListener('htmx:wsClose', (event) => {
   const { event: end, socketWrapper } = event.detail;
   closed = true;
   if (end.code !== NOT_FOUND && !HTMX_RETRIES.includes(end.code)) {
-    setTimeout(() => socketWrapper.reconnect(), end.code === TOO_OFTEN ? 10000 + Math.random() * 20000 : 1500);
+    setTimeout(() => { if (closed) socketWrapper.reconnect(); }, end.code === TOO_OFTEN ? 10000 + Math.random() * 20000 : 1500);
   }
   clearTimeout(lostTimer);
   lostTimer = setTimeout(() => { byId('lost').hidden = false; }, 600);

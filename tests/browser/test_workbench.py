@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, WebSocketRoute
 
 from tests.browser.workbench import (
     Eventually,
@@ -298,3 +298,41 @@ def test_the_workbench_works_on_a_phone(new_page: Callable[..., Page], eventuall
         page.locator(f".dock [data-panel={name}]").click()
         assert page.locator(f".p-{name}").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_click_without_an_answer_is_told_of_until_the_next_one_is_answered(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["ERR_FAILED", "htmx:sendError", "htmx:afterRequest"]
+    open_example(page)
+    before = head(page)
+    page.route("**/do/stage/", lambda route: route.abort())
+    page.locator("#do-stage").click()
+    eventually(lambda: "the last click may be lost" in text(page, "#notice"))
+    assert page.locator("#lost").is_visible()
+    assert head(page) == before
+    page.unroute("**/do/stage/")
+    page.locator("#do-stage").click()
+    eventually(lambda: head(page) == before + 1)
+    eventually(lambda: not page.locator("#lost").is_visible())
+    assert text(page, "#notice") == ""
+
+
+def test_a_line_that_died_without_a_word_is_opened_again(page: Page, eventually: Eventually) -> None:
+    lines: list[WebSocketRoute] = []
+
+    def through(line: WebSocketRoute) -> None:
+        lines.append(line)
+        server = line.connect_to_server()
+        if len(lines) == 1:
+            server.on_message(lambda message: line.send(message) if not dead else None)
+
+    dead: list[bool] = []
+    page.route_web_socket("**/ws/**", through)
+    open_example(page)
+    before = head(page)
+    dead.append(True)
+    page.locator("#do-stage").click()
+    eventually(lambda: head(page) == before + 1)
+    assert len(lines) == 2
+    eventually(lambda: not page.locator("#lost").is_visible())

@@ -154,11 +154,19 @@ def _command(world: World, given: ev.CommandGiven) -> Told:
         return _deleted(world, given)
     if given.kind == "usage":
         return _uses(given)
+    if given.kind == "drain":
+        return _nothing_to_stop(given)
     node, _, condition = given.summary.partition(": ")
     before, after = around("happenings.node-has-condition", "node", condition=condition)
     taints = [taint_text(taint) for taint in world.nodes[node].node.taints] if node in world.nodes else []
     has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
     return before, "node", node, f"{after} {has}", ""
+
+
+def _nothing_to_stop(given: ev.CommandGiven) -> Told:
+    """``stop draining node1``, where no drain runs; of one that does, its own events tell."""
+    before, after = around("happenings.nothing-to-stop", "node")
+    return before, "node", given.summary.rpartition(" ")[2], after, ""
 
 
 def _uses(given: ev.CommandGiven) -> Told:

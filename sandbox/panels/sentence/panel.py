@@ -126,7 +126,7 @@ def _after(world: World, cycle: Cycle) -> str:
     """What becomes of the pod."""
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
-    return LEAVES.get(cycle.outcome) or say("sentence.attempt-is-over")
+    return say(LEAVES.get(cycle.outcome, "sentence.attempt-is-over"))
 
 
 def _precise(cycle: Cycle) -> str:

@@ -51,14 +51,15 @@ OUTCOMES = {
 }
 """Of attempts, and what they are called."""
 LEAVES = {
-    "unschedulable": say("phrases.after-unschedulable"),
-    "nominated": say("phrases.after-nominated"),
-    "error": say("phrases.after-error"),
-    "bound": say("phrases.after-bound"),
-    "skipped": say("phrases.after-skipped"),
-    "deleted": say("phrases.after-deleted"),
-    "abandoned": say("phrases.after-abandoned"),
+    "unschedulable": "phrases.after-unschedulable",
+    "nominated": "phrases.after-nominated",
+    "error": "phrases.after-error",
+    "bound": "phrases.after-bound",
+    "skipped": "phrases.after-skipped",
+    "deleted": "phrases.after-deleted",
+    "abandoned": "phrases.after-abandoned",
 }
+"""Of attempts, and what comes after."""
 
 
 @lru_cache(4096)

@@ -239,3 +239,9 @@ def test_the_kubelets_own_words_are_the_precise_form_of_an_eviction() -> None:
 )
 def test_what_comes_next_by_the_clock_is_told(slug: str, steps: list[dict[str, Any]], following: str) -> None:
     assert stats(world_after(slug, *steps), View())["next"] == following
+
+
+def test_who_stops_a_drain_that_does_not_run_is_told_so() -> None:
+    assert text(world_after("node-not-ready", drain("node1", on=False))) == (
+        "Nobody drains node1: there is nothing to stop."
+    )

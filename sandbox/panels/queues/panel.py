@@ -11,7 +11,7 @@ from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND, seconds, share, short_clock, short_name
+from sandbox.panels.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
 from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
 
@@ -56,10 +56,15 @@ def _replicas(world: World) -> list[dict[str, Any]]:
 
 
 def _rules(world: World) -> dict[str, str]:
-    configured, name = world.configured, _rules_of(world)
-    given = configured.configuration if configured else {}
-    initial, most = given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
+    initial, most = _backoff(world)
+    name = _rules_of(world)
     return {"rules": name, "rules_say": say(RULES[name], initial=initial, most=most)}
+
+
+def _backoff(world: World) -> tuple[int, int]:
+    """Seconds of the first backoff, and of the longest."""
+    given = world.configured.configuration if world.configured else {}
+    return given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
 
 
 def _rules_of(world: World) -> str:
@@ -209,9 +214,26 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
         "lead": "ring",
         "moved": _moved(queued),
         "detail": _nominated(world, queued),
+        "until": _until(world, queued, end, round(whole / SECOND)),
         "error": queued.lane == "errorBackoffQ",
         **_verdict(queued),
     }
+
+
+def _until(world: World, queued: Queued, end_us: int, whole: int) -> str:
+    """When the backoff of ``whole`` seconds ends, and how long it came to be."""
+    initial, most = _backoff(world)
+    power = (whole // initial).bit_length() - 1 if initial else 0
+    if whole >= most or initial << power != whole:
+        formula = say("queues.backoff-most", most=most)
+    else:
+        formula = say("queues.backoff-formula", initial=initial, power=str(power).translate(SUPERSCRIPTS))
+    sooner = _rules_of(world) == "v1.34" and queued.lane == "backoffQ"
+    key = "queues.backoff-until-or-idle" if sooner else "queues.backoff-until"
+    return say(key, end=clock(end_us), formula=formula)
+
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _stuck(world: World, queued: Queued) -> dict[str, Any]:

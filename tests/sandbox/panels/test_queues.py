@@ -45,6 +45,7 @@ def test_backing_off_pods_stand_by_end_of_backoff_with_what_is_left(lanes: dict[
     assert names(lanes["backoffQ"]) == ["cart-5", "search-2", "batch-9"]
     cards = {card["name"]: card for card in lanes["backoffQ"]["cards"]}
     assert (cards["cart-5"]["age"], cards["cart-5"]["ring"]) == ("1.6 s of 2 s", 80)
+    assert cards["cart-5"]["until"].endswith(" = 1 s × 2¹; sooner if activeQ is empty")
     assert cards["search-2"]["detail"] == "nominated to node-a2"
 
 
@@ -237,6 +238,7 @@ def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
 def test_a_ring_counts_down_on_the_simulated_clock() -> None:
     simulation, cards = opened("queue-backoff-design-doc", 1)
     assert (cards["big-1"]["age"], cards["big-1"]["ring"]) == ("8 s of 8 s", 100)
+    assert cards["big-1"]["until"].endswith(" = 1 s × 2³")
     simulation.execute(commands.Advance(2, play=True))
     card = cards_of(simulation)["big-1"]
     assert (card["age"], card["ring"]) == ("6 s of 8 s", 75)
@@ -265,6 +267,7 @@ def test_a_fourth_failure_by_the_design_document_meets_the_maximum() -> None:
     simulation.execute(commands.Advance(9))
     simulation.execute(commands.Delete("Pod", "default/filler-4"))
     assert cards_of(simulation)["big-1"]["age"] == "9 s of 10 s"
+    assert cards_of(simulation)["big-1"]["until"].endswith(" = 10 s, the most")
 
 
 def test_a_move_within_a_lane_keeps_the_cause_that_brought_the_pod_there() -> None:

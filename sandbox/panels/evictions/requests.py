@@ -9,6 +9,7 @@ from sandbox.panels.facts.eviction_nodes import block
 from sandbox.panels.model.eviction_log import Request
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, seconds, share, short_name
+from sandbox.panels.words.say import say
 
 STUCK = 3
 """Refusals in a row after which an eviction counts as stuck."""
@@ -19,10 +20,17 @@ ANSWERS = {
     500: ("bang", "500 Internal Server Error"),
 }
 AFTER = {
-    "allowed": "Asked again, it was allowed",
-    "deleted": "The pod was deleted past the Eviction API, gone",
-    "other": "Asked again with another answer",
+    "allowed": "evictions.then-allowed",
+    "deleted": "evictions.then-deleted",
+    "other": "evictions.then-another-answer",
 }
+SHUTS_DOWN = {
+    (False, True): "evictions.kubelet-on-node-shuts-down",
+    (False, False): "evictions.kubelet-shuts-down",
+    (True, True): "evictions.kubelet-on-node-has-shut-down",
+    (True, False): "evictions.kubelet-has-shut-down",
+}
+"""By whether it is gone, and whether its node is known."""
 
 
 def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
@@ -45,17 +53,18 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
         "budgets": [short_name(key) for key in request.budgets],
         "live": _budget_line(budgets, request) if is_open and request.refused else "",
         "node": request.asked_by,
-        "by": "" if request.asked_by else world.people.get(request.command) or "a person",
+        "by": "" if request.asked_by else world.people.get(request.command) or say("evictions.a-person"),
         "steps": [] if request.refused else _steps(world, request),
         "stuck": is_open and stuck(world, budgets, request),
         "again": is_open and request.refused,
         **_way_out(world, budgets, request, is_open),
-        "after": f"{AFTER[request.then]} at {clock(request.ended_us)}." if request.then in AFTER else "",
+        "after": say(AFTER[request.then], clock=clock(request.ended_us)) if request.then in AFTER else "",
     }
 
 
 def _budget_line(budgets: Budgets, request: Request) -> str:
-    return "; ".join(f"{item.name} now: {item.text}" for item in budgets.named(request.budgets))
+    there = budgets.named(request.budgets)
+    return "; ".join(say("evictions.budget-now", budget=item.name, numbers=item.text) for item in there)
 
 
 def stuck(world: World, budgets: Budgets, request: Request) -> bool:
@@ -73,39 +82,38 @@ def _way_out(world: World, budgets: Budgets, request: Request, is_open: bool) ->
     if not (is_open and request.refused and pod is not None):
         return {"ways": [], "deletes": []}
     if pod.state == "terminating":
-        return {"ways": ["It is being deleted past the Eviction API: nobody needs to ask any more."], "deletes": []}
-    name = short_name(request.pod)
-    pods = [(f"Delete {name} past the Eviction API", "Pod", request.pod)]
+        return {"ways": [say("evictions.deleted-past-the-api")], "deletes": []}
+    pods = [(say("evictions.delete-pod", pod=short_name(request.pod)), "Pod", request.pod)]
     there = budgets.named(request.budgets)
     if len(there) > 1:
-        ways = [f"{len(there)} budgets select it, and the answer stays the same until only one does."]
-        return {"ways": ways, "deletes": [(f"Delete budget {item.name}", KIND, item.key) for item in there] + pods}
-    ways = ways_out(pod, there[0]) if there else ["Ask again: its budget is gone."]
+        ways = [say("evictions.several-budgets", count=len(there))]
+        deletes = [(say("evictions.delete-budget", budget=item.name), KIND, item.key) for item in there]
+        return {"ways": ways, "deletes": deletes + pods}
+    ways = ways_out(pod, there[0]) if there else [say("evictions.budget-gone")]
     return {"ways": ways, "deletes": pods if stuck(world, budgets, request) else []}
 
 
 def _steps(world: World, request: Request) -> list[dict[str, Any]]:
     """How a pod goes once its eviction is allowed, as far as it has come."""
     if request.leaves_us is None:
-        return [{"state": "done", "at": clock(request.first_us), "text": "it had not been started: deleted at once"}]
+        return [{"state": "done", "at": clock(request.first_us), "text": say("evictions.not-started")}]
     gone = request.then == "gone"
-    where = f"the kubelet on {request.node}" if request.node else "the kubelet"
     rest = request.leaves_us - world.clock_us
-    shut: dict[str, Any] = {"state": "done", "at": "", "text": f"{where} has shut it down"}
+    shuts_down = say(SHUTS_DOWN[gone, bool(request.node)], node=request.node)
+    shut: dict[str, Any] = {"state": "done", "at": "", "text": shuts_down}
     if not gone:
-        shut |= {"state": "now", "text": f"{where} shuts it down", "left": left(rest)}
-        shut["ring"] = share(rest, request.grace_us)
+        shut |= {"state": "now", "left": left(rest), "ring": share(rest, request.grace_us)}
     return [
         {
             "state": "done",
             "at": clock(request.first_us),
-            "text": f"deletion timestamp, grace period {seconds(request.grace_us)}",
+            "text": say("evictions.grace-period", seconds=seconds(request.grace_us)),
         },
-        {"state": "done", "at": clock(request.first_us), "text": "controllers and budgets count it no more"},
+        {"state": "done", "at": clock(request.first_us), "text": say("evictions.not-counted")},
         shut,
         {
             "state": "done" if gone else "next",
             "at": clock(request.ended_us if gone else request.leaves_us),
-            "text": "the API server has removed it" if gone else "the API server removes it",
+            "text": say("evictions.has-removed") if gone else say("evictions.removes"),
         },
     ]

@@ -13,6 +13,7 @@ from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.say import say
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject
@@ -40,7 +41,9 @@ class Budget:
     @property
     def text(self) -> str:
         """``2 healthy, 2 needed, none may go``"""
-        return f"{self.healthy} healthy, {self.needed} needed, {self.allowed or 'none'} may go"
+        if self.allowed == 0:
+            return say("budgets.none-may-go", healthy=self.healthy, needed=self.needed)
+        return say("budgets.may-go", healthy=self.healthy, needed=self.needed, allowed=self.allowed)
 
     @cached_property
     def selector(self) -> Selector:
@@ -95,23 +98,17 @@ class Budgets:
 
 def ways_out(pod: PodState, budget: Budget) -> list[str]:
     """What would let a refused pod go, for its one budget: sentences, the likeliest first."""
-    leaving = [short_name(other.key) for other in budget.leaving]
+    name, unready, leaving = budget.name, budget.unready, [short_name(other.key) for other in budget.leaving]
     ways = []
     if budget.allowed > 0:
-        ways.append(f"Ask again: by now {budget.name} lets {plural(budget.allowed, 'pod')} go.")
-    if budget.unready:
-        waits = f"{listed(budget.unready)} {'is' if len(budget.unready) == 1 else 'are'} not ready"
-        ways.append(f"Look after the application: {waits}, and {budget.name} counts {budget.healthy} healthy.")
+        ways.append(say("budgets.ask-again", budget=name, pods=plural(budget.allowed, "pod")))
+    if unready:
+        named = listed(unready)
+        ways.append(say("budgets.not-ready", count=len(unready), pods=named, budget=name, healthy=budget.healthy))
     if leaving:
-        ways.append(f"Wait: {listed(leaving)} {'is' if len(leaving) == 1 else 'are'} still on the way out.")
+        ways.append(say("budgets.wait", count=len(leaving), pods=listed(leaving)))
     if budget.staying and max(budget.expected, len(budget.staying)) <= budget.needed:
-        ways.append(
-            f"Fix the budget: {budget.name} needs {budget.needed} healthy of {plural(budget.expected, 'pod')}, which "
-            "never lets one go. Lower minAvailable, raise maxUnavailable, or add a replica."
-        )
+        ways.append(say("budgets.fix", budget=name, needed=budget.needed, pods=plural(budget.expected, "pod")))
     if not is_ready(pod.pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
-        ways.append(
-            f"{short_name(pod.key)} itself is not ready: unhealthyPodEvictionPolicy AlwaysAllow in {budget.name} "
-            "would let it go."
-        )
+        ways.append(say("budgets.itself-not-ready", pod=short_name(pod.key), budget=name))
     return ways

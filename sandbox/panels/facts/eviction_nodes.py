@@ -10,21 +10,23 @@ from sandbox.panels.model.eviction_log import Drain, Plan
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, left, share, short_name
 from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
 
 MOST_PODS = 20
 DRAINS = {
-    "started": ("ring", "started"),
-    "waiting": ("ring", "waiting"),
-    "evicted": ("ring", "pods on their way out"),
-    "finished": ("yes", "finished"),
-    "stopped": ("no", "stopped"),
+    "started": ("ring", "evictions.drain-started"),
+    "waiting": ("ring", "evictions.drain-waits"),
+    "evicted": ("ring", "evictions.drain-waits-for-the-end"),
+    "finished": ("yes", "evictions.drain-finished"),
+    "stopped": ("no", "evictions.drain-stopped"),
 }
 PLANS = {
-    "planned": ("ring", "planned"),
-    "evicted": ("no", "evicted"),
-    "cancelled": ("yes", "cancelled"),
-    "overtaken": ("no", "overtaken"),
+    "planned": ("ring", "evictions.planned", "evictions.so-many-planned"),
+    "evicted": ("no", "evictions.evicted", "evictions.so-many-evicted"),
+    "cancelled": ("yes", "evictions.cancelled", "evictions.so-many-cancelled"),
+    "overtaken": ("no", "evictions.overtaken", "evictions.so-many-overtaken"),
 }
+"""State → its sign, its name, and how many there are of it."""
 
 
 def block(world: World, key: str, there: bool, mark: str) -> Block:
@@ -41,7 +43,7 @@ def draining(world: World, node: str) -> bool:
 
 
 def drain_row(world: World, drain: Drain) -> dict[str, Any]:
-    sign, state = DRAINS.get(drain.what, ("ring", drain.what))
+    sign, state = DRAINS[drain.what]
     leaving = [] if drain.over else _leaving(world, drain)
     node = world.nodes.get(drain.node)
     rest, whole = _wait(world, drain, leaving)
@@ -49,16 +51,16 @@ def drain_row(world: World, drain: Drain) -> dict[str, Any]:
     return {
         "node": drain.node,
         "sign": sign,
-        "state": _drain_words(drain, refused, leaving) or state,
-        "left": f"asks again in {left(rest)}" if drain.what == "waiting" else (left(rest) if rest else ""),
+        "state": say(state, pods=plural(len(refused if drain.what == "waiting" else leaving), "pod")),
+        "left": _drain_left(drain, rest),
         "ring": share(rest, whole),
         "started": clock(drain.started_us),
         "ended": clock(drain.at_us) if drain.over else "",
         "rounds": plural(drain.rounds, "round"),
         "lists": [
-            _list(world, "Refused", "fell", refused),
-            _list(world, "On the way out", "", leaving),
-            _list(world, "Stay", "", list(drain.kept), "of DaemonSets"),
+            _list(world, say("evictions.refused"), "fell", refused),
+            _list(world, say("evictions.on-the-way-out"), "", leaving),
+            _of_daemon_sets(world, drain),
         ],
         "evicted": len(drain.evicted),
         "over": drain.over,
@@ -66,12 +68,10 @@ def drain_row(world: World, drain: Drain) -> dict[str, Any]:
     }
 
 
-def _drain_words(drain: Drain, refused: list[str], leaving: list[str]) -> str:
+def _drain_left(drain: Drain, rest: int) -> str:
     if drain.what == "waiting":
-        return f"{plural(len(refused), 'pod')} refused"
-    if drain.what == "evicted":
-        return f"waits for {plural(len(leaving), 'pod')} to end"
-    return ""
+        return say("evictions.asks-again", left=left(rest))
+    return left(rest) if rest else ""
 
 
 def _leaving(world: World, drain: Drain) -> list[str]:
@@ -88,15 +88,22 @@ def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:
     return max(0, last - world.clock_us), last - since
 
 
-def _list(world: World, title: str, sign: str, keys: list[str], note: str = "") -> dict[str, Any]:
+def _list(world: World, title: str, sign: str, keys: list[str]) -> dict[str, Any]:
     """Pods of a drain; only the first of them are named."""
     more = len(keys) - MOST_PODS
     return {
         "title": title,
         "sign": sign,
         "pods": [_named(world, key) for key in keys[:MOST_PODS]],
-        "note": f"and {more} more {note}".strip() if more > 0 else note,
+        "note": say("evictions.more", count=more) if more > 0 else "",
     }
+
+
+def _of_daemon_sets(world: World, drain: Drain) -> dict[str, Any]:
+    """Pods that a drain leaves where they are."""
+    more = len(drain.kept) - MOST_PODS
+    note = say("evictions.more-of-daemon-sets", count=more) if more > 0 else say("evictions.of-daemon-sets")
+    return {**_list(world, say("evictions.stay"), "", list(drain.kept)), "note": note}
 
 
 def _named(world: World, key: str) -> dict[str, str]:
@@ -117,12 +124,12 @@ def counted(given: list[Plan]) -> str:
     counts = dict.fromkeys(PLANS, 0)
     for plan in given:
         counts[plan.state] += 1
-    return ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    return ", ".join(say(PLANS[state][2], count=count) for state, count in counts.items() if count)
 
 
 def plan_row(world: World, plan: Plan) -> dict[str, Any]:
     log = world.evictions
-    sign, state = PLANS[plan.state]
+    sign, state, _ = PLANS[plan.state]
     there = plan.state == "cancelled" or plan is log.planned.get(plan.pod) or plan is log.leaving.get(plan.pod)
     rest = plan.at_us - world.clock_us
     return {
@@ -131,22 +138,29 @@ def plan_row(world: World, plan: Plan) -> dict[str, Any]:
         "block": block(world, plan.pod, there, f"et-{plan.number}"),
         "node": plan.node,
         "taint": plan.taint,
-        "tolerated": "not tolerated" if plan.seconds is None else f"tolerationSeconds {plan.seconds}",
+        "tolerated": _tolerated(plan),
         "sign": sign,
-        "state": state,
+        "state": say(state),
         "ring": share(rest, plan.at_us - plan.since_us),
         "text": _plan_words(world, plan),
         "at": clock(plan.at_us if plan.state == "planned" else plan.ended_us),
     }
 
 
+def _tolerated(plan: Plan) -> str:
+    if plan.seconds is None:
+        return say("evictions.not-tolerated")
+    return say("evictions.tolerated-for", seconds=plan.seconds)
+
+
 def _plan_words(world: World, plan: Plan) -> str:
-    rest = plan.at_us - world.clock_us
     if plan.state == "planned":
-        return f"must leave in {left(rest)}"
+        return say("evictions.must-leave", left=left(plan.at_us - world.clock_us))
+    if plan.state == "evicted" and not plan.seconds:
+        return say("evictions.evicted-at-once")
     if plan.state == "evicted":
-        return "evicted at once" if not plan.seconds else f"evicted after {left(plan.ended_us - plan.since_us)}"
+        return say("evictions.evicted-after", waited=left(plan.ended_us - plan.since_us))
     early = left(plan.at_us - plan.ended_us)
     if plan.state == "cancelled":
-        return f"cancelled {early} before: {plan.why}"
-    return f"the pod went for another reason, {early} before"
+        return say("evictions.cancelled-before", left=early, why=plan.why)
+    return say("evictions.went-before", left=early)

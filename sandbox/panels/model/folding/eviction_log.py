@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.words.phrases import taint_text
+from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint, Toleration
 from scheduler_engine.trace import events as ev
 
@@ -160,13 +161,15 @@ def _decisive(world: Models, pod: str, node: str) -> tuple[str, int | None]:
 def _why_cancelled(world: Models, event: ev.TaintEvictionPlanned) -> str:
     pod = world.pods.get(event.pod)
     if pod is not None and pod.pod.terminating:
-        return "it is being deleted already"
+        return say("evictions.being-deleted")
     if not no_execute(world, event.node):
-        return "the taint was removed in time"
+        return say("evictions.taint-removed")
     taint, seconds = _decisive(world, event.pod, event.node)
     if not taint:
-        return "it tolerates the taints that are left for as long as they stay"
-    return f"{taint} lets it stay {seconds} s" if seconds else f"{taint} drives it away at once"
+        return say("evictions.rest-tolerated")
+    if not seconds:
+        return say("evictions.driven-away", taint=taint)
+    return say("evictions.may-stay", taint=taint, seconds=seconds)
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

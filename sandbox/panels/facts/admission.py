@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from sandbox.panels.model.world import World
+from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
 SAME, ADDED, REMOVED = "", "added", "removed"
@@ -27,7 +28,7 @@ def admitted(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
     before, after = _lines(given), _lines(_in_order_of(given, stored.manifest))
     compared = list(_compared(before[:MOST_LINES], after[:MOST_LINES]))
     more = max(len(before), len(after)) - MOST_LINES
-    return [*compared, (SAME, f"and {more} more lines, which are not compared")] if more > 0 else compared
+    return [*compared, (SAME, say("admission.more-lines", count=more))] if more > 0 else compared
 
 
 def _lines(manifest: Any) -> list[str]:

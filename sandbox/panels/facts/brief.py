@@ -9,6 +9,7 @@ from sandbox.panels.facts.skew import skews
 from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World, app_name
 from sandbox.panels.words.phrases import short_reason
+from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import selector_from
 
 Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
@@ -49,7 +50,7 @@ def _label(pod: PodState, place: NodeState) -> str:
         has = place.node.labels.get(key)
         if has != value:
             short = key.rpartition("/")[2]
-            return f"no {short}" if has is None else f"{short}={has}"
+            return say("phrases.no-label", key=short) if has is None else f"{short}={has}"
     return ""
 
 
@@ -62,5 +63,5 @@ def _neighbour(world: World, pod: PodState, node: str) -> str:
         selector = selector_from(term.get("labelSelector"))
         for other in world.pods_of(node):
             if selector.matches(other.pod.labels):
-                return f"{app_name(other.pod)} here"
+                return say("phrases.neighbour", app=app_name(other.pod))
     return ""

@@ -8,6 +8,7 @@ from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import SECOND, short_clock
+from sandbox.panels.words.say import say
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_statuses
 from scheduler_engine.api.objects import Node, time_us
 from scheduler_engine.api.taints import UNSCHEDULABLE
@@ -101,6 +102,6 @@ def _stays(world: World, kind: str, configuration: EvictionConfiguration, health
         return ""
     last_us = told[kind]
     if last_us is None:
-        return "a threshold is met"
+        return say("nodes.threshold-met")
     left = max(0, last_us + configuration.transition_us - world.clock_us)
-    return f"over, but stays {left // SECOND} s more"
+    return say("nodes.stays", seconds=left // SECOND)

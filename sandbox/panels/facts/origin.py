@@ -7,6 +7,7 @@ from typing import Any
 from sandbox.panels.model.state import STEPS, Queued
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 
 
 def origin(world: World, queued: Queued) -> dict[str, Any]:
@@ -16,15 +17,17 @@ def origin(world: World, queued: Queued) -> dict[str, Any]:
     """
     if queued.came.cause in ("Pop", "PopFromBackoffQ"):
         return {"text": ""}
-    if queued.cycle and queued.cycle in world.by_number:
+    cycle = world.by_number.get(queued.cycle)
+    if cycle is not None:
         return {
-            "text": f"in cycle {queued.cycle} of {short_name(world.by_number[queued.cycle].pod)}",
+            "text": say("history.in-cycle", cycle=queued.cycle, pod=short_name(cycle.pod)),
             "cycle": queued.cycle,
-            "moment": str(world.moment_of(world.by_number[queued.cycle].last_entry)),
+            "moment": str(world.moment_of(cycle.last_entry)),
         }
     if not 0 < queued.command <= len(world.commands):
         return {"text": ""}
     command = world.commands[queued.command - 1]
     if command.kind in STEPS:
-        return {"text": "by the clock"}
-    return {"text": f"command {command.number}: {command.summary}", "command": command.number}
+        return {"text": say("history.by-the-clock")}
+    text = say("history.by-command", number=command.number, summary=command.summary)
+    return {"text": text, "command": command.number}

@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
+from sandbox.panels.words.say import say
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
 
@@ -98,9 +99,12 @@ def is_waiting(pod: PodState) -> bool:
 
 def controlled_by(pod: Pod, world: World) -> str:
     """``ReplicaSet shop-1 of Deployment shop``, "" for a pod that stands alone."""
-    parts, reference = list[str](), pod.controller_ref or {}
-    while reference and len(parts) < 3:
-        parts.append(f"{reference.get('kind')} {reference.get('name')}")
+    text, reference = "", pod.controller_ref or {}
+    for _ in range(3):
+        if not reference:
+            break
+        owner = f"{reference.get('kind')} {reference.get('name')}"
+        text = say("workloads.owned-by", owned=text, owner=owner) if text else owner
         held = world.objects.get(str(reference.get("kind")), {}).get(f"{pod.namespace}/{reference.get('name')}")
         reference = controller_of(held) if held else {}
-    return " of ".join(parts)
+    return text

@@ -10,11 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
 from scheduler_engine.trace import events as ev
 
 GONE = ("forgotten", "expired", "removed")
+POD_CHANGES = {
+    "assumed": "cache.pod-assumed",
+    "added": "cache.pod-added",
+    "confirmed": "cache.pod-confirmed",
+    "updated": "cache.pod-updated",
+    "forgotten": "cache.pod-forgotten",
+    "expired": "cache.pod-expired",
+    "removed": "cache.pod-removed",
+}
+NODE_CHANGES = {"added": "cache.node-added", "updated": "cache.node-updated", "ghost": "cache.node-ghost"}
 
 
 @dataclass
@@ -72,8 +83,9 @@ class CacheState:
 
     def pod_changed(self, event: ev.CachePodChanged, pod: Pod | None) -> None:
         """``pod``: as the API server has it, None when it has none of that uid any more."""
+        change = say(POD_CHANGES[event.what], pod=event.pod.rpartition("/")[2])
         for name, generation in event.stamped:
-            self._stamp(name, generation, f"{event.pod.rpartition('/')[2]} {event.what}")
+            self._stamp(name, generation, change)
         before = self.pods.pop(event.uid, None)
         self.assumed.pop(event.uid, None)
         if event.what in GONE:
@@ -87,7 +99,7 @@ class CacheState:
         if event.what == "removed":
             self.infos.pop(event.node, None)
             return
-        info = self._stamp(event.node, event.generation, f"node {event.what}")
+        info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
         info.ghost = event.what == "ghost"
         info.node = info.node if info.ghost else node or info.node
 

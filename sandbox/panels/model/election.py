@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
 MOST_SPANS, MOST_TRIES, MOST_TAKEOVERS, MOST_TOLD = 60, 600, 60, 40
@@ -83,10 +84,10 @@ class ElectionLog:
         if not self.replicas:
             return ""
         if all(replica.now.state == "stopped" for replica in self.replicas.values()):
-            return "Every replica has stopped: nobody schedules until one is restarted."
+            return say("election.all-stopped")
         if self.lock is None or not self.lock.holder:
-            return "No replica leads yet: let time pass, and one takes the lock."
-        return f"No replica leads: the lock still names {self.lock.holder}. Let time pass until its lease has ended."
+            return say("election.nobody-yet")
+        return say("election.nobody", holder=self.lock.holder)
 
 
 def lock_name(event: ev.ReplicasConfigured) -> str:

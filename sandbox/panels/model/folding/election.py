@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span, lock_name
 from sandbox.panels.model.folding import eviction_log
+from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
 HOLDS = ("created", "acquired", "renewed")
@@ -22,25 +23,23 @@ def _tell(world: Models, entry: ev.Entry, text: str) -> None:
 def configured(world: Models, entry: ev.Entry, event: ev.ReplicasConfigured) -> None:
     """All schedulers before are gone."""
     for replica in list(world.schedulers):
-        world.stop(replica, "Other replicas were started in its place.", entry.at_us)
+        world.stop(replica, say("election.replaced"), entry.at_us)
     old = world.election
     same = old.configured is not None and (old.configured.lock, old.configured.lock_key) == (event.lock, event.lock_key)
     world.election = ElectionLog(event, lock=old.lock if same else None, lock_us=old.lock_us)
-    count = len(event.replicas)
-    who = "1 replica" if count == 1 else f"{count} replicas"
-    rule = f"one leads: its name is in {lock_name(event)}" if event.leader_elect else "no election: each one schedules"
-    _tell(world, entry, f"{who} of the scheduler started, {rule}.")
+    rule = "election.started-with-election" if event.leader_elect else "election.started"
+    _tell(world, entry, say(rule, count=len(event.replicas), lock=lock_name(event)))
 
 
 SAYS = {
-    "killed": "was killed",
-    "asked to end": "was asked to end, and stopped in good order",
-    "lost master": 'stops, as it could not renew before its renewDeadline ("lost master")',
-    "restarted": "was restarted: a new process, which knows nothing of before",
-    "stands still": "stands still, while time passes for the others",
-    "goes on": "goes on where it stood, and knows nothing of the time between",
-    "cut off from the API server": "is cut off from the API server: no watch event reaches it, no write of it arrives",
-    "reaches the API server again": "reaches the API server again",
+    "killed": "election.killed",
+    "asked to end": "election.asked-to-end",
+    "lost master": "election.lost-master",
+    "restarted": "election.restarted",
+    "stands still": "election.stands-still",
+    "goes on": "election.goes-on",
+    "cut off from the API server": "election.cut-off",
+    "reaches the API server again": "election.reached-again",
 }
 """What happened to a replica, as the trace puts it → in a sentence."""
 
@@ -55,7 +54,7 @@ def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
     known.now, known.at_us = event, entry.at_us
     _span(known, event, entry.at_us)
     if not event.schedules:
-        world.stop(name, f"{name} stopped: {event.why}", entry.at_us)
+        world.stop(name, say("election.stopped", replica=name, why=event.why), entry.at_us)
     elif name not in world.schedulers:
         world.begin(name)
         world.acting = name if log.elects else world.acting
@@ -63,7 +62,7 @@ def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
     if ends:
         known.ended = event.why
     if before is not None and not (log.elects and event.state == "leading" != before.state):
-        text = f"{name} {SAYS[event.why]}." if event.why in SAYS else f"{name}: {event.why}."
+        text = say(SAYS.get(event.why, "election.anything-else"), replica=name, why=event.why)
         _tell(world, entry, f"{text} {log.nobody()}" if ends and not world.schedulers else text)
 
 
@@ -94,7 +93,7 @@ def tried(world: Models, entry: ev.Entry, event: ev.ElectorTried) -> None:
     elif event.outcome == "released" and replica.leases:
         replica.leases[-1].end_us = entry.at_us
     if event.outcome == "failed" and (was is None or was.outcome != "failed"):
-        _tell(world, entry, f"{event.replica} fails at the lock: {event.message}.")
+        _tell(world, entry, say("election.fails", replica=event.replica, message=event.message))
 
 
 def lock_changed(world: Models, entry: ev.Entry, event: ev.LockChanged) -> None:
@@ -109,15 +108,15 @@ def lock_changed(world: Models, entry: ev.Entry, event: ev.LockChanged) -> None:
 
 def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
     """The holder changed: how that could happen."""
-    now = f"leaderTransitions is {event.leader_transitions}"
+    number = event.leader_transitions
     if not event.holder:
-        return f"{event.writer} releases the lock: whoever tries next leads, without waiting for the lease to end."
+        return say("election.releases", replica=event.writer)
     if before is None:
-        return f"{event.holder} finds no lock, creates it and leads; {now}."
+        return say("election.creates", replica=event.holder, number=number)
     if not before.holder:
-        return f"{event.holder} finds the lock free and leads; {now}."
-    wait = f"{before.lease_duration_seconds} s"
-    return f"{event.holder} has seen no renewal by {before.holder} for {wait} on its own clock and takes over; {now}."
+        return say("election.finds-free", replica=event.holder, number=number)
+    waited = before.lease_duration_seconds
+    return say("election.takes-over", replica=event.holder, holder=before.holder, seconds=waited, number=number)
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sandbox.panels.model.state import PodState
 from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
 
 
 class Block(NamedTuple):
@@ -29,11 +30,12 @@ def block(pod: PodState, mark: str = "p", *, state: str = "", note: str = "") ->
     """``mark`` begins the button's id, '' = no button."""
     state = state or pod.state
     name, priority = short_name(pod.key), pod.pod.priority
-    title = f"{name}, priority {priority}{f', {state}' if state != 'bound' else ''}"
+    key = "blocks.pod" if state == "bound" else "blocks.pod-in-a-state"
+    title = say(key, pod=name, priority=priority, state=state)
     return Block(pod.key, name, name, state, pod.app, priority, note, title, f"{mark}:{pod.key}" if mark else "")
 
 
 def gone_block(key: str) -> Block:
     """A pod that is no longer there."""
     name = short_name(key)
-    return Block(key, name, name, "gone", 0, None, "", f"{name}, gone", "")
+    return Block(key, name, name, "gone", 0, None, "", say("blocks.gone", pod=name), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -52,6 +53,23 @@ def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
         elif places(row) != given:
             wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(places(row))}, given {sorted(given)}")
     assert not wrong, "\n".join(wrong)
+
+
+KUBERNETES_WORDS = ("nodes are available", "missing required label", "untolerated taint", "looking up PVC")
+"""In messages that a panel compares with, or makes as the API server does; ``cache/dump.py`` has nothing else."""
+
+
+def test_no_panel_writes_a_sentence_itself() -> None:
+    found = []
+    for path, module in MODULES.items():
+        if "panels" not in path.parts or path.name == "dump.py":
+            continue
+        for node in ast.walk(module):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+                if re.search(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)", text) and not any(words in text for words in KUBERNETES_WORDS):
+                    found.append(f"{path.name}:{node.lineno}: {text}")
+    assert not found, "\n".join(found)
 
 
 def test_a_number_chooses_between_one_and_many() -> None:

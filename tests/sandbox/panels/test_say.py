@@ -55,6 +55,7 @@ def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)")
 KUBERNETES_WORDS = ("nodes are available", "missing required label", "untolerated taint", "looking up PVC")
 """In messages that a panel compares with, or makes as the API server does; ``cache/dump.py`` has nothing else."""
 
@@ -67,7 +68,7 @@ def test_no_panel_writes_a_sentence_itself() -> None:
         for node in ast.walk(module):
             if isinstance(node, ast.JoinedStr):
                 text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-                if re.search(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)", text) and not any(words in text for words in KUBERNETES_WORDS):
+                if SENTENCE.search(text) and not any(words in text for words in KUBERNETES_WORDS):
                     found.append(f"{path.name}:{node.lineno}: {text}")
     assert not found, "\n".join(found)
 

@@ -65,6 +65,7 @@ box.addEventListener('click', (event) => {
 });
 box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
 document.body.addEventListener('configured', () => {
+  if (!box.open) return; // It was not this text that was applied.
   editor?.session.clearAnnotations();
   put(area.value);
   close();

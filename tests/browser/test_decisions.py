@@ -204,7 +204,9 @@ def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, pr
     eventually(lambda: head(page) == 1)
     eventually(lambda: not page.locator("#configuration-drawer").is_visible())
     told = text(page, "#panel-configuration")
-    assert ("MostAllocated default LeastAllocated" in told) == (preset == "most-allocated")
+    assert ("scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in told) == (
+        preset == "most-allocated"
+    )
     apply(page, *(node(name) for name in ("n1", "n2", "n3")))
     apply(page, *(pod(name) for name in ("a", "b", "c")))
     post(page, "do/run/")

@@ -31,6 +31,7 @@ workbench_patterns = [
     path("check/", adding.check, name="check"),
     path("configuration/", configuration.given, name="configuration"),
     path("configure/", configuration.configure, name="configure"),
+    path("controls/", configuration.controls, name="controls"),
     path("add/<str:kind>/", adding.add, name="add"),
     path("preview/<str:kind>/", adding.preview, name="preview"),
     path("panel/<str:panel_id>/", reading.panel, name="panel"),

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, cluster, configuration, events, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import bindings, cluster, events, faults, ribbon, scores, status, timeline, toolbar
 from sandbox.panels.cache import panel as cache
+from sandbox.panels.configuration import panel as configuration
 from sandbox.panels.evictions import panel as evictions
 from sandbox.panels.filter import panel as filter
 from sandbox.panels.inspector import panel as inspector

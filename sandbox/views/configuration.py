@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import yaml
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sandbox import store
 from sandbox.access import Access, edits, reads, who
+from sandbox.configuring.controls import Refusal
+from sandbox.configuring.controls import controls as shown
+from sandbox.configuring.edits import edited
+from sandbox.configuring.text import manifest_of, written
 from sandbox.models import Sandbox
 from sandbox.presets import DEFAULT
 from sandbox.quotas import check_text
 from sandbox.records import log_of
-from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
 
@@ -26,7 +28,7 @@ CONFIGURES = '{"kind":"configure"'
 def given(request: HttpRequest, access: Access) -> HttpResponse:
     """The configuration in force as somebody gave it, without defaults, as YAML text."""
     manifest = _given(access.sandbox)
-    text = DEFAULT.text if manifest is None else yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True)
+    text = DEFAULT.text if manifest is None else written(manifest)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
@@ -37,11 +39,37 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
     check_text(text)
     try:
         load_configuration(text)
-        manifest = next(document.data for document in read_documents(text) if document.data is not None)
-        store.execute(access.sandbox, {"kind": "configure", "configuration": manifest}, who(request))
+        store.execute(access.sandbox, {"kind": "configure", "configuration": manifest_of(text)}, who(request))
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "configured"})
+
+
+@edits
+def controls(request: HttpRequest, access: Access) -> HttpResponse:
+    """The controls for a text, and with a change of one of them the text that it makes. Nothing is applied.
+
+    A text that is wrong gets the same list as ``configure`` gives; a value that is wrong stays in its control.
+    """
+    text, told = request.POST.get("configuration", ""), request.POST.get("profile", "")
+    control, value = request.POST.get("control", ""), request.POST.get("value", "").strip()
+    check_text(text + value)
+    index = int(told) if told.isascii() and told.isdigit() and len(told) < 5 else 0
+    try:
+        configuration = load_configuration(text)
+    except Rejected as error:
+        return render(request, "fragments/configuration_errors.html", {"errors": error.errors})
+    refusal, rewritten = Refusal(), None
+    if control:
+        try:
+            rewritten = written(edited(manifest_of(text), index, control, value))
+            configuration = load_configuration(rewritten)
+        except Rejected as error:
+            refusal, rewritten = Refusal(control, value, tuple(error.errors)), None
+    if control == "add-profile" and rewritten is not None:
+        index = len(configuration.profiles) - 1
+    context = {**shown(configuration, index, refusal), "text": rewritten}
+    return render(request, "fragments/configuration_controls.html", context)
 
 
 def _given(sandbox: Sandbox) -> Any:

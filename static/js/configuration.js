@@ -1,21 +1,37 @@
-// The drawer in which the scheduler's configuration is changed.
+// The drawer in which the scheduler's configuration is changed: YAML, and controls that the server makes of it.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
 
+const PAUSE_MS = 400;
 const app = document.getElementById('app');
 const box = document.getElementById('configuration-drawer');
 const area = document.getElementById('configuration-text');
+const side = document.getElementById('configuration-controls');
 const errors = document.getElementById('configuration-errors');
+const differs = document.getElementById('configuration-differs');
 const says = document.getElementById('configuration-says');
 let editor = null;
 let given = ''; // the text that the editor began with: what differs from it is somebody's work and stays
 let before = '';
+let known = null; // the text that the controls show
+let pause = 0;
+let asked = Promise.resolve();
+
+function write(text) {
+  area.value = text;
+  editor?.setValue(text, -1);
+}
 
 function put(text) {
   given = text;
-  area.value = text;
-  editor?.session.setValue(text);
+  write(text);
+  forget();
+  ask();
+}
+
+function forget() {
   errors.replaceChildren();
+  editor?.session.clearAnnotations();
 }
 
 async function inForce() {
@@ -29,7 +45,11 @@ async function open() {
   document.getElementById('drawer')?.close();
   box.show();
   const untouched = area.value === given;
-  editor ??= await yamlEditor(app, 'configuration-editor', area);
+  if (!editor) {
+    editor = await yamlEditor(app, 'configuration-editor', area);
+    editor.session.on('change', typed);
+    area.addEventListener('input', typed);
+  }
   if (untouched) put(await inForce());
   editor.resize();
   editor.focus();
@@ -44,29 +64,84 @@ async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
   put(preset ? preset.content.textContent : await inForce());
   says.textContent = preset ? preset.dataset.says : 'What somebody gave last, without the defaults.';
-  editor?.focus();
 }
 
 function failed(error) {
   errors.textContent = `This did not work: ${error.message}.`;
 }
 
+function typed() {
+  clearTimeout(pause);
+  pause = setTimeout(() => { if (area.value !== known) ask(); }, PAUSE_MS);
+}
+
+/** One question after the other, since each begins with the text that the one before has made. */
+function ask(change = {}) {
+  asked = asked.then(() => exchange(change)).catch(failed);
+}
+
+async function exchange(change) {
+  const text = area.value;
+  const profile = side.firstElementChild?.dataset.profile ?? 0;
+  const body = new URLSearchParams({ configuration: text, profile, ...change });
+  const answer = await fetch(`${app.dataset.base}controls/`, { method: 'POST', body });
+  const made = document.createElement('template');
+  made.innerHTML = await answer.text();
+  if (area.value !== text) return; // Somebody typed on, and asks again after the pause.
+  known = text;
+  const shown = made.content.querySelector('fieldset');
+  if (shown) {
+    show(shown);
+    differs.replaceChildren(made.content.querySelector('.cf-differs'));
+    forget();
+  } else {
+    for (const old of side.children) old.disabled = true;
+    differs.replaceChildren();
+    errors.replaceChildren(made.content);
+    annotate(editor, errors);
+  }
+  const rewritten = made.content.querySelector('template[data-rewritten]')?.content.textContent;
+  if (rewritten === undefined) return;
+  known = rewritten;
+  write(rewritten);
+}
+
+/** The controls in place of the old ones; the hand stays where it is, with what is typed there and not yet told. */
+function show(shown) {
+  const { id, value, defaultValue } = side.contains(document.activeElement) ? document.activeElement : {};
+  const { scrollTop } = side;
+  side.replaceChildren(shown);
+  side.scrollTop = scrollTop;
+  const now = id && document.getElementById(id);
+  if (!now) return;
+  now.focus({ preventScroll: true });
+  if (now.type !== 'checkbox' && defaultValue !== undefined && value !== defaultValue && !now.hasAttribute('aria-invalid')) now.value = value;
+}
+
 document.addEventListener('click', (event) => {
   if (event.target.closest('[data-do="configure"]')) open().catch(failed);
   else if (event.target.closest('#add, [data-do="add"]')) box.close();
 });
+side.addEventListener('change', ({ target }) => {
+  const value = target.type === 'checkbox' ? (target.checked ? '1' : '') : target.value;
+  if (target.type !== 'checkbox') target.defaultValue = target.value; // It is told.
+  ask({ control: target.dataset.control, value });
+});
 box.addEventListener('click', (event) => {
   const button = event.target.closest('button');
   if (!button) return;
-  const { preset, line } = button.dataset;
+  const { preset, line, control, view } = button.dataset;
   if (preset !== undefined) start(preset).catch(failed);
+  else if (view !== undefined) ask({ profile: view });
+  else if (control !== undefined) ask({ control, value: button.value });
   else if (line !== undefined) goTo(editor, button.dataset);
   else if ('close' in button.dataset) close();
 });
 box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
 document.body.addEventListener('configured', () => {
-  editor?.session.clearAnnotations();
-  put(area.value);
+  if (!box.open) return; // It was not this text that was applied.
+  given = area.value;
+  forget();
   close();
 });
 document.body.addEventListener('htmx:afterSettle', (event) => {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, head, open_blank, open_scenario, post, press, text
+from tests.browser.workbench import Eventually, apply, click, head, open_blank, open_scenario, post, press, text
 from tests.engine.cluster import node, pod
 
 
@@ -175,13 +176,110 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     before = text(page, "#panel-configuration")
     open_configuration(page, eventually)
     page.evaluate("text => ace.edit('configuration-editor').setValue(text, 1)", wrong)
-    page.locator("#form-configuration .drawer-f .btn-ink").click()
+    page.locator("#configuration-apply").click()
     eventually(lambda: message in text(page, "#configuration-errors"))
     assert place in text(page, "#configuration-errors")
     assert "nothing was changed" in text(page, "#configuration-errors")
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "configure"
     assert (head(page), text(page, "#panel-configuration")) == (0, before)
+
+
+def controlled(page: Page, eventually: Eventually, differs: str) -> None:
+    """Wait until the controls have an answer that tells this difference."""
+    eventually(lambda: differs in text(page, "#configuration-differs"))
+
+
+def test_without_yaml_one_changes_the_configuration_sees_what_differs_and_goes_back(
+    page: Page, eventually: Eventually
+) -> None:
+    open_blank(page)
+    open_configuration(page, eventually)
+    controlled(page, eventually, "Nothing: plugins, weights, order, arguments and settings are the defaults.")
+    page.get_by_role("switch", name="ImageLocality").uncheck()
+    controlled(page, eventually, "ImageLocality is off.")
+    page.get_by_label("Weight of NodeAffinity").fill("5")
+    page.keyboard.press("Tab")
+    controlled(page, eventually, "NodeAffinity has weight 5 at Score; by default it is 2.")
+    page.get_by_label("Type", exact=True).select_option("MostAllocated")
+    controlled(page, eventually, "NodeResourcesFit.scoringStrategy.type is MostAllocated")
+    page.locator("#cf-percentageOfNodesToScore").fill("30")
+    page.keyboard.press("Enter")
+    controlled(page, eventually, "percentageOfNodesToScore is 30; by default it is 0.")
+    assert yaml.safe_load(configuration(page)) == yaml.safe_load(PROFILE) | {
+        "percentageOfNodesToScore": 30,
+        "profiles": [
+            {
+                "schedulerName": "default-scheduler",
+                "plugins": {
+                    "multiPoint": {
+                        "disabled": [{"name": "ImageLocality"}],
+                        "enabled": [{"name": "NodeAffinity", "weight": 5}],
+                    }
+                },
+                "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated"}}}],
+            }
+        ],
+    }
+    page.locator("#configuration-apply").click()
+    eventually(lambda: head(page) == 1)
+    told = text(page, "#panel-configuration")
+    for differs in ("ImageLocality is off.", "NodeAffinity has weight 5", "is MostAllocated", "ToScore is 30"):
+        assert differs in told
+    click(page, eventually, "#configure-default")
+    assert "Nothing: plugins, weights" in text(page, "#panel-configuration")
+    assert page.locator("#configure-default").count() == 0
+
+
+def test_what_is_typed_as_yaml_moves_the_controls_and_while_it_is_wrong_they_rest(
+    page: Page, eventually: Eventually
+) -> None:
+    open_blank(page)
+    open_configuration(page, eventually)
+    controlled(page, eventually, "Nothing")
+    write_configuration = "text => ace.edit('configuration-editor').setValue(text, 1)"
+    page.evaluate(write_configuration, HEAD + "percentageOfNodesToScore: 120\n")
+    eventually(lambda: "not in valid range [0-100]" in text(page, "#configuration-errors"))
+    assert "line 3" in text(page, "#configuration-errors")
+    assert page.locator("#cf-percentageOfNodesToScore").is_disabled()
+    page.evaluate(write_configuration, HEAD + "percentageOfNodesToScore: 12\n")
+    eventually(lambda: page.locator("#cf-percentageOfNodesToScore").input_value() == "12")
+    assert page.locator("#cf-percentageOfNodesToScore").is_enabled()
+    assert text(page, "#configuration-errors") == ""
+
+
+def test_a_value_that_kubernetes_refuses_stays_in_its_field_and_out_of_the_text(
+    page: Page, eventually: Eventually
+) -> None:
+    open_blank(page)
+    open_configuration(page, eventually)
+    controlled(page, eventually, "Nothing")
+    before = configuration(page)
+    page.locator("#cf-percentageOfNodesToScore").fill("120")
+    page.keyboard.press("Tab")
+    eventually(lambda: page.locator("#cf-refused").count() == 1)
+    assert "percentageOfNodesToScore: Invalid value: 120: not in valid range [0-100]" in text(page, "#cf-refused")
+    assert page.locator("#cf-percentageOfNodesToScore").input_value() == "120"
+    assert page.evaluate("document.activeElement.id") == "cf-podInitialBackoffSeconds"
+    assert configuration(page) == before
+
+
+def test_a_second_profile_by_controls_has_switches_of_its_own(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    open_configuration(page, eventually)
+    controlled(page, eventually, "Nothing")
+    page.get_by_label("Add a profile").fill("packer")
+    page.keyboard.press("Enter")
+    controlled(page, eventually, "There is no such profile by default.")
+    page.get_by_role("switch", name="ImageLocality").uncheck()
+    controlled(page, eventually, "ImageLocality is off.")
+    page.locator("#cf-view-0").click()
+    eventually(lambda: page.get_by_role("switch", name="ImageLocality").is_checked())
+    page.locator("#cf-view-1").click()
+    eventually(lambda: not page.get_by_role("switch", name="ImageLocality").is_checked())
+    page.get_by_role("button", name="Remove the profile packer").click()
+    controlled(page, eventually, "Nothing")
+    assert yaml.safe_load(configuration(page)) == yaml.safe_load(PROFILE)
 
 
 def placed_on(page: Page) -> int:
@@ -200,11 +298,13 @@ def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, pr
     open_blank(page)
     open_configuration(page, eventually)
     page.locator(f"#configuration-drawer [data-preset='{preset}']").click()
-    page.locator("#form-configuration .drawer-f .btn-ink").click()
+    page.locator("#configuration-apply").click()
     eventually(lambda: head(page) == 1)
     eventually(lambda: not page.locator("#configuration-drawer").is_visible())
     told = text(page, "#panel-configuration")
-    assert ("MostAllocated default LeastAllocated" in told) == (preset == "most-allocated")
+    assert ("scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in told) == (
+        preset == "most-allocated"
+    )
     apply(page, *(node(name) for name in ("n1", "n2", "n3")))
     apply(page, *(pod(name) for name in ("a", "b", "c")))
     post(page, "do/run/")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.configuration import stats
+from sandbox.panels.configuration.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import node, pod
@@ -59,15 +59,206 @@ def test_another_weight_and_another_order_are_marked() -> None:
     assert not cell(found, "PreScore")["moved"]
 
 
-def test_arguments_and_settings_that_differ_are_told_beside_the_default() -> None:
-    args = {"scoringStrategy": {"type": "MostAllocated"}}
-    found = panel(
-        [{"schedulerName": "packer", "pluginConfig": [{"name": "NodeResourcesFit", "args": args}]}],
-        percentageOfNodesToScore=30,
-    )
-    assert {(item["profile"], item["path"], item["new"], item["old"]) for item in found["differs"]} == {
-        ("", "percentageOfNodesToScore", "30", "0"),
-        ("packer", "NodeResourcesFit.scoringStrategy.type", "MostAllocated", "LeastAllocated"),
+def differs(profiles: list[dict[str, Any]] | None = None, **settings: Any) -> dict[str, list[str]]:
+    """Heading → its sentences."""
+    return {part.called: list(part.says) for part in panel(profiles, **settings)["differs"]}
+
+
+def args(plugin: str, **values: Any) -> dict[str, Any]:
+    return {"pluginConfig": [{"name": plugin, "args": values}]}
+
+
+def sets(**points: Any) -> dict[str, Any]:
+    return {"plugins": points}
+
+
+MINE = "Profile default-scheduler"
+ALL = "For all profiles"
+OFF = {"name": "ImageLocality"}
+SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        pytest.param(
+            {"percentageOfNodesToScore": 30},
+            ["percentageOfNodesToScore is 30; by default it is 0."],
+            id="how many nodes are scored",
+        ),
+        pytest.param(
+            {"podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 20},
+            ["podInitialBackoffSeconds is 2; by default it is 1.", "podMaxBackoffSeconds is 20; by default it is 10."],
+            id="both backoffs",
+        ),
+        pytest.param({"parallelism": 4}, ["parallelism is 4; by default it is 16."], id="parallelism"),
+        pytest.param(
+            {"leaderElection": {"leaderElect": False, "leaseDuration": "30s"}},
+            [
+                "leaderElection.leaderElect is false; by default it is true.",
+                "leaderElection.leaseDuration is 30s; by default it is 15s.",
+            ],
+            id="leader election",
+        ),
+        pytest.param(
+            {"clientConnection": {"qps": 7}}, ["clientConnection.qps is 7; by default it is 50."], id="a nested setting"
+        ),
+        pytest.param(
+            {"delayCacheUntilActive": True},
+            ["delayCacheUntilActive is true; by default it is not set."],
+            id="a setting without a default",
+        ),
+    ],
+)
+def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[str, Any], says: list[str]) -> None:
+    assert differs(**settings) == {ALL: says}
+
+
+@pytest.mark.parametrize(
+    ("profile", "says"),
+    [
+        pytest.param(sets(score={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin off at its only point"),
+        pytest.param(sets(multiPoint={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin off by multiPoint"),
+        pytest.param(
+            sets(score={"disabled": [{"name": "NodeResourcesFit"}]}),
+            ["NodeResourcesFit is off at Score."],
+            id="a plugin off at one point of several",
+        ),
+        pytest.param(
+            sets(preScore={"disabled": [{"name": "*"}]}, score={"disabled": [{"name": "*"}]}),
+            [
+                "TaintToleration is off at PreScore and Score.",
+                "NodeAffinity is off at PreScore and Score.",
+                "NodeResourcesFit is off at PreScore and Score.",
+                "VolumeBinding is off at PreScore and Score.",
+                "PodTopologySpread is off at PreScore and Score.",
+                "InterPodAffinity is off at PreScore and Score.",
+                "NodeResourcesBalancedAllocation is off.",
+                "ImageLocality is off.",
+            ],
+            id="all plugins off at two points",
+        ),
+        pytest.param(
+            sets(multiPoint={"enabled": [{"name": "ImageLocality", "weight": 20}]}),
+            ["ImageLocality has weight 20 at Score; by default it is 1."],
+            id="a weight by multiPoint",
+        ),
+        pytest.param(
+            sets(score={"enabled": [{"name": "NodeAffinity", "weight": 20}]}),
+            [
+                "NodeAffinity has weight 20 at Score; by default it is 2.",
+                "NodeAffinity runs in another place at Score.",
+            ],
+            id="a weight at score, which also moves the plugin to the front",
+        ),
+        pytest.param(
+            sets(multiPoint={"enabled": [{"name": "PodTopologySpread"}]}),
+            ["PodTopologySpread has weight 1 at Score; by default it is 2."],
+            id="a plugin that is named without its weight",
+        ),
+        pytest.param(
+            sets(filter={"enabled": [{"name": "NodeResourcesFit"}]}, score={"enabled": [OFF]}),
+            [
+                "NodeResourcesFit runs in another place at Filter.",
+                "ImageLocality runs in another place at Score.",
+            ],
+            id="another order",
+        ),
+        pytest.param(
+            {"percentageOfNodesToScore": 40},
+            ["percentageOfNodesToScore is 40; by default it is not set."],
+            id="how many nodes this profile scores",
+        ),
+        pytest.param(
+            args("NodeResourcesFit", scoringStrategy={"type": "MostAllocated"}),
+            ["NodeResourcesFit.scoringStrategy.type is MostAllocated; by default it is LeastAllocated."],
+            id="the scoring strategy",
+        ),
+        pytest.param(
+            args(
+                "NodeResourcesFit",
+                scoringStrategy={
+                    "type": "RequestedToCapacityRatio",
+                    "resources": [{"name": "cpu", "weight": 3}],
+                    "requestedToCapacityRatio": {"shape": SHAPE},
+                },
+            ),
+            [
+                "NodeResourcesFit.scoringStrategy.type is RequestedToCapacityRatio; by default it is LeastAllocated.",
+                "NodeResourcesFit.scoringStrategy.resources is [{name: cpu, weight: 3}]; "
+                "by default it is [{name: cpu, weight: 1}, {name: memory, weight: 1}].",
+                "NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape is "
+                "[{utilization: 0, score: 0}, {utilization: 100, score: 10}]; by default it is not set.",
+            ],
+            id="its resources and its shape",
+        ),
+        pytest.param(
+            args("InterPodAffinity", hardPodAffinityWeight=5),
+            ["InterPodAffinity.hardPodAffinityWeight is 5; by default it is 1."],
+            id="hardPodAffinityWeight",
+        ),
+        pytest.param(
+            args(
+                "PodTopologySpread",
+                defaultingType="List",
+                defaultConstraints=[{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
+            ),
+            [
+                "PodTopologySpread.defaultConstraints is "
+                "[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]; by default it is not set.",
+                "PodTopologySpread.defaultingType is List; by default it is System.",
+            ],
+            id="defaultConstraints",
+        ),
+        pytest.param(
+            args(
+                "NodeAffinity",
+                addedAffinity={
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]
+                    }
+                },
+            ),
+            [
+                "NodeAffinity.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms is "
+                "[{matchExpressions: [{key: gpu, operator: Exists}]}]; by default it is not set."
+            ],
+            id="addedAffinity",
+        ),
+    ],
+)
+def test_everything_in_a_profile_that_differs_is_told(profile: dict[str, Any], says: list[str]) -> None:
+    told = differs([profile])
+    assert set(told) == {MINE}
+    assert sorted(told[MINE]) == sorted(says)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        pytest.param(sets(multiPoint={"enabled": [{"name": "NodeAffinity", "weight": 2}]}), id="the default weight"),
+        pytest.param(sets(bind={"enabled": [{"name": "DefaultBinder"}]}), id="the only binder, named again"),
+        pytest.param(args("InterPodAffinity", hardPodAffinityWeight=1), id="the default argument"),
+        pytest.param(args("NodeAffinity", addedAffinity={}), id="an affinity that adds nothing"),
+    ],
+)
+def test_what_says_the_default_in_other_words_does_not_differ(profile: dict[str, Any]) -> None:
+    assert differs([profile]) == {}
+
+
+def test_a_plugin_that_is_off_everywhere_is_told_once_and_not_by_each_argument() -> None:
+    told = differs([sets(multiPoint={"disabled": [{"name": "DefaultPreemption"}]})])
+    assert told == {MINE: ["DefaultPreemption is off."]}
+
+
+def test_a_profile_that_is_added_and_one_that_is_renamed_are_told() -> None:
+    other = "There is no such profile by default."
+    assert differs([{"schedulerName": "default-scheduler"}, {"schedulerName": "packer"}]) == {"Profile packer": [other]}
+    assert differs([{"schedulerName": "packer"}]) == {
+        ALL: [
+            "There is no profile default-scheduler: the scheduler leaves pods that name no scheduler alone.",
+        ],
+        "Profile packer": [other],
     }
 
 

@@ -149,3 +149,91 @@ def test_most_allocated_packs_where_the_default_spreads(visitor: Any, node: Any,
     visitor.post("configure/", configuration=DEFAULT.text)
     store.execute(visitor.sandbox, pod("d", "e", "f"))
     assert used() == 3
+
+
+def test_the_controls_show_a_text_and_what_differs_in_it(visitor: Any) -> None:
+    told = text_of(visitor.post("controls/", configuration=PACKING.text))
+    assert "<option selected>MostAllocated</option>" in told
+    assert "NodeResourcesFit.scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in told
+    assert "data-rewritten" not in told
+    assert visitor.log() == []
+
+
+def rewritten(answer: Any) -> str:
+    return text_of(answer).partition("<template data-rewritten>")[2].partition("</template>")[0]
+
+
+def test_a_control_gives_back_the_text_that_it_makes_and_applies_nothing(visitor: Any) -> None:
+    answer = visitor.post(
+        "controls/", configuration=PACKING.text, profile="0", control="percentageOfNodesToScore", value=" 30 "
+    )
+    assert yaml.safe_load(rewritten(answer)) == yaml.safe_load(PACKING.text) | {"percentageOfNodesToScore": 30}
+    assert visitor.log() == []
+
+
+def test_a_profile_that_is_added_comes_into_view(visitor: Any) -> None:
+    answer = visitor.post("controls/", configuration=DEFAULT.text, profile="0", control="add-profile", value="<packer>")
+    assert 'data-profile="1"' in text_of(answer)
+    assert "&lt;packer&gt;" in answer.content.decode()
+    assert "<packer>" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("control", "value", "message"),
+    [
+        pytest.param(
+            "percentageOfNodesToScore",
+            "120",
+            "percentageOfNodesToScore: Invalid value: 120: not in valid range [0-100]",
+            id="a number out of range",
+        ),
+        pytest.param(
+            "podInitialBackoffSeconds",
+            "60",
+            "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds",
+            id="a backoff that begins above its maximum",
+        ),
+        pytest.param(
+            "weight:ImageLocality",
+            "1.5",
+            "cannot unmarshal number 1.5 into Go struct field",
+            id="a weight that is not whole",
+        ),
+        pytest.param(
+            "plugin:PrioritySort",
+            "",
+            "only one queue sort plugin required for profile",
+            id="the only queue sort plugin",
+        ),
+        pytest.param("plugin:DefaultBinder", "", "at least one bind plugin is needed", id="the only binder"),
+        pytest.param("strategy", "Fullest", 'Unsupported value: "Fullest"', id="an unknown strategy"),
+        pytest.param("resource-weight:0", "101", "not in valid range (0, 100]", id="the weight of a resource"),
+        pytest.param("schedulerName", "", "profiles[0].schedulerName: Required value", id="no name"),
+        pytest.param("add-profile", "default-scheduler", "Duplicate value", id="a name that is taken"),
+    ],
+)
+def test_a_wrong_value_stays_in_its_control_with_kubernetes_words(
+    visitor: Any, control: str, value: str, message: str
+) -> None:
+    told = text_of(visitor.post("controls/", configuration=DEFAULT.text, profile="0", control=control, value=value))
+    _, _, after = told.partition(f'data-control="{control}"')
+    assert 'aria-invalid="true"' in after.partition(">")[0]
+    assert message in told
+    assert "data-rewritten" not in told
+
+
+def test_a_wrong_text_gets_no_controls_but_its_errors_with_their_lines(visitor: Any) -> None:
+    told = text_of(visitor.post("controls/", configuration=HEAD + "percentageOfNodesToScore: 120\n"))
+    assert 'data-line="3"' in told
+    assert "fieldset" not in told
+
+
+def test_a_text_that_is_too_long_gets_no_controls(visitor: Any) -> None:
+    assert visitor.post("controls/", configuration="# " + "x" * 1024 * 1024).status_code == 413
+
+
+def test_one_button_goes_back_to_the_default(visitor: Any) -> None:
+    assert 'id="configure-default"' not in visitor.get("panel/configuration/").content.decode()
+    visitor.post("configure/", configuration=PACKING.text)
+    assert 'id="configure-default"' in visitor.get("panel/configuration/").content.decode()
+    assert 'id="configure-default"' not in visitor.watching().get("panel/configuration/").content.decode()

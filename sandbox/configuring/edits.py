@@ -1,0 +1,272 @@
+"""What a control changes in a manifest: its own part, nothing else. Whether the result is right, the engine judges."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from sandbox.panels.configuration.differences import defaults
+from scheduler_engine.config import Configuration, load_configuration
+from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
+from scheduler_engine.config.defaults import DEFAULT_SCHEDULER_NAME
+from scheduler_engine.config.schema import PLUGIN_SETS
+from scheduler_engine.errors import Rejected
+
+Manifest = dict[str, Any]
+FIT = "NodeResourcesFit"
+RATIO = "RequestedToCapacityRatio"
+SHAPE = ({"utilization": 0, "score": 0}, {"utilization": 100, "score": 10})
+"""A shape to begin with, as the strategy needs one: the fuller, the better."""
+
+ROWS = tuple(str(row) for row in range(1000))
+NUMBERS = ((re.compile(r"-?\d{1,20}"), int), (re.compile(r"-?\d{1,20}\.\d{1,20}"), float))
+
+
+def edited(manifest: Manifest, profile: int, control: str, value: str) -> Manifest:
+    """The manifest with ``value`` in ``control`` (``name`` or ``name:argument``), of the profile in view or of all.
+
+    ``manifest`` is one that the engine accepts, and stays as it is. An empty value is the default. Raises Rejected for
+    a control or a profile that there is not.
+    """
+    result = deepcopy(manifest)
+    name, _, argument = control.partition(":")
+    profiles = _profiles(result)
+    if not 0 <= profile < len(profiles):
+        raise Rejected("There is no such profile.")
+    if name in SETTINGS:
+        _set(result, name, value, before=("profiles",))
+        return result
+    if name in PROFILE_EDITS:
+        PROFILE_EDITS[name](profiles, profile, value)
+    elif name in PLUGIN_EDITS and argument in USUAL_POINTS:
+        PLUGIN_EDITS[name](profiles[profile], argument, value)
+    elif name in STRATEGY_EDITS:
+        strategy = strategy_of(load_configuration(manifest), profile)
+        try:
+            STRATEGY_EDITS[name](strategy, ROWS.index(argument or "0"), value)
+        except (ValueError, IndexError):
+            raise Rejected("There is no such row.") from None
+        _put_strategy(profiles[profile], strategy)
+    else:
+        raise Rejected("There is no such control.")
+    if profiles != _profiles(manifest):
+        result["profiles"] = profiles
+    return result
+
+
+def strategy_of(configuration: Configuration, profile: int) -> Manifest:
+    """The scoring strategy in force, with its defaults; the default one while no such plugin is there."""
+    args = configuration.profiles[profile].args.get(FIT) or USUAL.args[FIT]
+    return deepcopy(args["scoringStrategy"])
+
+
+USUAL = defaults().profiles[0]
+USUAL_POINTS = {
+    name: tuple(point for point, running in USUAL.plugins.items() if name in dict(running))
+    for name, _ in DEFAULT_PLUGINS
+}
+"""Plugin → the extension points at which it runs by default."""
+USUAL_WEIGHTS = dict(USUAL.plugins["score"])
+SETTINGS = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
+
+
+def _number(value: str) -> Any:
+    """Text that is no number stays text, for the engine to refuse."""
+    return next((made(value) for pattern, made in NUMBERS if pattern.fullmatch(value)), value)
+
+
+def _set(owner: Manifest, key: str, value: str, before: tuple[str, ...] = ()) -> None:
+    if value == "":
+        owner.pop(key, None)
+    else:
+        _put(owner, key, _number(value), before)
+
+
+def _put(owner: Manifest, key: str, value: Any, before: tuple[str, ...]) -> None:
+    """A key that is there keeps its place; a new one comes before ``before``."""
+    later = {} if key in owner else {name: owner.pop(name) for name in before if name in owner}
+    owner[key] = value
+    owner |= later
+
+
+def _profiles(manifest: Manifest) -> list[Manifest]:
+    return [profile or {} for profile in manifest.get("profiles") or [{}]]
+
+
+def _rename(profiles: list[Manifest], index: int, value: str) -> None:
+    _put(profiles[index], "schedulerName", value, tuple(profiles[index]))
+
+
+def _add_profile(profiles: list[Manifest], _index: int, value: str) -> None:
+    """Only a profile that is alone may do without a name."""
+    if "schedulerName" not in profiles[0]:
+        _rename(profiles, 0, DEFAULT_SCHEDULER_NAME)
+    profiles.append({"schedulerName": value})
+
+
+def _remove_profile(profiles: list[Manifest], index: int, _value: str) -> None:
+    del profiles[index]
+
+
+def _profile_percentage(profiles: list[Manifest], index: int, value: str) -> None:
+    _set(profiles[index], "percentageOfNodesToScore", value, before=("plugins", "pluginConfig"))
+
+
+PROFILE_EDITS: dict[str, Callable[[list[Manifest], int, str], None]] = {
+    "schedulerName": _rename,
+    "add-profile": _add_profile,
+    "remove-profile": _remove_profile,
+    "profile-percentage": _profile_percentage,
+}
+
+
+def _named(profile: Manifest, point: str, key: str) -> list[Manifest]:
+    """The entries of ``enabled`` or ``disabled`` at a point; those that are left out are made as a list of its own."""
+    plugins = (profile.get("plugins") or {}).get(point) or {}
+    return [item or {} for item in plugins.get(key) or ()]
+
+
+def _put_named(profile: Manifest, point: str, key: str, items: list[Manifest]) -> None:
+    """Put the entries in place; what becomes empty by it goes."""
+    if items == _named(profile, point, key):
+        return
+    _put(profile, "plugins", profile.get("plugins") or {}, ("pluginConfig",))
+    plugins = profile["plugins"]
+    plugins[point] = {**(plugins.get(point) or {}), key: items}
+    if not items:
+        del plugins[point][key]
+    if not plugins[point]:
+        del plugins[point]
+    if not plugins:
+        del profile["plugins"]
+
+
+def _is_off(profile: Manifest, point: str, *names: str) -> bool:
+    return any(item.get("name") in names for item in _named(profile, point, "disabled"))
+
+
+def _switch(profile: Manifest, plugin: str, value: str) -> None:
+    removed = "disabled" if value else "enabled"
+    for point in PLUGIN_SETS:
+        items = [item for item in _named(profile, point, removed) if item.get("name") != plugin]
+        _put_named(profile, point, removed, items)
+    if not value:
+        if not _is_off(profile, "multiPoint", plugin, "*"):
+            _append(profile, "multiPoint", "disabled", {"name": plugin})
+        return
+    for point in ("multiPoint", *USUAL_POINTS[plugin]):
+        on = any(item.get("name") == plugin for item in _named(profile, point, "enabled"))
+        if _is_off(profile, point, "*") and not on:
+            _append(profile, point, "enabled", _entry(plugin, point))
+
+
+def _append(profile: Manifest, point: str, key: str, item: Manifest) -> None:
+    _put_named(profile, point, key, [*_named(profile, point, key), item])
+
+
+def _entry(plugin: str, point: str) -> Manifest:
+    """With its default weight where the weight is asked: without one it would count 1."""
+    weighs = plugin in USUAL_WEIGHTS and point in ("multiPoint", "score")
+    return {"name": plugin} | ({"weight": USUAL_WEIGHTS[plugin]} if weighs else {})
+
+
+def _weigh(profile: Manifest, plugin: str, value: str) -> None:
+    """At ``score`` if the plugin is named there, as that wins; else in ``multiPoint``, where its place stays."""
+    weight = _number(value) if value else USUAL_WEIGHTS.get(plugin, 1)
+    at_score = any(item.get("name") == plugin for item in _named(profile, "score", "enabled"))
+    point = "score" if at_score else "multiPoint"
+    items = _named(profile, point, "enabled")
+    if not any(item.get("name") == plugin for item in items):
+        items.append({"name": plugin})
+    items = [{**item, "weight": weight} if item.get("name") == plugin else item for item in items]
+    if point == "multiPoint" and not _is_off(profile, point, plugin, "*"):
+        items = [item for item in items if item != _entry(plugin, point)]
+    _put_named(profile, point, "enabled", items)
+
+
+PLUGIN_EDITS: dict[str, Callable[[Manifest, str, str], None]] = {"plugin": _switch, "weight": _weigh}
+
+
+def _put_strategy(profile: Manifest, strategy: Manifest) -> None:
+    """What is as by default is left out; without anything else the entry goes."""
+    usual = USUAL.args[FIT]["scoringStrategy"]
+    left = {key: item for key, item in strategy.items() if key == "type" or item != usual.get(key)}
+    configs = [config or {} for config in profile.get("pluginConfig") or ()]
+    entry = next((config for config in configs if config.get("name") == FIT), None)
+    if entry is None:
+        entry = {"name": FIT}
+        configs.append(entry)
+    args = {**(entry.get("args") or {}), "scoringStrategy": left}
+    if left == {"type": usual["type"]}:
+        del args["scoringStrategy"]
+    entry["args"] = args
+    profile["pluginConfig"] = [config for config in configs if config is not entry or args]
+    if not profile["pluginConfig"]:
+        del profile["pluginConfig"]
+
+
+def _strategy_type(strategy: Manifest, _row: int, value: str) -> None:
+    strategy["type"] = value
+    if value == RATIO:
+        strategy.setdefault("requestedToCapacityRatio", {"shape": deepcopy(list(SHAPE))})
+    else:
+        strategy.pop("requestedToCapacityRatio", None)
+
+
+def _resource_name(strategy: Manifest, row: int, value: str) -> None:
+    strategy["resources"][row]["name"] = value
+
+
+def _resource_weight(strategy: Manifest, row: int, value: str) -> None:
+    _set(strategy["resources"][row], "weight", value)
+
+
+def _add_resource(strategy: Manifest, _row: int, value: str) -> None:
+    strategy["resources"].append({"name": value, "weight": 1})
+
+
+def _remove_resource(strategy: Manifest, row: int, _value: str) -> None:
+    del strategy["resources"][row]
+
+
+def _shape(strategy: Manifest) -> list[Manifest]:
+    points: list[Manifest] = strategy.get("requestedToCapacityRatio", {}).get("shape", [])
+    return points
+
+
+def _point_utilization(strategy: Manifest, row: int, value: str) -> None:
+    _shape(strategy)[row]["utilization"] = _number(value or "0")
+
+
+def _point_score(strategy: Manifest, row: int, value: str) -> None:
+    _shape(strategy)[row]["score"] = _number(value or "0")
+
+
+def _add_point(strategy: Manifest, _row: int, value: str) -> None:
+    """In its place by utilization, with the score of the point before it."""
+    points, utilization = _shape(strategy), _number(value)
+    place = len(points)
+    if isinstance(utilization, int):
+        place = bisect_left([point["utilization"] for point in points], utilization)
+    score = points[place - 1]["score"] if place else 0
+    points.insert(place, {"utilization": utilization, "score": score})
+
+
+def _remove_point(strategy: Manifest, row: int, _value: str) -> None:
+    del _shape(strategy)[row]
+
+
+STRATEGY_EDITS: dict[str, Callable[[Manifest, int, str], None]] = {
+    "strategy": _strategy_type,
+    "resource-name": _resource_name,
+    "resource-weight": _resource_weight,
+    "add-resource": _add_resource,
+    "remove-resource": _remove_resource,
+    "point-utilization": _point_utilization,
+    "point-score": _point_score,
+    "add-point": _add_point,
+    "remove-point": _remove_point,
+}

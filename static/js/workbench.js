@@ -310,7 +310,7 @@ const DO = {
   follow: () => look(''),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
-  add: (el) => adding?.open(el.dataset.preset),
+  add: (el) => adding?.open(el.dataset),
 };
 
 document.addEventListener('click', (event) => {

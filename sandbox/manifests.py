@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
+import yaml
+
 Manifest = dict[str, Any]
+Row = dict[str, Any]
 
 IMAGE = "registry.k8s.io/pause:3.10"
 PAIRS = ("labels", "matchLabels", "nodeSelector")
+RULES = {
+    "required": "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferred": "preferredDuringSchedulingIgnoredDuringExecution",
+}
+
+
+class _WithoutAnchors(yaml.SafeDumper):
+    """What stands at two places is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def written(made: list[Manifest]) -> str:
+    """The manifests as YAML."""
+    return str(yaml.dump_all(made, Dumper=_WithoutAnchors, sort_keys=False, allow_unicode=True)) if made else ""
 
 
 def node(name: str, data: dict[str, Any]) -> Manifest:
@@ -17,71 +38,193 @@ def node(name: str, data: dict[str, Any]) -> Manifest:
         "topology.kubernetes.io/region": data["region"],
         "topology.kubernetes.io/zone": data["zone"],
     }
+    capacity = {resource: data[resource] for resource in ("cpu", "memory", "pods")}
     return _without_empty(
         {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": name, "labels": _without_empty(labels) | data["labels"]},
-            "spec": {"unschedulable": data["unschedulable"], "taints": [_without_empty(row) for row in data["taints"]]},
-            "status": {"capacity": {resource: data[resource] for resource in ("cpu", "memory", "pods")}},
+            "spec": {"unschedulable": data["unschedulable"], "taints": data["taints"]},
+            "status": {"capacity": capacity | data["extended"]},
         }
     )
 
 
 def pod(name: str, data: dict[str, Any]) -> Manifest:
     """A Pod of one container."""
-    ports = [{"containerPort": data["host_port"], "hostPort": data["host_port"]}] if data["host_port"] else []
-    container = {
-        "name": "main",
-        "image": IMAGE,
-        "resources": {"requests": {"cpu": data["cpu"], "memory": data["memory"]}},
-        "ports": ports,
-    }
-    spec = {
-        "schedulingGates": [{"name": gate} for gate in data["gates"]],
-        "priorityClassName": data["priority_class"],
-        "priority": data["priority"],
-        "nodeSelector": data["node_selector"],
-        "affinity": _affinity(data),
-        "tolerations": [_without_empty(row) for row in data["tolerations"]],
-        "topologySpreadConstraints": _spread(data),
-        "containers": [container],
-    }
+    metadata = {"name": name, "namespace": data["namespace"], "labels": data["labels"]}
+    return _without_empty({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _pod_spec(data)})
+
+
+def workload(name: str, data: dict[str, Any]) -> Manifest:
+    """What the form calls ``workload``, with the pod's fields as its template."""
+    kind = data["workload"]
+    labels = data["labels"] or {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": _pod_spec(data | {"labels": labels})}
+    version, spec_of = WORKLOADS[kind]
     return _without_empty(
         {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": data["namespace"], "labels": data["labels"]},
-            "spec": spec,
+            "apiVersion": version,
+            "kind": kind,
+            "metadata": {"name": name, "namespace": data["namespace"]},
+            "spec": spec_of(name, data, {"selector": {"matchLabels": labels}, "template": template}),
         }
     )
 
 
-def _spread(data: dict[str, Any]) -> list[Manifest]:
-    """Over the pods that carry the same labels as this one."""
-    if not data["spread_key"]:
-        return []
-    constraint = {
-        "maxSkew": data["spread_max_skew"] or 1,
-        "topologyKey": data["spread_key"],
-        "whenUnsatisfiable": data["spread_when"] or "DoNotSchedule",
-        "labelSelector": {"matchLabels": data["labels"]},
+def priority_class(name: str, data: dict[str, Any]) -> Manifest:
+    return _without_empty(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": data["value"],
+            "globalDefault": data["global_default"],
+            "preemptionPolicy": data["preemption_policy"],
+            "description": data["description"],
+        }
+    )
+
+
+def budget(name: str, data: dict[str, Any]) -> Manifest:
+    """A PodDisruptionBudget. An empty selector is written, as it selects all pods and a missing one none."""
+    made = _without_empty(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": data["namespace"]},
+            "spec": {
+                "minAvailable": _number(data["min_available"]),
+                "maxUnavailable": _number(data["max_unavailable"]),
+            },
+        }
+    )
+    selector = {"matchLabels": data["selector"]} if data["selector"] else {}
+    return made | {"spec": made.get("spec", {}) | {"selector": selector}}
+
+
+def claim(name: str, data: dict[str, Any]) -> Manifest:
+    return _without_empty(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": data["namespace"]},
+            "spec": {
+                "accessModes": [data["access_mode"]],
+                "storageClassName": data["storage_class"],
+                "volumeName": data["volume"],
+                "resources": {"requests": {"storage": data["storage"]}},
+            },
+        }
+    )
+
+
+def _replicated(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+    return {"replicas": data["replicas"], **rest}
+
+
+def _stateful(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+    return {"replicas": data["replicas"], "serviceName": name, **rest}
+
+
+def _on_every_node(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+    return rest
+
+
+def _to_the_end(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+    """A Job makes its selector itself."""
+    template = rest["template"]
+    ending = {**template, "spec": {"restartPolicy": "Never", **template["spec"]}}
+    return {"completions": data["completions"], "parallelism": data["parallelism"], "template": ending}
+
+
+WORKLOADS: dict[str, tuple[str, Callable[[str, dict[str, Any], Manifest], Manifest]]] = {
+    "Deployment": ("apps/v1", _replicated),
+    "StatefulSet": ("apps/v1", _stateful),
+    "DaemonSet": ("apps/v1", _on_every_node),
+    "Job": ("batch/v1", _to_the_end),
+}
+"""Kind → its apiVersion, and what its spec is made of."""
+
+
+def _pod_spec(data: dict[str, Any]) -> Manifest:
+    ports = [{"containerPort": data["host_port"], "hostPort": data["host_port"]}] if data["host_port"] else []
+    resources = {"requests": {"cpu": data["cpu"], "memory": data["memory"]}, "limits": data["extended"]}
+    volumes = [
+        {"name": f"volume-{number}", "persistentVolumeClaim": {"claimName": claim_name}}
+        for number, claim_name in enumerate(data["claims"], 1)
+    ]
+    return {
+        "schedulingGates": [{"name": gate} for gate in data["gates"]],
+        "priorityClassName": data["priority_class"],
+        "priority": data["priority"],
+        "nodeSelector": data["node_selector"],
+        "affinity": {"nodeAffinity": _node_affinity(data["node_affinity"]), **_pod_affinity(data)},
+        "tolerations": [{**row, "tolerationSeconds": _number(row["tolerationSeconds"])} for row in data["tolerations"]],
+        "topologySpreadConstraints": [_spread(row, data["labels"]) for row in data["spread"]],
+        "containers": [{"name": "main", "image": IMAGE, "resources": resources, "ports": ports}],
+        "volumes": volumes,
     }
-    return [constraint]
 
 
-def _affinity(data: dict[str, Any]) -> Manifest:
-    kind, key, values = data["affinity_kind"], data["affinity_key"], data["affinity_values"]
-    if kind in ("", "none"):
-        return {}
-    # Empty only where the visitor left it empty: the API server then names the missing field.
-    expression = {"key": key, "operator": "In", "values": values} if values else {"key": key, "operator": "Exists"}
-    if kind == "node-required":
-        terms = [{"matchExpressions": [expression]}]
-        return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
-    term = {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": data["affinity_topology"]}
-    group = "podAntiAffinity" if kind == "pod-anti-affinity" else "podAffinity"
-    return {group: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+def _spread(row: Row, labels: dict[str, str]) -> Manifest:
+    """Over the pods that the row selects, or those that carry the same labels as this one."""
+    return {
+        "maxSkew": _number(row["maxSkew"]),
+        "topologyKey": row["topologyKey"],
+        "whenUnsatisfiable": row["whenUnsatisfiable"],
+        "minDomains": _number(row["minDomains"]),
+        "nodeAffinityPolicy": row["nodeAffinityPolicy"],
+        "nodeTaintsPolicy": row["nodeTaintsPolicy"],
+        "labelSelector": {"matchLabels": pairs(row["labelSelector"]) or labels},
+        "matchLabelKeys": listed(row["matchLabelKeys"]),
+    }
+
+
+def _node_affinity(rows: list[Row]) -> Manifest:
+    terms = [(row, {"matchExpressions": _expressions(row)}) for row in rows]
+    required = [term for row, term in terms if row["rule"] == "required"]
+    preferred = [
+        {"weight": _number(row["weight"]), "preference": term} for row, term in terms if row["rule"] == "preferred"
+    ]
+    return {RULES["required"]: {"nodeSelectorTerms": required} if required else {}, RULES["preferred"]: preferred}
+
+
+def _pod_affinity(data: dict[str, Any]) -> Manifest:
+    made: Manifest = {}
+    for row in data["pod_affinity"]:
+        expressions = _expressions(row)
+        selector = {"matchExpressions": expressions} if expressions else {"matchLabels": data["labels"]}
+        term = {
+            "labelSelector": selector,
+            "namespaces": listed(row["namespaces"]),
+            "matchLabelKeys": listed(row["matchLabelKeys"]),
+            "mismatchLabelKeys": listed(row["mismatchLabelKeys"]),
+            "topologyKey": row["topologyKey"],
+        }
+        entry = term if row["rule"] == "required" else {"weight": _number(row["weight"]), "podAffinityTerm": term}
+        made.setdefault(row["kind"], {}).setdefault(RULES[row["rule"]], []).append(entry)
+    return made
+
+
+def _expressions(row: Row) -> list[Manifest]:
+    return [{**expression, "values": listed(expression["values"])} for expression in row["rows"]]
+
+
+def listed(text: str) -> list[str]:
+    """Values, one on each line or parted by commas."""
+    return [part.strip() for part in re.split(r"[,\n]", text) if part.strip()]
+
+
+def pairs(text: str) -> dict[str, str]:
+    """``key=value``, one on each line or parted by commas."""
+    parts = (pair.partition("=") for pair in listed(text))
+    return {key.strip(): value.strip() for key, _, value in parts}
+
+
+def _number(text: str) -> int | str:
+    """A whole number, or the text that is none, for the API server to judge."""
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else text
 
 
 def _without_empty(value: Any) -> Any:
@@ -91,4 +234,6 @@ def _without_empty(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kept = {key: item if key in PAIRS else _without_empty(item) for key, item in value.items()}
-    return {key: item for key, item in kept.items() if item not in (None, "", False, [], {})}
+    return {
+        key: item for key, item in kept.items() if item is not None and item is not False and item not in ("", [], {})
+    }

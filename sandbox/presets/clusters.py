@@ -10,9 +10,10 @@ spec:
   taints:
   - {key: dedicated, value: gpu, effect: NoSchedule}
 """
+GPUS = ', nvidia.com/gpu: "4"'
 
 
-def _node(name: str, zone: str, cpu: int = 4, memory: str = "8Gi", taints: str = "") -> str:
+def _node(name: str, zone: str, cpu: int = 4, memory: str = "8Gi", taints: str = "", devices: str = "") -> str:
     return f"""\
 apiVersion: v1
 kind: Node
@@ -22,7 +23,7 @@ metadata:
     kubernetes.io/hostname: {name}
     topology.kubernetes.io/zone: {zone}
 {taints}status:
-  capacity: {{cpu: "{cpu}", memory: {memory}, pods: "110"}}
+  capacity: {{cpu: "{cpu}", memory: {memory}, pods: "110"{devices}}}
 """
 
 
@@ -81,20 +82,20 @@ CLUSTERS: tuple[Preset, ...] = (
     _preset(
         "uneven",
         "Uneven zones",
-        "Four, two and one node in three zones.",
+        "Four nodes of 4 cores in one zone, two of 8 in the next, and a single one of 2 in the last.",
         [
-            _node(f"node-{_letter(zone)}{number}", zone)
-            for zone, many in zip(ZONES, (4, 2, 1), strict=True)
+            _node(f"node-{_letter(zone)}{number}", zone, cpu, f"{2 * cpu}Gi")
+            for zone, many, cpu in zip(ZONES, (4, 2, 1), (4, 8, 2), strict=True)
             for number in range(1, many + 1)
         ],
     ),
     _preset(
         "gpu",
         "GPU pool",
-        "Three plain nodes, and two with a taint that keeps others off.",
+        "Three plain nodes, and two with four GPUs each and a taint that keeps other pods off.",
         [
             *(_node(f"node-{_letter(zone)}1", zone) for zone in ZONES),
-            *(_node(f"gpu-{_letter(zone)}1", zone, 8, "32Gi", TAINTS) for zone in ZONES[:2]),
+            *(_node(f"gpu-{_letter(zone)}1", zone, 8, "32Gi", TAINTS, GPUS) for zone in ZONES[:2]),
         ],
     ),
     _preset(

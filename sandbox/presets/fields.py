@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sandbox.presets.preset import FilledIn
 
-ZONE = "topology.kubernetes.io/zone"
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+SPREAD_OVER_ZONES = {
+    "topologyKey": "topology.kubernetes.io/zone",
+    "maxSkew": "1",
+    "whenUnsatisfiable": "DoNotSchedule",
+}
+
+
+def _apart(app: str) -> Mapping[str, Any]:
+    """The term that keeps pods of ``app`` off each other's nodes."""
+    return {
+        "kind": "podAntiAffinity",
+        "rule": "required",
+        "topologyKey": "kubernetes.io/hostname",
+        "rows": [{"key": "app", "operator": "In", "values": app}],
+    }
+
+
 NODES = (
     FilledIn("Three equal nodes", {"name": "node", "count": "3", "cpu": "4", "memory": "8Gi", "pods": "110"}),
     FilledIn("Small", {"name": "small", "count": "1", "cpu": "2", "memory": "4Gi", "pods": "30"}),
     FilledIn("Large", {"name": "large", "count": "1", "cpu": "16", "memory": "64Gi", "pods": "110"}),
     FilledIn(
         "Tainted GPU node",
-        {"name": "gpu", "count": "1", "cpu": "8", "memory": "32Gi", "pods": "110", "rows": {"taint": [GPU_TAINT]}},
+        {
+            "name": "gpu",
+            "count": "1",
+            "cpu": "8",
+            "memory": "32Gi",
+            "pods": "110",
+            "extended": "nvidia.com/gpu=4",
+            "rows": {"taint": [GPU_TAINT]},
+        },
     ),
 )
 PODS = (
@@ -25,9 +52,7 @@ PODS = (
             "cpu": "500m",
             "memory": "512Mi",
             "labels": "app=web",
-            "spread_key": ZONE,
-            "spread_max_skew": "1",
-            "spread_when": "DoNotSchedule",
+            "rows": {"spread": [SPREAD_OVER_ZONES]},
         },
     ),
     FilledIn(
@@ -38,10 +63,7 @@ PODS = (
             "cpu": "250m",
             "memory": "1Gi",
             "labels": "app=cache",
-            "affinity_kind": "pod-anti-affinity",
-            "affinity_key": "app",
-            "affinity_values": "cache",
-            "affinity_topology": "kubernetes.io/hostname",
+            "rows": {"pod_term": [_apart("cache")]},
         },
     ),
     FilledIn(
@@ -52,6 +74,7 @@ PODS = (
             "cpu": "2",
             "memory": "4Gi",
             "labels": "app=train",
+            "extended": "nvidia.com/gpu=1",
             "rows": {"toleration": [{"operator": "Equal", **GPU_TAINT}]},
         },
     ),
@@ -69,4 +92,66 @@ PODS = (
     FilledIn(
         "Gated", {"name": "migrate", "replicas": "1", "cpu": "250m", "memory": "256Mi", "gates": "example.com/quota"}
     ),
+)
+WORKLOADS = (
+    FilledIn(
+        "Deployment over zones",
+        {
+            "workload": "Deployment",
+            "name": "shop",
+            "replicas": "6",
+            "cpu": "250m",
+            "memory": "256Mi",
+            "labels": "app=shop",
+            "rows": {"spread": [SPREAD_OVER_ZONES]},
+        },
+    ),
+    FilledIn(
+        "StatefulSet, one per node",
+        {
+            "workload": "StatefulSet",
+            "name": "db",
+            "replicas": "3",
+            "cpu": "500m",
+            "memory": "1Gi",
+            "labels": "app=db",
+            "rows": {"pod_term": [_apart("db")]},
+        },
+    ),
+    FilledIn(
+        "DaemonSet on every node",
+        {
+            "workload": "DaemonSet",
+            "name": "agent",
+            "cpu": "100m",
+            "memory": "128Mi",
+            "labels": "app=agent",
+            "rows": {"toleration": [{"operator": "Exists"}]},
+        },
+    ),
+    FilledIn(
+        "Job, two at a time",
+        {
+            "workload": "Job",
+            "name": "report",
+            "completions": "6",
+            "parallelism": "2",
+            "cpu": "500m",
+            "memory": "512Mi",
+            "labels": "app=report",
+        },
+    ),
+)
+PRIORITY_CLASSES = (
+    FilledIn("High", {"name": "high", "value": "100000"}),
+    FilledIn("Patient", {"name": "patient", "value": "50000", "preemption_policy": "Never"}),
+    FilledIn("Default for all", {"name": "normal", "value": "1000", "global_default": "1"}),
+)
+BUDGETS = (
+    FilledIn("One at a time", {"name": "web", "min_available": "", "max_unavailable": "1", "selector": "app=web"}),
+    FilledIn("Half must stay", {"name": "web", "min_available": "50%", "max_unavailable": "", "selector": "app=web"}),
+)
+CLAIMS = (
+    FilledIn("For one node", {"name": "data", "storage": "10Gi", "access_mode": "ReadWriteOnce"}),
+    FilledIn("Shared", {"name": "shared", "storage": "50Gi", "access_mode": "ReadWriteMany"}),
 )

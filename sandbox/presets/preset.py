@@ -20,7 +20,10 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class FilledIn:
-    """Fields of a form: name → text; ``rows``: name of a group of rows → one mapping for each row."""
+    """Fields of a form: name → text; ``rows``: start of their inputs' names → one mapping for each row.
+
+    A row that holds others has them in its own ``rows``.
+    """
 
     title: str
     fields: Mapping[str, Any]

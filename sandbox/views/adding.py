@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import yaml
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -12,6 +11,7 @@ from sandbox import store
 from sandbox.access import Access, edits, who
 from sandbox.engines import site
 from sandbox.forms import FORMS, AddForm
+from sandbox.manifests import written
 from sandbox.quotas import check_size, check_text
 from scheduler_engine.api.checking import Checked
 from scheduler_engine.api.validation import validate
@@ -56,7 +56,7 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     if form.is_valid():
         warnings = _add(form, access, who(request))
     if form.errors:
-        return render(request, f"fragments/{kind}_form.html", {"form": form}, status=422)
+        return render(request, f"fragments/{form.template}.html", {"form": form}, status=422)
     return _applied(request, warnings)
 
 
@@ -64,11 +64,11 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
 def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     form = _form(request, kind)
     made = form.manifests() if form.is_valid() else []
-    text = yaml.safe_dump_all(made[:SHOWN], sort_keys=False, allow_unicode=True) if made else ""
+    text = written(made[:SHOWN])
     if len(made) > SHOWN:
         text += f"# and {len(made) - SHOWN} more like these\n"
     form.add_engine_errors(error for manifest in made[:1] for error in validate(manifest, 0))
-    errors = [f"{name}: {message}" for name, messages in form.errors.items() for message in messages]
+    errors = form.told()
     warnings = warnings_about(made[0]) if made and not errors else []
     context = {"yaml": text, "errors": errors, "warnings": warnings}
     return render(request, "fragments/yaml_preview.html", context)
@@ -76,7 +76,7 @@ def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
 
 def _add(form: AddForm, access: Access, label: str) -> list[FieldError]:
     """Execute what the form stands for, or tell it what is wrong. The warnings are those of the first copy."""
-    names = site.read(access.sandbox, "names", form.kind, form.scope())
+    names = site.read(access.sandbox, "names", form.makes(), form.scope())
     if message := form.taken(names):
         form.add_error("name", message)
         return []

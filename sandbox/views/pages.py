@@ -15,7 +15,8 @@ from sandbox.access import Access, answered, limited, problem, readable_body, re
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
-from sandbox.forms import FORMS
+from sandbox.forms import FORMS, MORE, blank_rows
+from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
@@ -98,6 +99,9 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "scenario": scenario,
         "steps": guide(sandbox.scenario).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},
+        "more": MORE,
+        "blanks": blank_rows(),
+        "topology_keys": TOPOLOGY_KEYS,
         "presets": PRESETS,
         "manifests": MANIFESTS,
         "ready": (*CLUSTERS, *MANIFESTS),

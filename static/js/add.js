@@ -1,4 +1,4 @@
-// The Add drawer: three tabs, presets, repeated rows, and the editor for pasted manifests.
+// The Add drawer: its tabs, presets, repeated rows, and the editor for pasted manifests.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
 
@@ -9,24 +9,32 @@ export function drawer(app, htmx) {
   const box = document.getElementById('drawer');
   const area = document.getElementById('manifests');
   const problems = document.getElementById('apply-errors');
+  const fresh = new Map([...box.querySelectorAll('.form')].map((form) => [form.id, form.cloneNode(true)]));
+  const more = [...box.querySelectorAll('.drawer-more [data-kind-tab]')].map((button) => button.dataset.kindTab);
+  let lastOfMore = more[0];
   let editor = null;
   let before = null;
 
-  function show(kind) {
+  function show(tab) {
+    const kind = tab === 'more' ? lastOfMore : tab;
+    if (more.includes(kind)) lastOfMore = kind;
+    const shown = new Set([kind, more.includes(kind) ? 'more' : kind]);
     box.dataset.kind = kind;
-    for (const tab of box.querySelectorAll('[data-kind-tab]')) tab.setAttribute('aria-pressed', String(tab.dataset.kindTab === kind));
+    for (const button of box.querySelectorAll('[data-kind-tab]')) button.setAttribute('aria-pressed', String(shown.has(button.dataset.kindTab)));
+    for (const pane of box.querySelectorAll('[data-pane-of]')) pane.hidden = !shown.has(pane.dataset.paneOf);
     if (kind === 'paste') return edit();
     const form = box.querySelector(`#form-${kind}`);
     if (!box.querySelector(`#yaml-${kind}`).textContent.trim()) changed(form);
   }
 
-  function open(preset) {
+  /** With a manifest to start from, in a form, or as it was left. */
+  function open({ preset, form } = {}) {
     before ??= document.activeElement;
     document.getElementById('notice').replaceChildren();
     if (!box.open) box.show();
     const text = preset && ready(preset);
     if (text) { paste(text); show('paste'); return; }
-    show(box.dataset.kind || 'pod');
+    show(form || box.dataset.kind || 'pod');
     box.querySelector(box.dataset.kind === 'paste' ? '#manifests' : `#form-${box.dataset.kind} .inp`)?.focus();
   }
 
@@ -45,28 +53,59 @@ export function drawer(app, htmx) {
     form.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
-  function fill(form, values) {
-    form.reset();
-    for (const field of form.querySelectorAll('.inp, input[type="checkbox"]')) {
-      if (field.type === 'checkbox') field.checked = false;
-      else if (field.name in values) field.value = values[field.name];
-      else if (!field.dataset.keep) field.value = '';
+  /** The form as it was when the page was opened. */
+  function renew(form) {
+    const made = fresh.get(form.id).cloneNode(true);
+    form.replaceWith(made);
+    htmx.process(made);
+    return made;
+  }
+
+  /** After something was applied, the next begins with nothing filled in. */
+  function startAfresh() {
+    for (const form of box.querySelectorAll('.form')) renew(form);
+    for (const yaml of box.querySelectorAll('.yaml-b')) yaml.replaceChildren();
+    paste('');
+  }
+
+  function fill(button) {
+    const { values } = button.dataset;
+    const form = renew(button.form);
+    const { rows = {}, ...fields } = JSON.parse(values);
+    for (const [name, value] of Object.entries(fields)) {
+      const field = form.elements[name];
+      if (field.type === 'checkbox') field.checked = Boolean(value);
+      else field.value = value;
     }
-    for (const rows of form.querySelectorAll('[data-rows]')) {
-      rows.replaceChildren();
-      for (const row of values.rows?.[rows.dataset.rows] ?? []) addRow(rows, row);
-    }
-    for (const part of form.querySelectorAll('details')) {
-      part.open = [...part.querySelectorAll('.inp')].some((field) => field.value && !field.dataset.keep) || part.querySelector('[data-rows] > *') !== null;
-    }
+    for (const [one, given] of Object.entries(rows)) for (const row of given) addRow(form.querySelector(`[data-rows="${one}"]`), row);
+    for (const part of form.querySelectorAll('details')) part.open ||= part.querySelector('.row') !== null;
+    form.querySelector(`[data-values="${CSS.escape(values)}"]`).focus();
     changed(form);
   }
 
-  function addRow(rows, values = {}) {
-    const row = box.querySelector(`template[data-row="${rows.dataset.rows}"]`).content.firstElementChild.cloneNode(true);
-    for (const [part, value] of Object.entries(values)) row.querySelector(`[name$="_${part}"]`).value = value;
+  /** A row of the group, or with its first row inside when nothing is given. */
+  function addRow(rows, given) {
+    const one = rows.dataset.rows;
+    const row = box.querySelector(`template[data-row="${one}"]`).content.firstElementChild.cloneNode(true);
+    const id = row.querySelector(':scope > [name$="_id"]');
+    if (id) id.value = String(1 + Math.max(-1, ...[...rows.querySelectorAll(':scope > .row > [name$="_id"]')].map((other) => Number(other.value))));
+    const of = row.querySelector(':scope > [name$="_of"]');
+    if (of) of.value = rows.closest('.row').querySelector(':scope > [name$="_id"]').value;
     rows.append(row);
+    const { rows: inner = given ? [] : [undefined], ...values } = given ?? {};
+    for (const [part, value] of Object.entries(values)) row.querySelector(`:scope > .cells [name="${one}_${part}"]`).value = value;
+    const within = row.querySelector('[data-rows]');
+    if (within) for (const each of inner) addRow(within, each);
     return row;
+  }
+
+  function removeRow(row) {
+    const form = row.closest('form');
+    const next = row.nextElementSibling ?? row.previousElementSibling;
+    const left = next?.querySelector('.inp') ?? row.closest('[data-rows]').parentElement.querySelector(':scope > * > [data-add-row]');
+    row.remove();
+    left.focus();
+    changed(form);
   }
 
   async function edit() {
@@ -99,21 +138,21 @@ export function drawer(app, htmx) {
   // A field that is touched is no longer the field that was refused.
   function touched(field) {
     field.removeAttribute('aria-invalid');
-    const owner = field.closest('.fld');
-    for (const text of owner?.querySelectorAll('.err') ?? []) text.remove();
-    for (const other of owner?.querySelectorAll('[aria-invalid]') ?? []) other.removeAttribute('aria-invalid');
+    for (const owner of [field.closest('.cell'), field.closest('.fld')]) {
+      for (const text of owner?.querySelectorAll(':scope > .err, :scope > .cell-e') ?? []) text.remove();
+    }
     if (!field.form.querySelector('[aria-invalid]')) field.form.querySelector('[data-summary]')?.remove();
   }
 
   box.addEventListener('click', (event) => {
     const el = event.target.closest('button');
     if (!el) return;
-    const { kindTab, values, manifest, addRow: more, line } = el.dataset;
+    const { kindTab, values, manifest, addRow: one, line } = el.dataset;
     if (kindTab) show(kindTab);
-    else if (values) fill(el.closest('form'), JSON.parse(values));
+    else if (values) fill(el);
     else if (manifest) { paste(ready(manifest)); show('paste'); }
-    else if (more) addRow(el.closest('form').querySelector(`[data-rows="${more}"]`)).querySelector('.inp').focus();
-    else if ('removeRow' in el.dataset) { const form = el.closest('form'); el.closest('.row').remove(); changed(form); }
+    else if (one) { addRow(el.closest('.row, .fld').querySelector(`[data-rows="${one}"]`)).querySelector('.inp').focus(); changed(el.form); }
+    else if ('removeRow' in el.dataset) removeRow(el.closest('.row'));
     else if (line !== undefined) goTo(editor, el.dataset);
     else if ('close' in el.dataset) close();
   });
@@ -123,7 +162,7 @@ export function drawer(app, htmx) {
     const file = event.target.files[0];
     if (file) { paste(await file.text()); event.target.value = ''; }
   });
-  document.body.addEventListener('applied', () => { forget(); close(); });
+  document.body.addEventListener('applied', () => { startAfresh(); close(); });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
   // A form that comes back refused shows its YAML again.
   box.addEventListener('htmx:afterSettle', (event) => { if (event.target.matches('.form')) changed(event.target); });

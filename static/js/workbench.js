@@ -335,7 +335,7 @@ const DO = {
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '', page: 1 }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
-  add: (el) => adding?.open(el.dataset.preset),
+  add: (el) => adding?.open(el.dataset),
 };
 
 document.addEventListener('click', (event) => {

@@ -12,6 +12,7 @@ from scheduler_engine.api.validation import validate
 NODE = "name=a&cpu=4&memory=8Gi&pods=110"
 POD = "name=web&cpu=500m&memory=1Gi&labels=app=web"
 TERM = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERENCE = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def made(kind: str, query: str) -> list[dict[str, Any]]:
@@ -31,6 +32,33 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "spec: {taints: [{key: k, effect: NoSchedule}]}",
             id="a taint without a value; a row in which nobody typed is left out",
         ),
+        pytest.param("priority-class", "name=a&value=0", "{metadata: {name: a}}", id="a class of value 0"),
+        pytest.param(
+            "budget",
+            "name=a&max_unavailable=50%",
+            "spec: {maxUnavailable: 50%, selector: {}}",
+            id="a budget for all pods of its namespace",
+        ),
+        pytest.param(
+            "budget",
+            "name=a&min_available=0&selector=app=web",
+            "spec: {minAvailable: 0, selector: {matchLabels: {app: web}}}",
+            id="a budget that needs nothing",
+        ),
+        pytest.param(
+            "claim",
+            "name=a&storage=1Gi&access_mode=ReadWriteOnce&storage_class=fast&volume=pv",
+            "spec: {accessModes: [ReadWriteOnce], storageClassName: fast, volumeName: pv, "
+            "resources: {requests: {storage: 1Gi}}}",
+            id="a claim",
+        ),
+        pytest.param(
+            "workload",
+            "workload=Deployment&name=shop&replicas=0",
+            "spec: {replicas: 0, selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop}}, "
+            "spec: {containers: [{name: main, image: 'registry.k8s.io/pause:3.10'}]}}}",
+            id="a workload whose labels come from its name",
+        ),
         pytest.param("pod", f"{POD}&priority=-5", "spec: {priority: -5}", id="a negative priority"),
         pytest.param(
             "pod", f"{POD}&node_selector=disk=ssd,gpu=", "spec: {nodeSelector: {disk: ssd, gpu: ''}}", id="no value"
@@ -43,34 +71,96 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
         ),
         pytest.param(
             "pod",
-            f"{POD}&spread_key=zone",
+            f"{POD}&toleration_key=k&toleration_effect=NoExecute&toleration_tolerationSeconds=0",
+            "spec: {tolerations: [{key: k, operator: Equal, effect: NoExecute, tolerationSeconds: 0}]}",
+            id="a toleration for no time at all",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&extended=nvidia.com/gpu=2",
+            "spec: {containers: [{name: main, image: 'registry.k8s.io/pause:3.10', resources: {requests: "
+            "{cpu: 500m, memory: 1Gi}, limits: {nvidia.com/gpu: '2'}}}]}",
+            id="devices",
+        ),
+        pytest.param(
+            "node",
+            f"{NODE}&extended=nvidia.com/gpu=2",
+            "status: {capacity: {cpu: '4', memory: 8Gi, pods: '110', nvidia.com/gpu: '2'}}",
+            id="a node with devices",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&claims=data, logs",
+            "spec: {volumes: [{name: volume-1, persistentVolumeClaim: {claimName: data}}, "
+            "{name: volume-2, persistentVolumeClaim: {claimName: logs}}]}",
+            id="volumes",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&spread_topologyKey=zone",
             "spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, "
             "labelSelector: {matchLabels: {app: web}}}]}",
             id="spread over the pods with the same labels",
         ),
         pytest.param(
             "pod",
-            f"{POD}&affinity_kind=node-required&affinity_key=disk&affinity_values=ssd, nvme",
+            f"{POD}&spread_topologyKey=zone&spread_topologyKey=rack&spread_maxSkew=2&spread_maxSkew=3"
+            "&spread_whenUnsatisfiable=DoNotSchedule&spread_whenUnsatisfiable=ScheduleAnyway&spread_minDomains=4"
+            "&spread_minDomains=&spread_labelSelector=&spread_labelSelector=app=db,tier=1&spread_matchLabelKeys="
+            "&spread_matchLabelKeys=a, b&spread_nodeAffinityPolicy=Ignore&spread_nodeAffinityPolicy="
+            "&spread_nodeTaintsPolicy=&spread_nodeTaintsPolicy=Honor",
+            "spec: {topologySpreadConstraints: [{maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, "
+            "minDomains: 4, nodeAffinityPolicy: Ignore, labelSelector: {matchLabels: {app: web}}}, {maxSkew: 3, "
+            "topologyKey: rack, whenUnsatisfiable: ScheduleAnyway, nodeTaintsPolicy: Honor, matchLabelKeys: [a, b], "
+            "labelSelector: {matchLabels: {app: db, tier: '1'}}}]}",
+            id="two constraints with every field",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&node_term_id=0&node_expression_of=0&node_expression_key=disk&node_expression_values=ssd, nvme",
             f"spec: {{affinity: {{nodeAffinity: {{{TERM}: {{nodeSelectorTerms: [{{matchExpressions: "
             "[{key: disk, operator: In, values: [ssd, nvme]}]}]}}}}",
             id="node affinity to one of several values",
         ),
         pytest.param(
             "pod",
-            f"{POD}&affinity_kind=node-required&affinity_key=disk",
+            f"{POD}&node_term_id=0&node_term_id=5&node_term_id=9&node_term_rule=required&node_term_rule=preferred"
+            "&node_term_rule=required&node_term_weight=1&node_term_weight=30&node_term_weight=1&node_expression_of=9"
+            "&node_expression_of=0&node_expression_of=0&node_expression_of=5&node_expression_key=a"
+            "&node_expression_key=b&node_expression_key=c&node_expression_key=d&node_expression_operator=Exists"
+            "&node_expression_operator=Gt&node_expression_operator=DoesNotExist&node_expression_operator=NotIn"
+            "&node_expression_values=&node_expression_values=3&node_expression_values=&node_expression_values=x",
             f"spec: {{affinity: {{nodeAffinity: {{{TERM}: {{nodeSelectorTerms: [{{matchExpressions: "
-            "[{key: disk, operator: Exists}]}]}}}}",
-            id="node affinity to a label of any value",
+            "[{key: b, operator: Gt, values: ['3']}, {key: c, operator: DoesNotExist}]}, "
+            f"{{matchExpressions: [{{key: a, operator: Exists}}]}}]}}, {PREFERENCE}: [{{weight: 30, preference: "
+            "{matchExpressions: [{key: d, operator: NotIn, values: [x]}]}}]}}}",
+            id="terms, required and preferred, of several expressions",
         ),
         pytest.param(
             "pod",
-            f"{POD}&affinity_kind=pod-affinity&affinity_key=app&affinity_values=db&affinity_topology=zone",
+            f"{POD}&node_term_id=0&node_expression_of=0&node_expression_key=",
+            "{}",
+            id="no node affinity of a term in which nobody typed",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&pod_term_id=0&pod_term_kind=podAffinity&pod_term_topologyKey=zone&pod_expression_of=0"
+            "&pod_expression_key=app&pod_expression_values=db",
             f"spec: {{affinity: {{podAffinity: {{{TERM}: [{{labelSelector: {{matchExpressions: "
             "[{key: app, operator: In, values: [db]}]}, topologyKey: zone}]}}}",
             id="pod affinity",
         ),
         pytest.param(
-            "pod", f"{POD}&affinity_kind=none&affinity_key=app", "{}", id="no affinity whatever else is filled in"
+            "pod",
+            f"{POD}&pod_term_id=0&pod_term_id=1&pod_term_kind=podAntiAffinity&pod_term_kind=podAffinity"
+            "&pod_term_rule=required&pod_term_rule=preferred&pod_term_weight=&pod_term_weight=5&pod_term_namespaces="
+            "&pod_term_namespaces=a, b&pod_term_matchLabelKeys=x&pod_term_matchLabelKeys="
+            "&pod_term_mismatchLabelKeys=&pod_term_mismatchLabelKeys=y",
+            f"spec: {{affinity: {{podAntiAffinity: {{{TERM}: [{{labelSelector: {{matchLabels: {{app: web}}}}, "
+            f"matchLabelKeys: [x], topologyKey: kubernetes.io/hostname}}]}}, podAffinity: {{{PREFERENCE}: "
+            "[{weight: 5, podAffinityTerm: {labelSelector: {matchLabels: {app: web}}, namespaces: [a, b], "
+            "mismatchLabelKeys: [y], topologyKey: kubernetes.io/hostname}}]}}}",
+            id="away from pods with the same labels, and rather near them elsewhere",
         ),
         pytest.param(
             "pod", f"{POD}&gates=a.b/c, d.e/f", "spec: {schedulingGates: [{name: a.b/c}, {name: d.e/f}]}", id="gates"

@@ -18,9 +18,11 @@ pytestmark = pytest.mark.django_db
 
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/",
-    "do/assumed-ttl/", "apply/", "check/", "add/node/", "add/pod/", "preview/node/", "preview/pod/", "delete/",
-    "cordon/", "break/", "allow/", "configure/", "evict/", "drain/", "scale/", "rollout/", "node-condition/", "taint/",
-    "usage/", "kubelet/", "replicas/", "replica/", "step/", "go-back/", "reopen/", "fork/", "controls/",
+    "do/assumed-ttl/", "apply/", "check/", "add/node/", "add/pod/", "add/workload/", "add/priority-class/",
+    "add/budget/", "add/claim/", "preview/node/", "preview/pod/", "preview/workload/", "preview/priority-class/",
+    "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
+    "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
+    "step/", "go-back/", "reopen/", "fork/", "controls/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 
 from sandbox import store
+from sandbox.presets import CLUSTERS
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +27,15 @@ status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
 """
 NODE_FIELDS = {"name": "a", "cpu": "4", "memory": "8Gi", "pods": "110"}
 POD_FIELDS = {"name": "web", "cpu": "500m", "memory": "1Gi"}
+RIGHT = {
+    "node": NODE_FIELDS,
+    "pod": POD_FIELDS,
+    "workload": {"workload": "Deployment", **POD_FIELDS},
+    "priority-class": {"name": "high", "value": "1000"},
+    "budget": {"name": "web"},
+    "claim": {"name": "data", "storage": "1Gi", "access_mode": "ReadWriteOnce"},
+}
+"""Form → fields in which nothing is wrong."""
 
 
 def nodes(visitor: Any) -> list[str]:
@@ -38,14 +48,18 @@ def text_of(answer: Any) -> str:
 
 
 def errors_of(answer: Any) -> dict[str, list[str]]:
-    """Field of the form → the errors that stand at it."""
+    """Field of the form → the errors that stand at it.
+
+    A field of a row is ``toleration 0 key``, of a row inside of another ``pod_expression 0 1 key``.
+    """
     found: dict[str, list[str]] = {}
-    for part in text_of(answer).split('<div class="fld')[1:]:
-        rows, field = re.search(r'data-rows="(\w+)"', part), re.search(r'aria-describedby="\w-(\w+)-h"', part)
-        errors = re.findall(r'<p class="err" role="alert">.*?<span>(.*?)</span>', part)
-        if errors:
-            assert rows or field
-            found[f"{rows[1]}s" if rows else str(field and field[1])] = [unescape(error) for error in errors]
+    place = ""
+    told = r'<p class="err" role="alert"><svg.*?</svg><span>(?P<error>.*?)</span>'
+    for token in re.finditer(rf'data-field="(\w+)"|class="cell-e" id="\w+-(.+?)-e"|{told}', text_of(answer)):
+        if token["error"] is None:
+            place = token[1] or " ".join(part for part in token[2].split("-") if part)
+        else:
+            found.setdefault(place, []).append(unescape(token["error"]))
     return found
 
 
@@ -246,13 +260,15 @@ def test_the_pod_form_makes_a_pod(visitor: Any) -> None:
         "toleration_operator": ["Equal"],
         "toleration_value": ["v1"],
         "toleration_effect": ["NoSchedule"],
-        "spread_key": "zone",
-        "spread_max_skew": "2",
-        "spread_when": "ScheduleAnyway",
-        "affinity_kind": "pod-anti-affinity",
-        "affinity_key": "app",
-        "affinity_values": "web, db",
-        "affinity_topology": "zone",
+        "toleration_tolerationSeconds": [""],
+        "spread_topologyKey": "zone",
+        "spread_maxSkew": "2",
+        "spread_whenUnsatisfiable": "ScheduleAnyway",
+        "pod_term_kind": "podAntiAffinity",
+        "pod_term_id": "0",
+        "pod_expression_of": "0",
+        "pod_expression_key": "app",
+        "pod_expression_values": "web, db",
     }
     answer = visitor.post("add/pod/", **fields)
     assert answer.status_code == 204, text_of(answer)
@@ -295,7 +311,9 @@ def test_a_name_in_use_is_refused_at_its_field_in_kubernetes_words(visitor: Any,
         ("node", {"region": "no region"}, "region"),
         ("node", {"labels": "a=b c"}, "labels"),
         ("node", {"labels": "a b=c"}, "labels"),
-        ("node", {"taint_key": ["k"], "taint_value": [""], "taint_effect": ["Never"]}, "taints"),
+        ("node", {"taint_key": ["k"], "taint_value": [""], "taint_effect": ["Never"]}, "taint 0 effect"),
+        ("node", {"taint_key": ["k", "a b"]}, "taint 1 key"),
+        ("node", {"extended": "nvidia.com/gpu=many"}, "extended"),
         ("node", {"count": "many"}, "count"),
         ("node", {"count": "0"}, "count"),
         ("node", {"count": "1001"}, "count"),
@@ -309,35 +327,79 @@ def test_a_name_in_use_is_refused_at_its_field_in_kubernetes_words(visitor: Any,
         ("pod", {"priority_class": "never-made"}, "priority_class"),
         ("pod", {"host_port": "70000"}, "host_port"),
         ("pod", {"gates": "no gate"}, "gates"),
+        ("pod", {"extended": "nvidia.com/gpu=1.5"}, "extended"),
+        ("pod", {"toleration_key": ["k"], "toleration_operator": ["Equals"]}, "toleration 0 operator"),
         (
             "pod",
             {
-                "toleration_key": ["k"],
-                "toleration_operator": ["Equals"],
-                "toleration_value": [""],
-                "toleration_effect": [""],
+                "toleration_key": ["", "j", "k"],
+                "toleration_tolerationSeconds": ["", "", "soon"],
+                "toleration_effect": ["", "", "NoExecute"],
             },
-            "tolerations",
+            "toleration 1 tolerationSeconds",
         ),
-        ("pod", {"spread_key": "zone", "spread_max_skew": "-1"}, "spread_max_skew"),
-        ("pod", {"spread_key": "zone", "spread_when": "Sometimes"}, "spread_when"),
+        ("pod", {"spread_maxSkew": "-1"}, "spread 0 maxSkew"),
+        ("pod", {"spread_maxSkew": "one"}, "spread 0 maxSkew"),
+        ("pod", {"spread_topologyKey": ""}, "spread 0 topologyKey"),
+        ("pod", {"spread_topologyKey": ["zone", "rack"], "spread_minDomains": ["2", "0"]}, "spread 1 minDomains"),
+        ("pod", {"spread_whenUnsatisfiable": "Sometimes"}, "spread 0 whenUnsatisfiable"),
+        ("pod", {"spread_nodeTaintsPolicy": "Sometimes"}, "spread 0 nodeTaintsPolicy"),
+        ("pod", {"spread_matchLabelKeys": "a b"}, "spread 0 matchLabelKeys"),
+        ("pod", {"spread_labelSelector": "a b=c"}, "spread 0 labelSelector"),
+        ("pod", {"pod_term_topologyKey": "a b"}, "pod_term 0 topologyKey"),
+        ("pod", {"pod_term_kind": ["podAffinity"], "pod_term_namespaces": "No"}, "pod_term 0 namespaces"),
+        ("pod", {"pod_term_rule": ["required", "preferred"], "pod_term_weight": ["", "101"]}, "pod_term 1 weight"),
+        ("pod", {"pod_term_kind": "love"}, "pod_term 0 kind"),
+        ("pod", {"pod_term_rule": ["required", "maybe"]}, "pod_term 1 rule"),
         (
             "pod",
-            {"affinity_kind": "pod-affinity", "affinity_key": "app", "affinity_values": "web"},
-            "affinity_topology",
+            {
+                "pod_term_id": ["7", "3"],
+                "pod_term_kind": ["podAntiAffinity", "podAffinity"],
+                "pod_expression_of": ["3", "7", "3"],
+                "pod_expression_key": ["a", "b", "c d"],
+                "pod_expression_operator": ["Exists", "Exists", "Exists"],
+            },
+            "pod_expression 1 1 key",
         ),
-        ("pod", {"affinity_kind": "node-required", "affinity_key": "a b", "affinity_values": "c"}, "affinity_key"),
         (
             "pod",
-            {"affinity_kind": "node-required", "affinity_key": "a", "affinity_values": "not a value"},
-            "affinity_values",
+            {
+                "node_term_id": ["0", "1", "2"],
+                "node_term_rule": ["preferred", "required", "preferred"],
+                "node_term_weight": ["1", "1", "2"],
+                "node_expression_of": ["0", "1", "2"],
+                "node_expression_key": ["a", "b", "c"],
+                "node_expression_operator": ["Exists", "Gt", "In"],
+                "node_expression_values": ["", "7", ""],
+            },
+            "node_expression 2 0 values",
         ),
-        ("pod", {"affinity_kind": "love"}, "affinity_kind"),
+        ("workload", {"name": "Not A Name"}, "name"),
+        ("workload", {"workload": "Pod"}, "workload"),
+        ("workload", {"replicas": "-1"}, "replicas"),
+        ("workload", {"workload": "Job", "completions": "-1"}, "completions"),
+        ("workload", {"workload": "Job", "parallelism": "-1"}, "parallelism"),
+        ("workload", {"labels": "a b=c"}, "labels"),
+        ("workload", {"cpu": "lots"}, "cpu"),
+        ("workload", {"workload": "Job", "toleration_operator": "Equals"}, "toleration 0 operator"),
+        ("workload", {"spread_maxSkew": "0"}, "spread 0 maxSkew"),
+        ("priority-class", {"value": "2000000000"}, "value"),
+        ("priority-class", {"value": "much"}, "value"),
+        ("priority-class", {"preemption_policy": "Sometimes"}, "preemption_policy"),
+        ("priority-class", {"name": "system-mine"}, "name"),
+        ("budget", {"min_available": "some"}, "min_available"),
+        ("budget", {"max_unavailable": "x%"}, "max_unavailable"),
+        ("budget", {"min_available": "1", "max_unavailable": "1"}, "min_available"),
+        ("budget", {"selector": "a b=c"}, "selector"),
+        ("claim", {"storage": "much"}, "storage"),
+        ("claim", {"storage": ""}, "storage"),
+        ("claim", {"access_mode": "ReadTwice"}, "access_mode"),
+        ("claim", {"storage_class": "No Class"}, "storage_class"),
     ],
 )
 def test_an_error_stands_at_the_field_it_came_from(visitor: Any, kind: str, fields: dict[str, Any], field: str) -> None:
-    right = NODE_FIELDS if kind == "node" else POD_FIELDS
-    answer = visitor.post(f"add/{kind}/", **right | fields)
+    answer = visitor.post(f"add/{kind}/", **RIGHT[kind] | fields)
     assert answer.status_code == 422
     errors = errors_of(answer)
     assert list(errors) == [field]
@@ -368,8 +430,86 @@ def test_the_preview_of_many_copies_shows_a_few(visitor: Any) -> None:
 def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None:
     text = text_of(visitor.post("preview/node/", **NODE_FIELDS | {"cpu": "lots"}))
     assert "cpu: lots" in text
-    assert text.count("cpu: quantities must match") == 1
+    assert text.count("CPU: quantities must match") == 1
     assert visitor.log() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "told"),
+    [
+        ("pod", {"host_port": "70000"}, "Host port: "),
+        (
+            "pod",
+            {"toleration_key": ["", "k"], "toleration_operator": ["Exists", "Equals"]},
+            "Tolerations 2, operator: ",
+        ),
+        (
+            "pod",
+            {
+                "node_term_id": "4",
+                "node_expression_of": "4",
+                "node_expression_key": "a b",
+                "node_expression_operator": "Exists",
+            },
+            "Node affinity 1, Expression 1, key: ",
+        ),
+        ("budget", {"min_available": "1", "max_unavailable": "1"}, "minAvailable: "),
+        ("node", {"count": "many"}, "How many: "),
+    ],
+)
+def test_the_preview_names_the_labels_that_people_see(
+    visitor: Any, kind: str, fields: dict[str, Any], told: str
+) -> None:
+    text = text_of(visitor.post(f"preview/{kind}/", **RIGHT[kind] | fields))
+    errors = re.findall(r'class="err"><svg.*?</svg><span>(.*?)</span>', text)
+    assert [error[: len(told)] for error in errors] == [told]
+
+
+def test_the_preview_has_no_anchors(visitor: Any) -> None:
+    text = text_of(visitor.post("preview/workload/", **RIGHT["workload"], labels="app=web", spread_maxSkew="1"))
+    assert "name: web" in text
+    assert text.count("app: web") == 3
+    assert "&amp;id" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "key", "parts"),
+    [
+        ("Deployment", {"replicas": "2"}, "default/web", ("replicas: 2", "app: web")),
+        ("StatefulSet", {"replicas": "0"}, "default/web", ("replicas: 0", "serviceName: web")),
+        ("DaemonSet", {"replicas": "2"}, "default/web", ("kind: DaemonSet",)),
+        ("Job", {"completions": "4", "parallelism": "2"}, "default/web", ("completions: 4", "restartPolicy: Never")),
+    ],
+)
+def test_the_workload_form_makes_a_workload(
+    visitor: Any, kind: str, fields: dict[str, str], key: str, parts: tuple[str, ...]
+) -> None:
+    answer = visitor.post("add/workload/", **RIGHT["workload"] | {"workload": kind} | fields)
+    assert answer.status_code == 204, text_of(answer)
+    text = text_of(visitor.get(f"yaml/{kind}/", key=key))
+    for part in parts:
+        assert part in text
+    again = visitor.post("add/workload/", **RIGHT["workload"] | {"workload": kind})
+    group = "batch" if kind == "Job" else "apps"
+    assert errors_of(again) == {"name": [f'{kind.lower()}s.{group} "web" already exists']}
+
+
+def test_a_claim_made_by_a_form_is_the_volume_of_a_pod_made_by_another(visitor: Any) -> None:
+    assert visitor.post("add/claim/", **RIGHT["claim"]).status_code == 204
+    assert visitor.post("add/pod/", **POD_FIELDS, claims="data").status_code == 204
+    assert "claimName: data" in text_of(visitor.get("yaml/Pod/", key="default/web"))
+
+
+def test_a_priority_class_made_by_a_form_is_that_of_a_pod_made_by_another(visitor: Any) -> None:
+    assert visitor.post("add/priority-class/", **RIGHT["priority-class"]).status_code == 204
+    assert visitor.post("add/pod/", **POD_FIELDS, priority_class="high").status_code == 204
+    assert "priority: 1000" in text_of(visitor.get("yaml/Pod/", key="default/web"))
+
+
+def test_the_page_says_what_the_whole_clusters_are(visitor: Any) -> None:
+    page = unescape(text_of(visitor.get()))
+    for preset in CLUSTERS:
+        assert f"<b>{preset.title}</b><small>{preset.says}</small>" in page
 
 
 @pytest.mark.parametrize("path", ["add/secret/", "preview/secret/"])
@@ -393,13 +533,16 @@ def opened(html: str) -> list[str]:
 
 def test_a_form_begins_with_nothing_chosen_and_comes_back_with_what_was(visitor: Any) -> None:
     page = text_of(visitor.get())
-    assert page.count('<details class="grp-d"') == 4
+    assert page.count('<details class="grp-d"') == 2 * 5
     assert opened(page) == []
     assert 'name="unschedulable" value="1">' in page
     node = text_of(visitor.post("add/node/", **NODE_FIELDS | {"name": "Not A Name", "unschedulable": "1"}))
     assert 'name="unschedulable" value="1" checked>' in node
-    refused = POD_FIELDS | {"name": "Not A Name", "spread_key": "topology.kubernetes.io/zone", "gates": "example.com/g"}
-    assert opened(text_of(visitor.post("add/pod/", **refused))) == ["Spread", "Namespace, host port, gates"]
+    refused = POD_FIELDS | {"name": "Not A Name", "spread_maxSkew": "1", "gates": "example.com/g"}
+    assert opened(text_of(visitor.post("add/pod/", **refused))) == [
+        "Topology spread constraints",
+        "Namespace, host port, volumes, gates",
+    ]
     tolerating = {"toleration_key": ["k"], "toleration_operator": ["Exists"]}
     parts = {"toleration_value": [""], "toleration_effect": [""]}
     named = {"name": "Not A Name", **tolerating, **parts}

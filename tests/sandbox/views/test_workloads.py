@@ -9,8 +9,10 @@ import pytest
 from markupsafe import escape
 
 from sandbox import store
+from sandbox.forms import FORMS
+from sandbox.forms.rows import Shape, shapes_of
 from sandbox.panels.view import View
-from sandbox.presets import CLUSTERS, MANIFESTS, NODES, PODS, FilledIn, Preset
+from sandbox.presets import CLUSTERS, MANIFESTS, FilledIn, Preset
 from tests.sandbox.inside import fragments, present
 
 pytestmark = pytest.mark.django_db
@@ -40,17 +42,31 @@ def test_every_manifest_to_start_from_is_accepted(visitor: Any, preset: Preset) 
     assert f'<template data-manifest-of="{preset.slug}">' in page
 
 
-@pytest.mark.parametrize("preset", [*NODES, *PODS], ids=lambda preset: preset.title)
-def test_every_form_to_start_from_is_accepted(visitor: Any, preset: FilledIn) -> None:
+def sent(shape: Shape, rows: list[dict[str, Any]], owner: str = "") -> dict[str, list[str]]:
+    """What a page sends of rows, and of those inside of them."""
+    fields = {f"{shape.one}_{cell.part}": [row.get(cell.part, cell.initial) for row in rows] for cell in shape.cells}
+    fields |= {f"{shape.one}_of": [owner for _ in rows]} if owner else {}
+    for place, row in enumerate(rows):
+        fields.setdefault(f"{shape.one}_id", []).append(str(place))
+        for name, texts in (sent(shape.inner, row.get("rows", []), str(place)) if shape.inner else {}).items():
+            fields.setdefault(name, []).extend(texts)
+    return fields
+
+
+@pytest.mark.parametrize(
+    ("kind", "preset"),
+    [pytest.param(kind, preset, id=preset.title) for kind, form in FORMS.items() for preset in form.filled_in],
+)
+def test_every_form_to_start_from_is_accepted(visitor: Any, kind: str, preset: FilledIn) -> None:
     fields = json.loads(preset.json)
-    for name, rows in fields.pop("rows", {}).items():
-        fields |= {f"{name}_{part}": [row[part] for row in rows] for part in rows[0]}
-    kind = "node" if preset in NODES else "pod"
+    shapes = {shape.one: shape for field in FORMS[kind].base_fields.values() for shape in shapes_of(field)}
+    for one, rows in fields.pop("rows", {}).items():
+        fields |= sent(shapes[one], rows)
     answer = visitor.post(f"add/{kind}/", **fields)
     assert answer.status_code == 204, answer.content.decode()
-    world = present(visitor.sandbox)
-    added = world.nodes if kind == "node" else world.pods
-    assert len(added) == int(fields.get("count") or fields["replicas"])
+    objects = present(visitor.sandbox).objects[fields.get("workload") or FORMS[kind].kind]
+    copies = fields.get(FORMS[kind].copies_field, 1)
+    assert sum(key.rpartition("/")[2].startswith(fields["name"]) for key in objects) == int(copies)
     assert str(escape(preset.json)) in visitor.get().content.decode()
 
 

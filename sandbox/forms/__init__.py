@@ -1,0 +1,22 @@
+"""The forms of the Add drawer. They read text; whether a value is right the API server says, in its own words."""
+
+from sandbox.forms.adding import AddForm
+from sandbox.forms.more import BudgetForm, ClaimForm, PriorityClassForm
+from sandbox.forms.node import NodeForm
+from sandbox.forms.pod import PodForm
+from sandbox.forms.rows import DrawnRow, blank, shapes_of
+from sandbox.forms.workload import WorkloadForm
+
+__all__ = ["FORMS", "MORE", "AddForm", "blank_rows"]
+
+MORE: tuple[type[AddForm], ...] = (PriorityClassForm, BudgetForm, ClaimForm)
+"""Those that share a tab."""
+
+ALL: tuple[type[AddForm], ...] = (NodeForm, PodForm, WorkloadForm, *MORE)
+FORMS = {form.slug: form for form in ALL}
+
+
+def blank_rows() -> list[DrawnRow]:
+    """A row of each shape as it begins."""
+    shapes = {shape.one: shape for form in ALL for field in form.base_fields.values() for shape in shapes_of(field)}
+    return [blank(shape) for shape in shapes.values()]

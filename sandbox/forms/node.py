@@ -1,0 +1,60 @@
+"""The form for nodes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sandbox import manifests
+from sandbox.forms import shapes
+from sandbox.forms.adding import AddForm
+from sandbox.forms.fields import Pairs, number, text, tick
+from sandbox.forms.rows import Rows
+from sandbox.manifests import Manifest
+from sandbox.presets import CLUSTERS, NODES
+from scheduler_engine.errors import FieldError
+
+
+class NodeForm(AddForm):
+    slug, short, title, template, kind = "node", "n", "Node", "node_form", "Node"
+    filled_in, clusters = NODES, CLUSTERS
+    copies_field = "count"
+    places = (
+        (r"metadata\.name", "name"),
+        (r"metadata\.labels", "labels"),
+        (r"(?:metadata|spec)\.taints(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "taints"),
+        (r"status\.(capacity|allocatable)(\.|\[)cpu(\]|$)", "cpu"),
+        (r"status\.(capacity|allocatable)(\.|\[)memory(\]|$)", "memory"),
+        (r"status\.(capacity|allocatable)(\.|\[)pods(\]|$)", "pods"),
+        (r"status\.(capacity|allocatable)", "extended"),
+    )
+
+    name = text("Name", "With several nodes it is the start of their names: node-1, node-2 …", "node")
+    count = number("How many", "All alike, one after the other.", 1)
+    zone = text("Zone", "The label topology.kubernetes.io/zone: spreading and the nodeTree go by it.", hint="eu-a")
+    region = text("Region", "The label topology.kubernetes.io/region; a zone belongs to one.", hint="eu")
+    cpu = text("CPU", "What pods may ask for in all. 4 or 4000m are four cores.", "4")
+    memory = text("Memory", "In Mi or Gi. What pods may ask for, not what they use.", "8Gi")
+    pods = text("Pods", "How many pods the node takes, however small they are.", "110")
+    extended = Pairs(
+        "Extended resources", "name=quantity, parted by commas: devices, counted whole.", "nvidia.com/gpu=4"
+    )
+    labels = Pairs("Labels", "key=value, parted by commas. Selectors and affinity look at them.", "disk=ssd")
+    taints = Rows(
+        "Taints",
+        "A taint keeps away pods that do not tolerate it; PreferNoSchedule only makes the node worth less.",
+        shapes.TAINT,
+    )
+    unschedulable = tick("Cordoned", "spec.unschedulable: no new pods, those there stay.")
+
+    def make(self, name: str, data: dict[str, Any]) -> Manifest:
+        return manifests.node(name, data)
+
+    def place_of(self, error: FieldError) -> tuple[str | None, str]:
+        """As above; name, zone and region become labels, and of a wrong label Kubernetes tells only the value."""
+        field, spot = super().place_of(error)
+        if field != "labels":
+            return field, spot
+        told = re.match(r'Invalid value: "(.*?)(-\d+)?":', error.message)
+        values = {self.data.get(name, "").strip(): name for name in ("name", "region", "zone")}
+        return (values.get(told[1], field) if told else field), ""

@@ -1,0 +1,98 @@
+"""The form for pods, and the fields that it shares with the template of a workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from sandbox import manifests
+from sandbox.forms import shapes
+from sandbox.forms.adding import AddForm, Places
+from sandbox.forms.fields import Listed, Pairs, namespace, number, text
+from sandbox.forms.rows import Rows
+from sandbox.manifests import Manifest
+from sandbox.presets import PODS
+
+POD_PLACES: Places = (
+    (r"metadata\.namespace|namespaces ", "namespace"),
+    (r"metadata\.labels", "labels"),
+    (r"metadata\.name", "name"),
+    (r"spec\.containers.*(requests|limits)(\.|\[)cpu(\]|$)", "cpu"),
+    (r"spec\.containers.*(requests|limits)(\.|\[)memory(\]|$)", "memory"),
+    (r"spec\.containers.*(requests|limits)", "extended"),
+    (r"spec\.containers.*ports", "host_port"),
+    (r"spec\.priorityClassName|.*no PriorityClass", "priority_class"),
+    (r"spec\.priority", "priority"),
+    (r"spec\.nodeSelector", "node_selector"),
+    (r"spec\.tolerations(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "tolerations"),
+    (r"spec\.topologySpreadConstraints(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "spread"),
+    (
+        r"spec\.affinity\.nodeAffinity(\.(?P<rule>required|preferred)\w+(\.nodeSelectorTerms)?"
+        r"(\[(?P<row>\d+)\](\.preference)?(\.matchExpressions\[(?P<inner>\d+)\])?(\.(?P<cell>\w+))?)?)?",
+        "node_affinity",
+    ),
+    (r"spec\.affinity\..*\.matchLabels\b", "labels"),
+    (
+        r"spec\.affinity(\.(?P<kind>podAffinity|podAntiAffinity)\.(?P<rule>required|preferred)\w+"
+        r"(\[(?P<row>\d+)\](\.podAffinityTerm)?(\.labelSelector)?"
+        r"(\.matchExpressions\[(?P<inner>\d+)\])?(\.(?P<cell>\w+))?)?)?",
+        "pod_affinity",
+    ),
+    (r"spec\.schedulingGates", "gates"),
+)
+
+
+class PodFields(forms.Form):
+    """All that a pod's spec is made of."""
+
+    namespace = namespace("Pods of other namespaces do not count for spreading and affinity.")
+    labels = Pairs("Labels", "key=value. Spreading and affinity of other pods look at them.", "app=web")
+    cpu = text("CPU request", "What the scheduler counts. 1000m is one core; real use plays no part.", "500m")
+    memory = text("Memory request", "Must fit beside what is already requested on the node.", "512Mi")
+    extended = Pairs("Extended resources", "name=quantity. Only nodes that have so many free fit.", "nvidia.com/gpu=1")
+    priority = number("Priority", "Who is popped first, and who may evict whom. Empty is 0.", hint="0")
+    priority_class = text("Priority class", "A PriorityClass by name, instead of a number.", hint="high")
+    node_selector = Pairs("Node selector", "Only nodes with all of these labels are considered.", "disk=ssd")
+    tolerations = Rows(
+        "Tolerations",
+        "Each lets the pod onto nodes with this taint. It does not draw it there. With NoExecute, tolerationSeconds "
+        "is how long the pod stays on a node that gets the taint later.",
+        shapes.TOLERATION,
+    )
+    spread = Rows(
+        "Topology spread constraints",
+        "Each counts, per value of a node label, the pods with the labels in labelSelector (key=value, parted by "
+        "commas); the fullest and the emptiest may differ by maxSkew. All that say DoNotSchedule must be met.",
+        shapes.SPREAD,
+    )
+    node_affinity = Rows(
+        "Node affinity",
+        "Required terms are ORed: a node that meets one of them is enough. A preferred term adds its weight to the "
+        "score of the nodes that meet it. The expressions of one term are ANDed.",
+        shapes.NODE_TERM,
+    )
+    pod_affinity = Rows(
+        "Pod affinity",
+        "Each term is near (podAffinity) or away from (podAntiAffinity) other pods, where nodes with the same value of "
+        "topologyKey count as one place. All required terms must be met; a preferred one adds its weight to the score.",
+        shapes.POD_TERM,
+    )
+    host_port = number("Host port", "Only one pod per node can have it.", hint="8080")
+    gates = Listed(
+        "Scheduling gates", "The pod stays out of the queue until its gates are removed.", "example.com/quota"
+    )
+    claims = Listed("Volumes", "PersistentVolumeClaims of the namespace by name, parted by commas.", "data")
+
+
+class PodForm(PodFields, AddForm):
+    slug, short, title, template, kind = "pod", "p", "Pod", "pod_form", "Pod"
+    filled_in = PODS
+    copies_field = "replicas"
+    places = POD_PLACES
+
+    name = text("Name", "With several pods it is the start of their names: web-1, web-2 …", "web")
+    replicas = number("Replicas", "How many pods. Each is scheduled by itself, one after the other.", 1)
+
+    def make(self, name: str, data: dict[str, Any]) -> Manifest:
+        return manifests.pod(name, data)

@@ -1,0 +1,53 @@
+"""The form for workloads: a pod's fields as their template."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+
+from sandbox import manifests
+from sandbox.forms.adding import AddForm
+from sandbox.forms.fields import Pairs, number, text
+from sandbox.forms.pod import POD_PLACES, PodFields
+from sandbox.manifests import Manifest
+from sandbox.presets import WORKLOADS
+from scheduler_engine.errors import FieldError
+
+
+class WorkloadForm(PodFields, AddForm):
+    slug, short, title, template, kind = "workload", "wl", "Workload", "workload_form", "Deployment"
+    filled_in = WORKLOADS
+    places = (
+        (r"spec\.replicas", "replicas"),
+        (r"spec\.completions", "completions"),
+        (r"spec\.parallelism", "parallelism"),
+        (r"spec\.(selector|labels)", "labels"),
+        (r"spec\.serviceName", "name"),
+        *POD_PLACES,
+    )
+
+    workload = forms.ChoiceField(
+        label="Kind",
+        help_text="Its controller makes the pods, and new ones for those that are gone.",
+        choices=[(kind, kind) for kind in manifests.WORKLOADS],
+        initial="Deployment",
+    )
+    name = text("Name", "The start of its pods' names.", "web")
+    replicas = number("Replicas", "How many pods there should be.", 3)
+    completions = number("Completions", "How many pods must run to their end.", 6)
+    parallelism = number("Parallelism", "How many of them run at a time.", 2)
+    labels = Pairs("Labels", "key=value, of its pods; the selector is the same. Empty is app=name.", "app=web")
+
+    def makes(self) -> str:
+        return str(self.cleaned_data["workload"])
+
+    def make(self, name: str, data: dict[str, Any]) -> Manifest:
+        return manifests.workload(name, data)
+
+    def place_of(self, error: FieldError) -> tuple[str | None, str]:
+        """As above, in the template too. Where no labels are given, they come from the name."""
+        field, spot = super().place_of(replace(error, path=re.sub(r"^spec\.template\.(?=\w)", "", error.path)))
+        return ("name" if field == "labels" and not self.data.get("labels", "").strip() else field), spot

@@ -33,6 +33,7 @@ DELETED = {
     (True, True): "happenings.deleted-later-without-owned",
 }
 """Whether the object is still there, and whether what it owned stays."""
+RECLAIMED = {"dead containers": "happenings.removes-containers", "unused images": "happenings.removes-images"}
 PRESSURES = {
     (True, False): "happenings.kubelet-reports",
     (False, True): "happenings.kubelet-sees",
@@ -218,7 +219,7 @@ def _deed(world: World, deed: Deed) -> Told:
     if isinstance(event, ev.NodeResourcesReclaimed):
         freed = amount("nodefs.available", event.freed)
         names = listed([short_name(name) for name in event.names])
-        before, after = around("happenings.reclaims", "node", what=event.what, names=names, freed=freed)
+        before, after = around(RECLAIMED[event.what], "node", names=names, freed=freed)
         return before, "node", event.node, after, ""
     low = event.message.partition(" Container ")[0].removesuffix(".")
     message = f"{low[:1].lower()}{low[1:]}"

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.model.eviction_log import Happening
+from sandbox.panels.model.node_health import Deed
+from sandbox.panels.sentence.happenings import told
 from sandbox.panels.sentence.panel import stats
+from scheduler_engine.trace import events as ev
 from tests.sandbox.scenarios import advance, delete, drain, evict, looking_back, panel_html, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
@@ -244,4 +248,12 @@ def test_what_comes_next_by_the_clock_is_told(slug: str, steps: list[dict[str, A
 def test_who_stops_a_drain_that_does_not_run_is_told_so() -> None:
     assert text(world_after("node-not-ready", drain("node1", on=False))) == (
         "Nobody drains node1: there is nothing to stop."
+    )
+
+
+def test_a_kubelet_removes_dead_containers() -> None:
+    deed = Deed(0, ev.NodeResourcesReclaimed("node1", "dead containers", ("default/done",), 4 << 30))
+    said = told(World(), Happening(1, 0, "deed", deed))
+    assert said["before"] + said["name"] + said["text"] == (
+        "The kubelet of node1 removes dead containers before it evicts anyone: done, 4Gi freed."
     )

@@ -10,6 +10,7 @@ const side = document.getElementById('configuration-controls');
 const errors = document.getElementById('configuration-errors');
 const differs = document.getElementById('configuration-differs');
 const says = document.getElementById('configuration-says');
+const plain = says.textContent;
 let editor = null;
 let given = ''; // the text that the editor began with: what differs from it is somebody's work and stays
 let before = '';
@@ -103,6 +104,7 @@ async function exchange(change) {
   const rewritten = made.content.querySelector('template[data-rewritten]')?.content.textContent;
   if (rewritten === undefined) return;
   known = rewritten;
+  says.textContent = plain; // It is no longer what the preset says.
   write(rewritten);
 }
 

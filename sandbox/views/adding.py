@@ -18,6 +18,9 @@ from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
 
+MOST_TRIED = 20
+"""Copies of which a preview tells where they would run."""
+
 SHOWN = 3
 """Copies that a preview shows."""
 
@@ -70,7 +73,8 @@ def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     form.add_engine_errors(error for manifest in made[:1] for error in validate(manifest, 0))
     errors = form.told()
     warnings = warnings_about(made[0]) if made and not errors else []
-    context = {"yaml": text, "errors": errors, "warnings": warnings}
+    tried = site.read(access.sandbox, "trial", made[:MOST_TRIED]) if made and not errors else []
+    context = {"yaml": text, "errors": errors, "warnings": warnings, "tried": tried}
     return render(request, "fragments/yaml_preview.html", context)
 
 

@@ -547,3 +547,14 @@ def test_a_form_begins_with_nothing_chosen_and_comes_back_with_what_was(visitor:
     parts = {"toleration_value": [""], "toleration_effect": [""]}
     named = {"name": "Not A Name", **tolerating, **parts}
     assert opened(text_of(visitor.post("add/pod/", **POD_FIELDS | named))) == ["Tolerations"]
+
+
+def test_the_preview_tells_what_it_would_come_to_in_this_cluster_and_nothing_stays(visitor: Any) -> None:
+    visitor.post("add/node/", **NODE_FIELDS)
+    fits = text_of(visitor.post("preview/pod/", **POD_FIELDS))
+    assert "In this cluster, now" in fits
+    assert "1 of 1 node fits: it would go to" in fits
+    never = text_of(visitor.post("preview/pod/", **POD_FIELDS | {"cpu": "900"}))
+    assert "would not be scheduled: 0/1 nodes are available: 1 Insufficient cpu." in never
+    assert "would" not in text_of(visitor.post("preview/pod/", **POD_FIELDS | {"cpu": "lots"}))
+    assert len(visitor.log()) == 1, "the node alone"

@@ -4,7 +4,7 @@ from sandbox.forms.adding import AddForm
 from sandbox.forms.more import BudgetForm, ClaimForm, PriorityClassForm
 from sandbox.forms.node import NodeForm
 from sandbox.forms.pod import PodForm
-from sandbox.forms.rows import DrawnRow, blank, shapes_of
+from sandbox.forms.rows import DrawnRow, blanks
 from sandbox.forms.workload import WorkloadForm
 
 __all__ = ["FORMS", "MORE", "AddForm", "blank_rows"]
@@ -17,6 +17,6 @@ FORMS = {form.slug: form for form in ALL}
 
 
 def blank_rows() -> list[DrawnRow]:
-    """A row of each shape as it begins."""
-    shapes = {shape.one: shape for form in ALL for field in form.base_fields.values() for shape in shapes_of(field)}
-    return [blank(shape) for shape in shapes.values()]
+    """A row of each shape as it begins: what the page copies when one is added."""
+    rows = [row for form in ALL for field in form.base_fields.values() for row in blanks(field)]
+    return list({row.shape.one: row for row in rows}.values())

@@ -179,9 +179,12 @@ def shapes_of(field: forms.Field) -> list[Shape]:
     return [shape for shape in (field.shape, field.shape.inner) if shape]
 
 
-def blank(shape: Shape) -> DrawnRow:
-    """A row as it begins."""
-    return _draw(shape, {cell.part: cell.initial for cell in shape.cells}, 0, {})
+def blanks(field: forms.Field) -> list[DrawnRow]:
+    """Each of these rows as it begins."""
+    return [
+        _draw(shape, {cell.part: cell.initial for cell in shape.cells}, 0, {}, owner)
+        for shape, owner in zip(shapes_of(field), (None, 0), strict=False)
+    ]
 
 
 def _part(shape: Shape, name: str) -> str:

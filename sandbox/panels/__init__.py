@@ -20,7 +20,6 @@ from sandbox.panels.preemption import panel as preemption
 from sandbox.panels.queues import panel as queues
 from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
-from sandbox.panels.words.say import say
 from sandbox.panels.workloads import panel as workloads
 
 __all__ = ["GROUPS", "PANELS", "TABS", "Panel", "Tab", "View", "World"]
@@ -44,11 +43,11 @@ class Tab:
 class Panel:
     """``stats`` gives plain data for ``templates/panels/<id>.html``; it reads only these fields of the View.
 
-    ``called``: the key of its title.
+    ``PANELS`` is the table of titles, ``id`` their key.
     """
 
     id: str
-    called: str
+    title: str
     stats: Callable[[World, View], dict[str, Any]]
     depends_on_view: tuple[str, ...] = ()
     same_while: Callable[[World, View], object] | None = None
@@ -56,60 +55,56 @@ class Panel:
     tab: Tab | None = None
     """None: it is always on the page."""
 
-    @property
-    def title(self) -> str:
-        return say(self.called)
-
 
 PANELS: dict[str, Panel] = {
     panel.id: panel
     for panel in (
-        Panel("toolbar", "tabs.toolbar", toolbar.stats),
-        Panel("ribbon", "tabs.ribbon", ribbon.stats, ("cycle",)),
-        Panel("sentence", "tabs.sentence", sentence.stats, ("cycle",)),
-        Panel("queues", "tabs.queues", queues.stats),
-        Panel("bindings", "tabs.bindings", bindings.stats),
-        Panel("faults", "tabs.faults", faults.stats),
-        Panel("cluster", "tabs.cluster", cluster.stats, ("cycle", "layout"), cluster.same_while),
-        Panel("inspector", "tabs.inspector", inspector.stats, ("pod", "node", "cycle")),
+        Panel("toolbar", "Clock", toolbar.stats),
+        Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
+        Panel("sentence", "What just happened", sentence.stats, ("cycle",)),
+        Panel("queues", "Queues", queues.stats),
+        Panel("bindings", "Binding cycles", bindings.stats),
+        Panel("faults", "Faults", faults.stats),
+        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout"), cluster.same_while),
+        Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
         Panel(
             "filter",
-            "tabs.filter",
+            "Filter",
             filter.stats,
             ("cycle", "pod", "node", "plugin", "page", "group", "reasons"),
             tab=Tab("decision", tall=False),
         ),
         Panel(
             "scores",
-            "tabs.scores",
+            "Scores",
             scores.stats,
             ("cycle", "pod", "node", "plugin", "page"),
             tab=Tab("decision", note="tabs.scores-note"),
         ),
         Panel(
             "preemption",
-            "tabs.preemption",
+            "Preemption",
             preemption.stats,
             ("cycle", "pod", "node"),
             tab=Tab("decision", note="tabs.preemption-note"),
         ),
-        Panel("cache", "tabs.cache", cache.stats, ("cycle",), tab=Tab("scheduler")),
+        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler")),
         Panel(
             "workloads",
-            "tabs.workloads",
+            "Workloads",
             workloads.stats,
             ("page",),
             workloads.same_while,
             tab=Tab("cluster", stays=True),
         ),
-        Panel("nodes", "tabs.nodes", nodes.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
-        Panel("evictions", "tabs.evictions", evictions.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
-        Panel("leader", "tabs.leader", leader.stats, tab=Tab("scheduler", stays=True)),
-        Panel("metrics", "tabs.metrics", metrics.stats, tab=Tab("run", stays=True)),
-        Panel("events", "tabs.events", events.stats, ("pod", "node", "page"), tab=Tab("run", tall=False)),
-        Panel("configuration", "tabs.configuration", configuration.stats, tab=Tab("scheduler")),
-        Panel("timeline", "tabs.timeline", timeline.stats, ("cycle",)),
-        Panel("status", "tabs.status", status.stats),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
+        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
+        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
+        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
+        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab("run", tall=False)),
+        Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),
+        Panel("timeline", "Time line", timeline.stats, ("cycle",)),
+        Panel("status", "Status", status.stats),
     )
 }
 GROUPS = {

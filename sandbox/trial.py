@@ -17,7 +17,10 @@ from scheduler_engine.trace import events as ev
 
 MOST_OBJECTS = 600
 """Nodes and pods of a cluster that is copied for this."""
-MOST_CYCLES = 40
+MOST_PODS = 40
+"""That are tried at once."""
+MOST_CYCLES = 2 * MOST_PODS
+COUNTS = ("replicas", "parallelism")
 
 
 def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
@@ -27,6 +30,8 @@ def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
     """
     if live.size > MOST_OBJECTS:
         return [say("trial.too-large", most=MOST_OBJECTS)]
+    if sum(map(_pods, manifests)) > MOST_PODS:
+        return [say("trial.too-many", most=MOST_PODS)]
     simulation = copy.deepcopy(live.simulation)
     start = len(simulation.recorder.entries)
     try:
@@ -35,6 +40,13 @@ def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
         return []  # The form says what is wrong.
     _run(simulation)
     return _told(engine.entries_from(simulation, start))
+
+
+def _pods(manifest: dict[str, Any]) -> int:
+    """How many pods come of it, or at once; what is no number is refused anyway."""
+    spec = manifest.get("spec") or {}
+    counts = [spec[name] for name in COUNTS if isinstance(spec.get(name), int)]
+    return max(counts, default=1)
 
 
 def _run(simulation: Simulation) -> None:

@@ -77,3 +77,9 @@ def test_a_large_cluster_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tried(Standing(node("n1")), pod("a", "1")) == [
         "The cluster has more than 0 nodes and pods, so this is not tried beforehand."
     ]
+
+
+def test_many_pods_are_not_tried() -> None:
+    spec: dict[str, Any] = {"replicas": 41, "selector": {"matchLabels": {"app": "web"}}}
+    many = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    assert tried(Standing(node("n1")), many) == ["More than 40 pods are not tried beforehand."]

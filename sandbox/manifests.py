@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import yaml
+from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
 
 Manifest = dict[str, Any]
 Row = dict[str, Any]
@@ -19,24 +19,12 @@ RULES = {
 }
 
 
-class _WithoutAnchors(yaml.SafeDumper):
-    """What stands at two places is written twice."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def written(made: list[Manifest]) -> str:
-    """The manifests as YAML."""
-    return str(yaml.dump_all(made, Dumper=_WithoutAnchors, sort_keys=False, allow_unicode=True)) if made else ""
-
-
 def node(name: str, data: dict[str, Any]) -> Manifest:
     """A Node. Its allocatable is left to the API server's default, which is its capacity."""
     labels = {
-        "kubernetes.io/hostname": name,
-        "topology.kubernetes.io/region": data["region"],
-        "topology.kubernetes.io/zone": data["zone"],
+        HOSTNAME: name,
+        REGION: data["region"],
+        ZONE: data["zone"],
     }
     capacity = {resource: data[resource] for resource in ("cpu", "memory", "pods")}
     return _without_empty(

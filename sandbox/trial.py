@@ -38,8 +38,16 @@ def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
         engine.execute(simulation, engine.to_text({"kind": "apply", "manifests": manifests}))
     except Rejected:
         return []  # The form says what is wrong.
+    if len(_added(simulation, start)) > MOST_PODS:  # A DaemonSet has as many as there are nodes.
+        return [say("trial.too-many", most=MOST_PODS)]
     _run(simulation)
-    return _told(engine.entries_from(simulation, start))
+    return _told(engine.entries_from(simulation, start), _added(simulation, start))
+
+
+def _added(simulation: Simulation, start: int) -> list[str]:
+    """The pods that came since."""
+    events = (entry.event for entry in engine.entries_from(simulation, start))
+    return [event.key for event in events if isinstance(event, ev.ObjectAdded) and event.kind == "Pod"]
 
 
 def _pods(manifest: dict[str, Any]) -> int:
@@ -57,9 +65,8 @@ def _run(simulation: Simulation) -> None:
         return
 
 
-def _told(entries: list[ev.Entry]) -> list[str]:
+def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
     events = [entry.event for entry in entries]
-    mine = [event.key for event in events if isinstance(event, ev.ObjectAdded) and event.kind == "Pod"]
     pod_of = {event.cycle: event.pod for event in events if isinstance(event, ev.CycleStarted)}
     nodes = {event.pod: event.node for event in events if isinstance(event, ev.HostSelected) and event.pod in mine}
     failed = [event for event in events if isinstance(event, ev.PodUnschedulable) and event.pod in mine]
@@ -81,7 +88,9 @@ def _told(entries: list[ev.Entry]) -> list[str]:
 
 def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:
     (node,) = nodes.values()
-    return say("trial.fits", count=len(ran.feasible), nodes=plural(ran.all_nodes, "node"), node=node)
+    fit = {"count": len(ran.feasible), "nodes": plural(ran.all_nodes, "node"), "node": node}
+    looked = len(ran.rows)
+    return say("trial.fits", **fit) if looked == ran.all_nodes else say("trial.fits-so-far", looked=looked, **fit)
 
 
 def _several_fit(nodes: dict[str, str], pods: int) -> str:

@@ -42,9 +42,7 @@ def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict
     return {
         "index": index,
         "profiles": [other.scheduler_name for other in configuration.profiles],
-        "settings": [
-            {"name": name, "value": configuration.defaulted[name], "says": say(SAYS[name])} for name in SETTINGS
-        ],
+        "settings": [_setting(configuration, name) for name in SETTINGS],
         "percentage": profile.percentage_of_nodes_to_score,
         "strategies": SCORING_STRATEGIES,
         "strategy": {

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import yaml
 from django.db import Error as DatabaseFailure
 
 from sandbox import engine, quotas, rendering
@@ -27,6 +26,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.records import Position, Record
 from sandbox.rendering import Fragment
+from sandbox.yaml_text import written
 from scheduler_engine import metrics
 from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import DEFAULT_LIMITS, located
@@ -104,7 +104,7 @@ def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | N
 def manifest_text(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> str | None:
     """The same as YAML."""
     found = manifest(live, position, kind, key, at)
-    return None if found is None else yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+    return None if found is None else written(found)
 
 
 def admission(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> list[Any] | None:

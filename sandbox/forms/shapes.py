@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox.forms.rows import KEYS, Cell, Shape
+from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
 
-HOSTNAME, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 TOPOLOGY_KEYS = ((ZONE, "zones"), (HOSTNAME, "nodes"), (REGION, "regions"))
 
 

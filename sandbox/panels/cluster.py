@@ -74,9 +74,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
     start = _start(world)
     asked = asking.requests if asking else {}
     asked_on = {} if asking is None or asking.node else asked
-    spread = skews(world, cycle)
-    zones: list[dict[str, Any]] = []
     key = domain_key(world)
+    spread = skews(world, cycle, key)
+    zones: list[dict[str, Any]] = []
     for title, names in _domains(world, key) if key else _columns(world):
         build = _tile if many else _card
         nodes: list[Any] = [

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.presets.preset import FilledIn
+from scheduler_engine.api.topology import HOSTNAME, ZONE
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 SPREAD_OVER_ZONES = {
-    "topologyKey": "topology.kubernetes.io/zone",
+    "topologyKey": ZONE,
     "maxSkew": "1",
     "whenUnsatisfiable": "DoNotSchedule",
 }
@@ -20,7 +21,7 @@ def _apart(app: str) -> Mapping[str, Any]:
     return {
         "kind": "podAntiAffinity",
         "rule": "required",
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": HOSTNAME,
         "rows": [{"key": "app", "operator": "In", "values": app}],
     }
 

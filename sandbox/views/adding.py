@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,15 +12,12 @@ from sandbox import store
 from sandbox.access import Access, edits, who
 from sandbox.engines import site
 from sandbox.forms import FORMS, AddForm
-from sandbox.manifests import written
 from sandbox.quotas import check_size, check_text
+from sandbox.yaml_text import written
 from scheduler_engine.api.checking import Checked
 from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
-
-MOST_TRIED = 20
-"""Copies of which a preview tells where they would run."""
 
 SHOWN = 3
 """Copies that a preview shows."""
@@ -66,31 +64,38 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
 @edits
 def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     form = _form(request, kind)
-    made = form.manifests() if form.is_valid() else []
-    text = written(made[:SHOWN])
+    made = _made(form, access) if form.is_valid() else []
+    text = written(*made[:SHOWN])
     if len(made) > SHOWN:
         text += f"# and {len(made) - SHOWN} more like these\n"
     form.add_engine_errors(error for manifest in made[:1] for error in validate(manifest, 0))
     errors = form.told()
     warnings = warnings_about(made[0]) if made and not errors else []
-    tried = site.read(access.sandbox, "trial", made[:MOST_TRIED]) if made and not errors else []
+    tried = site.read(access.sandbox, "trial", made) if made and not errors else []
     context = {"yaml": text, "errors": errors, "warnings": warnings, "tried": tried}
     return render(request, "fragments/yaml_preview.html", context)
 
 
 def _add(form: AddForm, access: Access, label: str) -> list[FieldError]:
     """Execute what the form stands for, or tell it what is wrong. The warnings are those of the first copy."""
-    names = site.read(access.sandbox, "names", form.makes(), form.scope())
-    if message := form.taken(names):
-        form.add_error("name", message)
+    made = _made(form, access)
+    if not made:
         return []
-    made = form.manifests(names)
     try:
         store.execute(access.sandbox, {"kind": "apply", "manifests": made}, label)
     except Rejected as error:
         form.add_engine_errors(error.errors)
         return []
     return warnings_about(made[0])
+
+
+def _made(form: AddForm, access: Access) -> list[dict[str, Any]]:
+    """The manifests with names that are free; none where the name that is wanted is not, which the form tells."""
+    names = site.read(access.sandbox, "names", form.makes(), form.scope())
+    if message := form.taken(names):
+        form.add_error("name", message)
+        return []
+    return form.manifests(names)
 
 
 def _form(request: HttpRequest, kind: str) -> AddForm:

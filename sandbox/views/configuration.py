@@ -13,11 +13,12 @@ from sandbox.access import Access, edits, reads, who
 from sandbox.configuring.controls import Refusal
 from sandbox.configuring.controls import controls as shown
 from sandbox.configuring.edits import edited
-from sandbox.configuring.text import manifest_of, written
 from sandbox.models import Sandbox
 from sandbox.presets import DEFAULT
 from sandbox.quotas import check_text
 from sandbox.records import log_of
+from sandbox.yaml_text import written
+from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
 
@@ -39,7 +40,7 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
     check_text(text)
     try:
         load_configuration(text)
-        store.execute(access.sandbox, {"kind": "configure", "configuration": manifest_of(text)}, who(request))
+        store.execute(access.sandbox, {"kind": "configure", "configuration": _manifest(text)}, who(request))
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "configured"})
@@ -62,7 +63,7 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
     refusal, rewritten = Refusal(), None
     if control:
         try:
-            rewritten = written(edited(manifest_of(text), index, control, value))
+            rewritten = written(edited(_manifest(text), index, control, value))
             configuration = load_configuration(rewritten)
         except Rejected as error:
             refusal, rewritten = Refusal(control, value, tuple(error.errors)), None
@@ -70,6 +71,11 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
         index = len(configuration.profiles) - 1
     context = {**shown(configuration, index, refusal), "text": rewritten}
     return render(request, "fragments/configuration_controls.html", context)
+
+
+def _manifest(text: str) -> dict[str, Any]:
+    """The manifest in a text that the engine accepts."""
+    return next(document.data for document in read_documents(text) if document.data is not None)
 
 
 def _given(sandbox: Sandbox) -> Any:

@@ -61,11 +61,11 @@ export function drawer(app, htmx) {
     return made;
   }
 
-  /** After something was applied, the next begins with nothing filled in. */
-  function startAfresh() {
-    for (const form of box.querySelectorAll('.form')) renew(form);
-    for (const yaml of box.querySelectorAll('.yaml-b')) yaml.replaceChildren();
-    paste('');
+  /** Where something was applied, the next begins with nothing filled in. What is half written elsewhere stays. */
+  function startAfresh(applied) {
+    if (!applied.matches('.form')) return paste('');
+    const made = renew(applied);
+    made.closest('[data-pane-of]').querySelector('.yaml-b').replaceChildren();
   }
 
   function fill(button) {
@@ -162,7 +162,7 @@ export function drawer(app, htmx) {
     const file = event.target.files[0];
     if (file) { paste(await file.text()); event.target.value = ''; }
   });
-  document.body.addEventListener('applied', () => { startAfresh(); close(); });
+  box.addEventListener('applied', ({ target }) => { startAfresh(target); close(); });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
   // A form that comes back refused shows its YAML again.
   box.addEventListener('htmx:afterSettle', (event) => { if (event.target.matches('.form')) changed(event.target); });

@@ -279,7 +279,7 @@ const small = matchMedia('(max-width: 760px)');
 const CLICKS = [
   ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
   ['[data-tabs]', (el) => personOpens(el.parentElement.dataset.last ?? el.parentElement.querySelector('.tab').dataset.tab)],
-  ['[data-goto-tab]', gotoTab],
+  ['[data-goto-tab]', (el) => goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
   ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
@@ -298,8 +298,9 @@ const CLICKS = [
   ['article[data-node]', (el) => chooseThing(el)],
 ];
 
-function gotoTab(el) {
-  personOpens(el.dataset.gotoTab);
+/** Open a tab from wherever one is: on a phone its pane, too. */
+function goTo(tab) {
+  personOpens(tab);
   if (small.matches) showPane('decision');
 }
 
@@ -330,7 +331,7 @@ function press(button) {
 const DO = {
   dismiss: (el) => el.closest('.toast').remove(),
   help: () => byId('dialog-help').showModal(),
-  term: (el) => { byId('dialog-help').close(); gotoTab({ dataset: { gotoTab: el.dataset.tab } }); },
+  term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '', page: 1 }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
@@ -409,9 +410,9 @@ function arrows(event, tab) {
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
 byId('find').addEventListener('click', () => find(({ tab, help, ...leads }) => {
-  if (help !== undefined) return byId('dialog-help').showModal();
+  if (help !== undefined) return DO.help();
   if ('pod' in leads || 'node' in leads) choose({ pod: '', node: '', plugin: '', ...leads });
-  if (tab) gotoTab({ dataset: { gotoTab: tab } });
+  if (tab) goTo(tab);
   else if (small.matches) showPane(leads.node ? 'cluster' : 'inspector');
   show(leads);
 }));

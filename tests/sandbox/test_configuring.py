@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from sandbox.configuring.controls import Refusal, controls
 from sandbox.configuring.edits import USUAL_POINTS, edited
-from sandbox.configuring.text import manifest_of, written
 from sandbox.presets import PRESETS, Preset
+from sandbox.yaml_text import written
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.errors import Rejected
 
@@ -205,7 +206,7 @@ def test_a_control_changes_its_own_part_alone(
 ) -> None:
     kept = {"parallelism": 4, "leaderElection": {"leaseDuration": "30s"}}
     was = written(kept | before)
-    manifest = manifest_of(was)
+    manifest = yaml.safe_load(was)
     load_configuration(manifest)
     made = edited(manifest, 0, control, value)
     assert made == kept | after
@@ -240,7 +241,7 @@ def test_a_switch_does_in_every_configuration_what_it_shows(preset: Preset, plug
     def on(manifest: dict[str, Any]) -> bool:
         return next(bool(row["on"]) for row in shown(load_configuration(manifest))["plugins"] if row["name"] == plugin)
 
-    manifest = manifest_of(preset.text)
+    manifest = yaml.safe_load(preset.text)
     off = edited(manifest, 0, f"plugin:{plugin}", "")
     assert not on(off)
     again = edited(off, 0, f"plugin:{plugin}", "1")

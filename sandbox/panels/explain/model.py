@@ -12,6 +12,7 @@ from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 
 UNSCHEDULABLE = "Unschedulable"
@@ -19,7 +20,6 @@ UNRESOLVABLE = "UnschedulableAndUnresolvable"
 SUCCESS = "Success"
 BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 MOST_NAMES = 6
-HOSTNAME = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True)

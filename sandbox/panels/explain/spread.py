@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 
 from sandbox.panels.explain.model import (
-    HOSTNAME,
     UNRESOLVABLE,
     Case,
     Explanation,
@@ -30,6 +29,7 @@ from sandbox.panels.explain.spread_rules import (
 )
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
+from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.node_info import PodInfo
 
 NOT_MATCHED = "node(s) didn't match pod topology spread constraints"

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sandbox.panels.explain.model import HOSTNAME, Case, Line, names
+from sandbox.panels.explain.model import Case, Line, names
 from sandbox.panels.model.seen import Objects
 from sandbox.panels.words.phrases import taint_text
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import first_untolerated
+from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.node_info import PodInfo
 
 SYSTEM_DEFAULTS: tuple[Mapping[str, Any], ...] = (

@@ -11,6 +11,7 @@ from sandbox.panels.model.world import World, app_name
 from sandbox.panels.words.phrases import short_reason
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import selector_from
+from scheduler_engine.api.topology import HOSTNAME
 
 Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
@@ -22,7 +23,7 @@ class Briefs:
         self.world = world
         self.pod = world.pods.get(cycle.pod)
         self.key = domain_key(world)
-        self.skews = skews(world, cycle)
+        self.skews = skews(world, cycle, self.key)
 
     def of(self, row: Row) -> str:
         node, plugin, _, reasons, _ = row
@@ -58,7 +59,7 @@ def _neighbour(world: World, pod: PodState, node: str) -> str:
     """The app on this very node that the pod keeps off."""
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     for term in (pod.pod.affinity.get("podAntiAffinity") or {}).get(required) or ():
-        if term.get("topologyKey") != "kubernetes.io/hostname":
+        if term.get("topologyKey") != HOSTNAME:
             continue
         selector = selector_from(term.get("labelSelector"))
         for other in world.pods_of(node):

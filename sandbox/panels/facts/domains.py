@@ -6,23 +6,23 @@ from collections import Counter
 
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
+from scheduler_engine.api.topology import BETA_ZONE, HOSTNAME, ZONE
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE_KEYS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+ZONE_KEYS = (ZONE, BETA_ZONE)
 
 
 def domain_key(world: World) -> str:
     """The label that most constraints name, where no node has a zone. "" = the zone, or there is none."""
     if any(node.zone for node in world.nodes.values()):
         return ""
-    labels = {label for node in world.nodes.values() for label in node.node.labels}
     named = Counter(
-        key
+        str(constraint.get("topologyKey"))
         for pod in world.pods.values()
         for constraint in pod.pod.topology_spread_constraints
-        if (key := str(constraint.get("topologyKey"))) in labels and key != HOSTNAME
     )
-    return max(named, key=lambda key: named[key], default="")
+    del named[HOSTNAME]
+    there = (key for key in named if any(key in node.node.labels for node in world.nodes.values()))
+    return max(there, key=lambda key: named[key], default="")
 
 
 def domain_of(node: NodeState, key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sandbox.panels.model.world import World
@@ -11,6 +12,8 @@ from sandbox.panels.words.say import say
 
 MOST = 40
 MOST_OF_A_KIND = 12
+MOST_EVENTS = 1000
+"""The latest that are looked at."""
 IN_THE_NOTE = 2
 """How well a hit fits: 0 = its name begins with what is wanted, 1 = it is in the name, 2 = only in the note."""
 
@@ -66,7 +69,7 @@ def _all(world: World) -> Iterator[Hit]:
         for key in world.objects.get(kind, ()):
             yield Hit("workload", short_name(key), kind, {"tab": "workloads"})
     yield from _plugins(world)
-    for told in reversed(world.kube_events):
+    for told in islice(reversed(world.kube_events), MOST_EVENTS):
         event = told.event
         leads = {"tab": "events", "pod": event.regarding} if event.regarding_kind == "Pod" else {"tab": "events"}
         about = say("find.event", at=short_clock(told.at_us), regarding=short_name(event.regarding))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.facts.domains import ZONE_KEYS, domain_key, domain_of
+from sandbox.panels.facts.domains import ZONE_KEYS, domain_of
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World, app_name
 from sandbox.panels.words.say import say
@@ -31,13 +31,12 @@ def is_history(world: World, cycle: Cycle) -> bool:
     return beside or world.clock_us > cycle.stages[-1].at_us
 
 
-def skews(world: World, cycle: Cycle | None) -> dict[str, dict[str, Any]]:
-    """Zone, or other domain of the map, → pips and verdict.
+def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, Any]]:
+    """Zone, or domain of the label ``key`` that the map groups by, → pips and verdict.
 
     Counts are of pods as they stand; whether a zone is refused is read from the trace.
     """
     pod = world.pods.get(cycle.pod) if cycle else None
-    key = domain_key(world)
     constraint = zone_constraint(pod, key) if pod else None
     if cycle is None or pod is None or constraint is None:
         return {}

@@ -10,6 +10,7 @@ from sandbox.panels.model.cache import Lists
 from sandbox.panels.words.amounts import SECOND, amounts
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource
+from scheduler_engine.api.topology import BETA_ZONE, ZONE
 from scheduler_engine.trace import events as ev
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class NodeState:
     @cached_property
     def zone(self) -> str:
         labels = self.node.labels
-        return labels.get("topology.kubernetes.io/zone") or labels.get("failure-domain.beta.kubernetes.io/zone") or ""
+        return labels.get(ZONE) or labels.get(BETA_ZONE) or ""
 
 
 @dataclass(frozen=True, slots=True)

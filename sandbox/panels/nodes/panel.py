@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.node_conditions import conditions, other_taints, rank, troubles
 from sandbox.panels.facts.node_gauges import configuration_of, gauges, stats_of, threshold_text, written_configuration
@@ -16,6 +14,7 @@ from sandbox.panels.nodes.usage import users
 from sandbox.panels.view import View
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
+from sandbox.yaml_text import written
 from scheduler_engine.config.kubelet import API_VERSION, DEFAULT_HARD, KIND
 
 PAGE = 50
@@ -31,7 +30,7 @@ SOFT: dict[str, Any] = {
 
 def configuration_text(data: dict[str, Any]) -> str:
     """A KubeletConfiguration as YAML, with its kind on top."""
-    return yaml.safe_dump({"apiVersion": API_VERSION, "kind": KIND, **data}, sort_keys=False, allow_unicode=True)
+    return written({"apiVersion": API_VERSION, "kind": KIND, **data})
 
 
 PRESETS = tuple(

@@ -224,13 +224,15 @@ def _until(world: World, queued: Queued, end_us: int, whole: int) -> str:
     """When the backoff of ``whole`` seconds ends, and how long it came to be."""
     initial, most = _backoff(world)
     power = (whole // initial).bit_length() - 1 if initial else 0
-    if whole >= most or initial << power != whole:
-        formula = say("queues.backoff-most", most=most)
-    else:
-        formula = say("queues.backoff-formula", initial=initial, power=str(power).translate(SUPERSCRIPTS))
+    if whole == most:
+        until = say("queues.backoff-most", end=clock(end_us), most=most)
+    elif initial and initial << power == whole:
+        exponent = str(power).translate(SUPERSCRIPTS)
+        until = say("queues.backoff-formula", end=clock(end_us), initial=initial, power=exponent)
+    else:  # It came to be under another configuration.
+        until = say("queues.backoff-until", end=clock(end_us))
     sooner = _rules_of(world) == "v1.34" and queued.lane == "backoffQ"
-    key = "queues.backoff-until-or-idle" if sooner else "queues.backoff-until"
-    return say(key, end=clock(end_us), formula=formula)
+    return say("queues.backoff-or-idle", until=until) if sooner else until
 
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

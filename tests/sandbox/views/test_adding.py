@@ -179,7 +179,7 @@ def test_a_form_tells_its_warnings_too(visitor: Any) -> None:
     answer = visitor.post("add/pod/", **POD_FIELDS | {"name": "web.a", "node_selector": "beta.kubernetes.io/os=linux"})
     assert (answer.status_code, answer["HX-Trigger"], answer["HX-Retarget"]) == (200, "applied", "#notice")
     assert "a DNS label is recommended" in text_of(answer)
-    preview = text_of(visitor.post("preview/pod/", **POD_FIELDS | {"name": "web.a"}))
+    preview = text_of(visitor.post("preview/pod/", **POD_FIELDS | {"name": "web.b"}))
     assert "a DNS label is recommended" in preview
 
 

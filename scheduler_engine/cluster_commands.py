@@ -12,9 +12,12 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
+from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
-from scheduler_engine.api.validation import validate
+from scheduler_engine.api.validation import check_update, validate
+from scheduler_engine.api.validation.pod_resize import resized
+from scheduler_engine.apiserver.apply import desired, patched
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
@@ -42,6 +45,21 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 def delete(cluster: Cluster, command: commands.Delete) -> None:
     with _asking(cluster):
         cluster.api.delete(command.object_kind, command.key, command.propagation_policy)
+
+
+def patch(cluster: Cluster, command: commands.Patch) -> None:
+    with _asking(cluster):
+        if command.subresource and command.object_kind != "Pod":
+            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+        live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
+        if command.subresource == "resize":
+            wanted = resized(live.manifest, wanted)
+        errors = validate(wanted)
+        if errors:
+            raise Rejected(errors)
+        old, new = desired(cluster.api, set_defaults(wanted))
+        check_update(old.manifest, new, subresource=command.subresource)
+        cluster.api.update(new)
 
 
 def cordon(cluster: Cluster, command: commands.Cordon) -> None:
@@ -162,6 +180,7 @@ def _asking(cluster: Cluster) -> Iterator[None]:
 
 HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {
     "delete": delete,
+    "patch": patch,
     "cordon": cordon,
     "scale": scale,
     "node-condition": node_condition,

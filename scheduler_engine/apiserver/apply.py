@@ -13,6 +13,7 @@ from typing import Any
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.errors import bad_request
 from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer, identity
 
 Data = Mapping[str, Any]
@@ -30,6 +31,26 @@ def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, 
     live = api.existing(*identity(defaulted))
     last = api.applied.get(live.uid)
     return desired(api, defaulted if last is None else set_defaults(three_way(live.manifest, manifest, last.manifest)))
+
+
+def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObject, dict[str, Any]]:
+    """A stored object, and what a JSON merge patch laid over it makes of it, without new defaults.
+
+    Raises ApiError when there is no such object, or when it would become another one.
+    """
+    live = api.existing(kind, key)
+    new = merge(live.manifest, changes)
+    metadata = new.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    if new.get("kind") != kind:
+        text = f'{new.get("kind", "")} in version "{new.get("apiVersion", "")}" cannot be handled as a {kind}'
+        raise bad_request(text)
+    for what, wanted in (("name", live.name), ("namespace", live.namespace)):
+        given = metadata.get(what) or ""
+        if given != wanted:
+            where = "URL" if what == "name" else "request"
+            raise bad_request(f"the {what} of the object ({given}) does not match the {what} on the {where} ({wanted})")
+    return live, new
 
 
 def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:

@@ -21,6 +21,10 @@ def already_exists(resource: str, name: str) -> ApiError:
     return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists')
 
 
+def bad_request(message: str) -> ApiError:
+    return ApiError(400, "BadRequest", message)
+
+
 def conflict(resource: str, name: str, message: str) -> ApiError:
     return ApiError(409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": {message}')
 

@@ -9,6 +9,7 @@ from scheduler_engine.apiserver.lifecycle import BACKGROUND
 
 AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
 """What a pod or a node's daemons can be said to use."""
+SUBRESOURCES = ("", "resize")
 REPLICA_ACTIONS = ("kill", "restart", "pause", "resume", "partition", "heal", "skew", "rate", "release")
 
 
@@ -31,6 +32,20 @@ class Delete:
     object_kind: str
     key: str
     propagation_policy: str = BACKGROUND
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """``kubectl patch --type=merge``: ``changes`` are laid over an object as a JSON merge patch (RFC 7396).
+
+    ``subresource`` "resize" changes the requests and limits of a pod, which nothing else may.
+    """
+
+    kind: ClassVar[str] = "patch"
+    object_kind: str
+    key: str
+    changes: dict[str, Any]
+    subresource: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +268,7 @@ class Replica:
 Command = (
     Apply
     | Delete
+    | Patch
     | Cordon
     | Taint
     | Scale

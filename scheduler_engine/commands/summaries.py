@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from scheduler_engine.apiserver.lifecycle import BACKGROUND
@@ -10,6 +10,7 @@ from scheduler_engine.commands import kinds
 from scheduler_engine.commands.kinds import AMOUNTS, Command
 
 MOST_NAMES = 3
+LONGEST_VALUE = 40
 
 
 def summary(command: Command) -> str:
@@ -35,6 +36,27 @@ def _apply(command: kinds.Apply) -> str:
 def _delete(command: kinds.Delete) -> str:
     how = "" if command.propagation_policy == BACKGROUND else f" ({command.propagation_policy})"
     return f"delete {command.object_kind} {command.key}{how}"
+
+
+def _patch(command: kinds.Patch) -> str:
+    paths = [*_paths(command.changes, "")]
+    more = f" and {len(paths) - MOST_NAMES} more" if len(paths) > MOST_NAMES else ""
+    verb = command.subresource or "edit"
+    return f"{verb} {command.object_kind} {command.key}: {', '.join(paths[:MOST_NAMES]) or 'nothing'}{more}"
+
+
+def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
+    """What a patch changes: ``spec.replicas=3``, ``no metadata.labels.app``, ``spec.taints``."""
+    for name, value in changes.items():
+        path = f"{start}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _paths(value, f"{path}.")
+        elif value is None:
+            yield f"no {path}"
+        elif isinstance(value, (str, int, float)) and len(told := str(value)) <= LONGEST_VALUE:
+            yield f"{path}={told}"
+        else:
+            yield path
 
 
 def _taint(command: kinds.Taint) -> str:
@@ -63,6 +85,7 @@ def _replica(command: kinds.Replica) -> str:
 SUMMARIES: dict[str, Callable[[Any], str]] = {
     "apply": _apply,
     "delete": _delete,
+    "patch": _patch,
     "cordon": lambda command: f"{'cordon' if command.on else 'uncordon'} {command.node}",
     "taint": _taint,
     "scale": lambda command: f"scale {command.object_kind} {command.key} to {command.replicas}",

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from scheduler_engine import commands
+from scheduler_engine.api.topology import ZONE
 from scheduler_engine.commands import Command
 
 Manifest = dict[str, Any]
@@ -82,6 +83,18 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(lambda item: commands.Apply((item,)), PODS),
     st.builds(commands.Delete, st.just("Pod"), KEYS),
     st.builds(commands.Delete, st.just("Node"), st.sampled_from(["n1", "n2", "n3"])),
+    st.builds(
+        lambda key, cpu: commands.Patch(
+            "Pod", key, {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]}}, "resize"
+        ),
+        KEYS,
+        st.sampled_from(["500m", "2"]),
+    ),
+    st.builds(
+        lambda name, zone: commands.Patch("Node", name, {"metadata": {"labels": {ZONE: zone}}}),
+        st.sampled_from(["n1", "n2", "n3"]),
+        st.sampled_from(["a", "c", None]),
+    ),
     st.builds(commands.Cordon, st.sampled_from(["n1", "n2"]), st.booleans()),
     st.just(commands.Stage()),
     st.just(commands.Stage()),

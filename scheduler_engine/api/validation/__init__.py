@@ -20,6 +20,7 @@ from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
+from scheduler_engine.api.validation.pod_resize import pod_resize
 from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.service import in_registry, service_rules
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
@@ -153,14 +154,20 @@ def _rules(defaulted: Manifest) -> Iterable[FieldError]:
     return () if rule is None else rule(defaulted)
 
 
-def check_update(old: Manifest, new: Manifest, document: int = 0) -> None:
+SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
+    ("Pod", "resize"): pod_resize,
+}
+
+
+def check_update(old: Manifest, new: Manifest, document: int = 0, subresource: str = "") -> None:
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
     What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged. ``document``
     is the number of the new form in the text or command it came from.
     """
-    rule = UPDATE_RULES.get(str(new.get("kind")))
-    complete = BEFORE_RULES.get(str(new.get("kind")), dict)
+    kind = str(new.get("kind"))
+    rule = SUBRESOURCE_RULES.get((kind, subresource)) or UPDATE_RULES.get(kind)
+    complete = BEFORE_RULES.get(kind, dict)
     after = complete(_completed(old, new))
     errors = [] if rule is None else _numbered(rule(complete(old), after), document, new)
     if errors:

@@ -1,0 +1,129 @@
+"""What the resize subresource may change in a pod: requests and limits of cpu and memory.
+
+Source: upstream ``apis/core/validation`` (ValidatePodResize) and ``registry/core/pod`` (the resize strategy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.qos import COMPUTE, qos_class
+from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.api.validation.annotations import MIRROR
+from scheduler_engine.api.validation.metadata import metadata_update
+from scheduler_engine.api.validation.pod import internal_form, pod_and_template_rules
+from scheduler_engine.api.validation.problems import Errors, forbidden, invalid
+
+Data = Mapping[str, Any]
+
+LISTS = ("containers", "initContainers")
+PARTS = ("requests", "limits")
+ONLY_COMPUTE = "only cpu and memory resources are mutable"
+ONLY_SIDECARS = "only cpu and memory resources for sidecar containers are mutable"
+NOT_INIT = "resources for non-sidecar init containers are immutable"
+
+
+def resized(old: Data, new: Data) -> dict[str, Any]:
+    """``old`` with the resources that ``new`` gives its containers; whatever else differs does not count."""
+    spec, given = dict(old["spec"]), new.get("spec") or {}
+    for field in LISTS:
+        held = {container["name"]: container for container in spec.get(field) or ()}
+        if held or given.get(field):
+            spec[field] = [_resized(held.get(item.get("name")), item) for item in given.get(field) or ()]
+    return {**old, "spec": spec}
+
+
+def _resized(held: Data | None, given: Data) -> Data:
+    if held is None:
+        return given
+    kept = {field: value for field, value in held.items() if field != "resources"}
+    return kept | {field: given[field] for field in ("resources", "resizePolicy") if field in given}
+
+
+def pod_resize(old: Data, new: Data) -> Errors:
+    old, new = internal_form(old), internal_form(new)
+    before, after = old["spec"], new["spec"]
+    if any(_whole(spec) for spec in (before, after)):
+        yield forbidden("", "pods with pod-level resources cannot be resized")
+        return
+    if MIRROR in (old["metadata"].get("annotations") or {}):
+        yield forbidden("", "static pods cannot be resized")
+        return
+    if (before.get("os") or {}).get("name") == "windows":
+        yield forbidden("", "windows pods cannot be resized")
+        return
+    yield from metadata_update(old, new)
+    yield from pod_and_template_rules(new)
+    qos = (old.get("status") or {}).get("qosClass") or qos_class(before)
+    if qos != qos_class(after):
+        yield invalid("spec", qos, "Pod QOS Class may not change as a result of resizing")
+    if not _supported(old.get("status") or {}):
+        yield forbidden("spec", "Pod running on node without support for resize")
+    misplaced = [error for field in LISTS for error in _order(field, before.get(field) or (), after.get(field) or ())]
+    yield from misplaced
+    if not misplaced:
+        for field in reversed(LISTS):
+            yield from _removed(field, before.get(field) or (), after.get(field) or ())
+        for field in LISTS:
+            yield from _others(field, before.get(field) or (), after.get(field) or ())
+
+
+def _whole(spec: Data) -> bool:
+    return any((spec.get("resources") or {}).get(part) for part in PARTS)
+
+
+def _supported(status: Data) -> bool:
+    """Whether the node says what resources its running containers have; without one that runs, nobody knows."""
+    running = (one for one in status.get("containerStatuses") or () if "running" in (one.get("state") or {}))
+    return next(("resources" in one for one in running), True)
+
+
+def _order(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
+    if len(before) != len(after):
+        yield forbidden(f"spec.{field}", f"{field} may not be added or removed on resize")
+        return
+    for place, (held, given) in enumerate(zip(before, after, strict=True)):
+        if held["name"] != given.get("name"):
+            yield forbidden(f"spec.{field}[{place}].name", f"{field} may not be renamed or reordered on resize")
+
+
+def _sidecar(container: Data) -> bool:
+    return container.get("restartPolicy") == "Always"
+
+
+def _removed(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
+    for place, (held, given) in enumerate(zip(before, after, strict=True)):
+        if field == "initContainers" and not _sidecar(held):
+            continue
+        for part in PARTS:
+            kept = _part(given, part)
+            if any(name not in kept for name in _part(held, part)):
+                yield forbidden(f"spec.{field}[{place}].resources.{part}", f"resource {part} cannot be removed")
+
+
+def _others(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
+    """Whatever is neither cpu nor memory, and everything in a container that runs before the others."""
+    for held, given in zip(before, after, strict=True):
+        if field == "initContainers" and not _sidecar(held):
+            if any(_amounts(held, part) != _amounts(given, part) for part in PARTS):
+                yield forbidden("spec", NOT_INIT)
+        elif _differ(held, given):
+            yield forbidden("spec", ONLY_COMPUTE if field == "containers" else ONLY_SIDECARS)
+
+
+def _differ(held: Data, given: Data) -> bool:
+    """A container with claims always differs from what upstream compares it with, and a first request never does."""
+    if (held.get("resources") or {}).get("claims") or held.get("resizePolicy") != given.get("resizePolicy"):
+        return True
+    return any(_amounts(held, part, COMPUTE) != _amounts(given, part, COMPUTE) for part in PARTS if _part(held, part))
+
+
+def _amounts(container: Data, part: str, without: Sequence[str] = ()) -> dict[str, int]:
+    """Resource → amount in 10⁻⁹ of its unit."""
+    quantities = _part(container, part).items()
+    return {name: parse_quantity(quantity).nano for name, quantity in quantities if name not in without}
+
+
+def _part(container: Data, part: str) -> Data:
+    return (container.get("resources") or {}).get(part) or {}

@@ -1,0 +1,256 @@
+"""``patch``: a JSON merge patch over an object, and the resize of a pod. What Kubernetes forbids changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+from tests.engine.cluster import GATES, node, pod
+
+Manifest = dict[str, Any]
+
+
+def cluster(*manifests: Manifest) -> Simulation:
+    simulation = Simulation()
+    simulation.execute(commands.Apply(manifests))
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+def resources(*amounts: Manifest) -> Manifest:
+    """A patch of what the containers main and side ask for."""
+    containers = [{"name": name, "resources": given} for name, given in zip(("main", "side"), amounts, strict=False)]
+    return {"spec": {"containers": containers}}
+
+
+def container(name: str, **asks: Any) -> Manifest:
+    return {"name": name, "image": "app:1", "resources": asks}
+
+
+def held(simulation: Simulation, kind: str, key: str) -> Manifest:
+    found = simulation.api.get(kind, key)
+    assert found is not None
+    return found.manifest
+
+
+def refused(simulation: Simulation, command: commands.Patch) -> list[str]:
+    before = held(simulation, command.object_kind, command.key)
+    with pytest.raises(Rejected) as problem:
+        simulation.execute(command)
+    assert held(simulation, command.object_kind, command.key) == before, "nothing changes"
+    return [str(error) for error in problem.value.errors]
+
+
+def test_labels_come_and_go_and_the_rest_stays() -> None:
+    simulation = cluster(node("n1"))
+    simulation.execute(commands.Patch("Node", "n1", {"metadata": {"labels": {"disk": "ssd"}}}))
+    assert held(simulation, "Node", "n1")["metadata"]["labels"]["topology.kubernetes.io/zone"] == "a"
+    assert held(simulation, "Node", "n1")["metadata"]["labels"]["disk"] == "ssd"
+    simulation.execute(commands.Patch("Node", "n1", {"metadata": {"labels": {"disk": None}}}))
+    assert "disk" not in held(simulation, "Node", "n1")["metadata"]["labels"]
+
+
+def test_a_label_that_a_pod_waits_for_wakes_it() -> None:
+    simulation = cluster(node("n1"), pod("a", nodeSelector={"disk": "ssd"}))
+    simulation.execute(commands.Patch("Node", "n1", {"metadata": {"labels": {"disk": "ssd"}}}))
+    simulation.execute(commands.Advance(5))
+    assert held(simulation, "Pod", "default/a")["spec"]["nodeName"] == "n1"
+
+
+def test_the_last_gate_that_goes_lets_the_pod_in() -> None:
+    simulation = cluster(node("n1"), pod("a", schedulingGates=GATES))
+    assert "nodeName" not in held(simulation, "Pod", "default/a")["spec"]
+    simulation.execute(commands.Patch("Pod", "default/a", {"spec": {"schedulingGates": None}}))
+    simulation.execute(commands.Settle())
+    assert held(simulation, "Pod", "default/a")["spec"]["nodeName"] == "n1"
+
+
+def test_what_was_patched_stays_when_the_manifest_is_applied_again() -> None:
+    manifest = node("n1")
+    simulation = cluster(manifest)
+    simulation.execute(commands.Patch("Node", "n1", {"metadata": {"labels": {"disk": "ssd"}}}))
+    simulation.execute(commands.Apply((manifest,)))
+    assert held(simulation, "Node", "n1")["metadata"]["labels"]["disk"] == "ssd"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metadata": {"name": "b"}}, "the name of the object (b) does not match the name on the URL (a)"),
+        (
+            {"metadata": {"namespace": "other"}},
+            "the namespace of the object (other) does not match the namespace on the request (default)",
+        ),
+        ({"metadata": None}, "the name of the object () does not match the name on the URL (a)"),
+        ({"kind": "Node"}, 'Node in version "v1" cannot be handled as a Pod'),
+        ({"spec": {"nodeNames": "n1"}}, 'unknown field "spec.nodeNames"'),
+        (
+            {"spec": {"tolerations": [{"key": "gpu", "operator": "Is"}]}},
+            'spec.tolerations[0].operator: Unsupported value: "Is": supported values: "Equal", "Exists"',
+        ),
+        ({"spec": {"priority": 7}}, "spec: Forbidden: pod updates may not change fields other than"),
+        (resources({"requests": {"cpu": "2"}}), "spec.containers[0].image: Required value"),
+    ],
+)
+def test_what_kubernetes_refuses_is_refused_in_its_words(changes: Manifest, said: str) -> None:
+    told = refused(cluster(node("n1"), pod("a")), commands.Patch("Pod", "default/a", changes))
+    assert any(said in error for error in told), told
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (commands.Patch("Pod", "default/none", {}), 'pods "none" not found'),
+        (commands.Patch("Gadget", "x", {}), 'no matches for kind "Gadget"'),
+    ],
+)
+def test_what_is_not_there_is_said(command: commands.Patch, said: str) -> None:
+    with pytest.raises(Rejected, match=said):
+        cluster(node("n1")).execute(command)
+
+
+def test_only_pods_are_resized() -> None:
+    told = refused(cluster(node("n1")), commands.Patch("Node", "n1", {}, "resize"))
+    assert told == ["the server could not find the requested resource"]
+
+
+def test_a_command_of_another_subresource_is_none() -> None:
+    with pytest.raises(Rejected, match="subresource"):
+        commands.from_json(
+            {"kind": "patch", "object_kind": "Pod", "key": "a", "changes": {}, "subresource": "ephemeralcontainers"}
+        )
+
+
+# --- resize ---
+
+
+def test_a_pod_that_asks_for_less_is_woken_and_scheduled() -> None:
+    simulation = cluster(node("n1", cpu="2"), pod("a", "4"))
+    simulation.execute(commands.Patch("Pod", "default/a", resources({"requests": {"cpu": "500m"}}), "resize"))
+    (hint,) = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, ev.HintAnswered)]
+    assert (hint.plugin, hint.verdict, hint.cluster_event) == (
+        "NodeResourcesFit",
+        "Queue",
+        "UnschedulablePodUpdatePodScaleDown",
+    )
+    simulation.execute(commands.Advance(5))
+    assert held(simulation, "Pod", "default/a")["spec"]["nodeName"] == "n1"
+
+
+def test_a_running_pod_that_shrinks_makes_room_for_the_one_that_waits() -> None:
+    simulation = cluster(node("n1", cpu="4"), pod("a", "3"), pod("b", "2"))
+    simulation.execute(commands.Patch("Pod", "default/a", resources({"requests": {"cpu": "1"}}), "resize"))
+    simulation.execute(commands.Advance(5))
+    assert held(simulation, "Pod", "default/b")["spec"]["nodeName"] == "n1"
+
+
+def test_nothing_but_resources_changes() -> None:
+    simulation = cluster(node("n1"), pod("a"))
+    patch = resources({"requests": {"cpu": "2"}})
+    patch["spec"]["containers"][0]["image"] = "other"
+    patch["metadata"] = {"labels": {"x": "y"}}
+    simulation.execute(commands.Patch("Pod", "default/a", patch, "resize"))
+    made = held(simulation, "Pod", "default/a")
+    assert made["metadata"]["labels"] == {"app": "a"}
+    (container,) = made["spec"]["containers"]
+    assert (container["image"], container["resources"]) == ("registry.example/app:1", {"requests": {"cpu": "2"}})
+
+
+@pytest.mark.parametrize(
+    ("spec", "changes", "said"),
+    [
+        pytest.param(
+            {},
+            resources({"requests": {"memory": "1Gi"}}),
+            ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
+            id="a request that goes",
+        ),
+        pytest.param(
+            {"containers": [container("main", requests={"cpu": "1", "ephemeral-storage": "1Gi"})]},
+            resources({"requests": {"cpu": "1", "ephemeral-storage": "2Gi"}}),
+            ["spec: Forbidden: only cpu and memory resources are mutable"],
+            id="other resources",
+        ),
+        pytest.param(
+            {},
+            resources({"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}),
+            ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
+            id="another class",
+        ),
+        pytest.param(
+            {},
+            {"spec": {"containers": [container("main", requests={"cpu": "1"}), container("side")]}},
+            ["spec.containers: Forbidden: containers may not be added or removed on resize"],
+            id="another container",
+        ),
+        pytest.param(
+            {"containers": [container("main", requests={"cpu": "1"}), container("side")]},
+            {"spec": {"containers": [{"name": "side"}, {"name": "main", "resources": {"requests": {"cpu": "1"}}}]}},
+            [
+                "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize",
+                "spec.containers[1].name: Forbidden: containers may not be renamed or reordered on resize",
+            ],
+            id="another order",
+        ),
+        pytest.param(
+            {"initContainers": [container("init", requests={"cpu": "1"})]},
+            {"spec": {"initContainers": [{"name": "init", "resources": {"requests": {"cpu": "2"}}}]}},
+            ["spec: Forbidden: resources for non-sidecar init containers are immutable"],
+            id="an init container",
+        ),
+        pytest.param(
+            {"resources": {"requests": {"cpu": "1"}}},
+            resources({"requests": {"cpu": "1"}}),
+            ["Forbidden: pods with pod-level resources cannot be resized"],
+            id="pod-level resources",
+        ),
+        pytest.param(
+            {"os": {"name": "windows"}},
+            resources({"requests": {"cpu": "2"}}),
+            ["Forbidden: windows pods cannot be resized"],
+            id="windows",
+        ),
+    ],
+)
+def test_what_a_resize_may_not_do(spec: Manifest, changes: Manifest, said: list[str]) -> None:
+    simulation = cluster(node("n1"), pod("a", **spec))
+    told = refused(simulation, commands.Patch("Pod", "default/a", changes, "resize"))
+    assert told == said
+
+
+def test_a_node_that_does_not_tell_resources_does_not_resize() -> None:
+    running = {"containerStatuses": [{"name": "main", "image": "", "imageID": "", "ready": True, "restartCount": 0}]}
+    running["containerStatuses"][0]["state"] = {"running": {}}
+    simulation = cluster(node("n1"), pod("a") | {"status": running})
+    told = refused(simulation, commands.Patch("Pod", "default/a", resources({"requests": {"cpu": "2"}}), "resize"))
+    assert told == ["spec: Forbidden: Pod running on node without support for resize"]
+
+
+def test_a_sidecar_may_be_resized() -> None:
+    sidecar = container("proxy", requests={"cpu": "1"}) | {"restartPolicy": "Always"}
+    simulation = cluster(node("n1"), pod("a", initContainers=[sidecar]))
+    patch = {"spec": {"initContainers": [{"name": "proxy", "resources": {"requests": {"cpu": "2"}}}]}}
+    simulation.execute(commands.Patch("Pod", "default/a", patch, "resize"))
+    assert held(simulation, "Pod", "default/a")["spec"]["initContainers"][0]["resources"]["requests"]["cpu"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (commands.Patch("Deployment", "default/web", {"spec": {"replicas": 3}}), "spec.replicas=3"),
+        (commands.Patch("Deployment", "default/web", {"spec": {"paused": None}}), "no spec.paused"),
+        (commands.Patch("Deployment", "default/web", {}), "nothing"),
+        (
+            commands.Patch("Deployment", "default/web", {"spec": {name: {} for name in "abcd"}}),
+            "spec.a, spec.b, spec.c and 1 more",
+        ),
+    ],
+)
+def test_the_log_tells_what_was_changed(command: commands.Patch, told: str) -> None:
+    assert commands.summary(command) == f"edit Deployment default/web: {told}"
+    assert commands.from_json(commands.to_json(command)) == command

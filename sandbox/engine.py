@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
 
 QUEUE_RULES = tuple(QUEUES)
 """Names of the rule sets that a sandbox can have; the first is the default."""
+LONGEST = 60
+"""Characters of a command that nobody can read."""
 
 
 def new_simulation(seed: int, configuration: str, queue_rules: str) -> Simulation:
@@ -42,6 +45,14 @@ def execute(simulation: Simulation, text: str) -> str | None:
 def ended_early(text: str, entries: int) -> str:
     """The command as it is kept when it is to end after so many trace entries of its own. Raises ``Rejected``."""
     return to_text({**json.loads(text), "until": entries})
+
+
+def summary(text: str) -> str:
+    """A kept command in words; one that this version does not know as it is kept."""
+    try:
+        return commands.summary(commands.from_json(json.loads(text)))
+    except (Rejected, ValueError):
+        return text[:LONGEST]
 
 
 def _text(command: commands.Command) -> str:

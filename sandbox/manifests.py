@@ -150,7 +150,7 @@ def _pod_spec(data: dict[str, Any]) -> Manifest:
         "affinity": {"nodeAffinity": _node_affinity(data["node_affinity"]), **_pod_affinity(data)},
         "tolerations": [{**row, "tolerationSeconds": _number(row["tolerationSeconds"])} for row in data["tolerations"]],
         "topologySpreadConstraints": [_spread(row, data["labels"]) for row in data["spread"]],
-        "containers": [{"name": "main", "image": IMAGE, "resources": resources, "ports": ports}],
+        "containers": [{"name": "main", "image": data["image"] or IMAGE, "resources": resources, "ports": ports}],
         "volumes": volumes,
     }
 

@@ -12,6 +12,7 @@ from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
 from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.queue.lanes import ACTIVE_Q, OUTSIDE
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
@@ -23,25 +24,41 @@ MOST_CYCLES = 2 * MOST_PODS
 COUNTS = ("replicas", "parallelism")
 
 
-def trial(live: Live, manifests: list[dict[str, Any]]) -> list[str]:
-    """Sentences on where the pods of ``manifests`` would run; none where it is not tried.
+def trial(live: Live, command: dict[str, Any]) -> list[str]:
+    """Sentences on where the pods that ``command`` makes would run, or those that wait for what it changes; none where
+    it is not tried.
 
     Every pod has one attempt, after those that stand before it in the queue.
     """
     if live.size > MOST_OBJECTS:
         return [say("trial.too-large", most=MOST_OBJECTS)]
-    if sum(map(_pods, manifests)) > MOST_PODS:
+    if sum(map(_pods, command.get("manifests", ()))) > MOST_PODS:
         return [say("trial.too-many", most=MOST_PODS)]
     simulation = copy.deepcopy(live.simulation)
     start = len(simulation.recorder.entries)
+    waiting = _waiting(simulation, command)
     try:
-        engine.execute(simulation, engine.to_text({"kind": "apply", "manifests": manifests}))
+        engine.execute(simulation, engine.to_text(command))
     except Rejected:
         return []  # The form says what is wrong.
-    if len(_added(simulation, start)) > MOST_PODS:  # A DaemonSet has as many as there are nodes.
+    added = _added(simulation, start)
+    if len(added) > MOST_PODS:  # A DaemonSet has as many as there are nodes.
         return [say("trial.too-many", most=MOST_PODS)]
     _run(simulation)
-    return _told(engine.entries_from(simulation, start), _added(simulation, start))
+    entries = engine.entries_from(simulation, start)
+    if added:
+        return _told(entries, added)
+    return _told_of_those_that_wait(entries, waiting) if waiting else []
+
+
+def _waiting(simulation: Simulation, command: dict[str, Any]) -> list[str]:
+    """The pods that what is edited may help: the pod itself, else those that wait for something to happen."""
+    if command["kind"] != "patch":
+        return []
+    lane_of = simulation.scheduler.queue.lane_of
+    if command["object_kind"] == "Pod" and lane_of(command["key"]) != OUTSIDE:
+        return [command["key"]]
+    return [pod.key for pod in simulation.api.pods() if lane_of(pod.key) not in (OUTSIDE, ACTIVE_Q)]
 
 
 def _added(simulation: Simulation, start: int) -> list[str]:
@@ -54,7 +71,7 @@ def _pods(manifest: dict[str, Any]) -> int:
     """How many pods come of it, or at once; what is no number is refused anyway."""
     spec = manifest.get("spec") or {}
     counts = [spec[name] for name in COUNTS if isinstance(spec.get(name), int)]
-    return max(counts, default=1)
+    return max(counts, default=int(manifest.get("kind") == "Pod"))
 
 
 def _run(simulation: Simulation) -> None:
@@ -86,6 +103,20 @@ def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
     return [*said, say("trial.not-tried", count=waiting)] if waiting > 0 else said
 
 
+def _told_of_those_that_wait(entries: list[ev.Entry], waiting: list[str]) -> list[str]:
+    events = [entry.event for entry in entries]
+    nodes = {event.pod: event.node for event in events if isinstance(event, ev.HostSelected) and event.pod in waiting}
+    tried = {event.pod for event in events if isinstance(event, ev.CycleStarted) and event.pod in waiting}
+    of = plural(len(waiting), "waiting pod")
+    if tried and len(waiting) == 1:
+        return _told(entries, waiting)
+    if not tried:
+        return [say("trial.wakes-none", pods=of)]
+    if not nodes:
+        return [say("trial.wakes-in-vain", count=len(tried), pods=of)]
+    return [say("trial.wakes", count=len(nodes), pods=of, places=listed(_places(nodes), 6))]
+
+
 def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:
     (node,) = nodes.values()
     fit = {"count": len(ran.feasible), "nodes": plural(ran.all_nodes, "node"), "node": node}
@@ -94,5 +125,8 @@ def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:
 
 
 def _several_fit(nodes: dict[str, str], pods: int) -> str:
-    places = [say("trial.on", count=number, node=node) for node, number in Counter(nodes.values()).items()]
-    return say("trial.several-fit", count=len(nodes), pods=pods, places=listed(places, 6))
+    return say("trial.several-fit", count=len(nodes), pods=pods, places=listed(_places(nodes), 6))
+
+
+def _places(nodes: dict[str, str]) -> list[str]:
+    return [say("trial.on", count=number, node=node) for node, number in Counter(nodes.values()).items()]

@@ -130,10 +130,10 @@ def find(live: Live, position: Position, wanted: str, at: Moment | None = None) 
     return finding.find(live.at(at), wanted)
 
 
-def trial(live: Live, position: Position, manifests: list[dict[str, Any]]) -> list[str]:
-    """What these objects would come to, in sentences; nothing of it stays."""
+def trial(live: Live, position: Position, command: dict[str, Any]) -> list[str]:
+    """What a command would come to, in sentences; nothing of it stays."""
     live.move_to(position)
-    return trials.trial(live, manifests)
+    return trials.trial(live, command)
 
 
 def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:

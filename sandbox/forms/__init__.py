@@ -1,13 +1,14 @@
 """The forms of the Add drawer. They read text; whether a value is right the API server says, in its own words."""
 
-from sandbox.forms.adding import AddForm
-from sandbox.forms.more import BudgetForm, ClaimForm, PriorityClassForm
+from sandbox.forms.adding import AddForm, Object
+from sandbox.forms.more import BareForm, BudgetForm, ClaimForm, PriorityClassForm
 from sandbox.forms.node import NodeForm
 from sandbox.forms.pod import PodForm
+from sandbox.forms.reading import READERS
 from sandbox.forms.rows import DrawnRow, blanks
 from sandbox.forms.workload import WorkloadForm
 
-__all__ = ["FORMS", "MORE", "AddForm", "blank_rows"]
+__all__ = ["FORMS", "MORE", "AddForm", "BareForm", "Object", "blank_rows", "form_of"]
 
 MORE: tuple[type[AddForm], ...] = (PriorityClassForm, BudgetForm, ClaimForm)
 """Those that share a tab."""
@@ -20,3 +21,8 @@ def blank_rows() -> list[DrawnRow]:
     """A row of each shape as it begins: what the page copies when one is added."""
     rows = [row for form in ALL for field in form.base_fields.values() for row in blanks(field)]
     return list({row.shape.one: row for row in rows}.values())
+
+
+def form_of(kind: str) -> type[AddForm]:
+    """The form that shows objects of a kind; one without fields where there is none."""
+    return FORMS[READERS[kind][0]] if kind in READERS else BareForm

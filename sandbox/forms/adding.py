@@ -1,24 +1,32 @@
-"""What all forms of the Add drawer share: copies, names in use, and the way of errors back to their fields."""
+"""What all forms of the drawer share: the way from a manifest and to one, and that of errors back to their fields."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
+from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 
+from sandbox.forms.reading import held_by, posted
 from sandbox.forms.rows import BoundRows
 from sandbox.manifests import Manifest
 from sandbox.presets import FilledIn
 from sandbox.quotas import quotas
-from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.errors import FieldError
 
 Places = tuple[tuple[str, str], ...]
 """(pattern at the start of Kubernetes' field path, or of the text if it names no field; field of the form)."""
+
+
+class Object(NamedTuple):
+    """One that is there, by kind and key (``namespace/name``, or the name of what has no namespace)."""
+
+    kind: str
+    key: str
 
 
 class AddForm(forms.Form):
@@ -34,6 +42,8 @@ class AddForm(forms.Form):
     """Patterns may have groups, see ``BoundRows.spot``."""
     filled_in: ClassVar[tuple[FilledIn, ...]] = ()
     """To start from."""
+    object: Object | None = None
+    """What is edited, None for something new."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,30 +51,51 @@ class AddForm(forms.Form):
             copies = self.fields[self.copies_field]
             copies.validators += [MinValueValidator(1), MaxValueValidator(quotas().copies)]
 
-    def scope(self) -> str:
-        """Where the valid form's objects will be, "" for a kind without namespaces."""
-        return str(self.cleaned_data.get("namespace", ""))
+    @classmethod
+    def of(cls, manifest: Manifest, copies: str = "1") -> Self:
+        """The form as it shows a manifest of one of its kinds, as far as the types in it are right."""
+        data = posted(cls, held_by(manifest))
+        if cls.copies_field:
+            data[cls.copies_field] = copies
+        return cls(data)
 
-    def makes(self) -> str:
-        """The kind of the valid form's objects."""
-        return self.kind
+    def of_object(self, edited: Object) -> Self:
+        """The same form for an object that is there: what it is called stays."""
+        self.object = edited
+        for name in ("name", "namespace"):
+            if name in self.fields:
+                self.fields[name].widget.attrs["readonly"] = True
+        return self
 
-    def manifests(self, names: Iterable[str] = ()) -> list[Manifest]:
-        """The manifests the valid form stands for. Several copies are numbered, going on after those in ``names``."""
-        data = self.cleaned_data
-        copies = self._copies()
-        if copies == 1:
-            return [self.make(data["name"], data)]
-        first = self._highest(names, data["name"]) + 1
-        return [self.make(f"{data['name']}-{first + i}" if data["name"] else "", data) for i in range(copies)]
+    @property
+    def html_name(self) -> str:
+        """What the ids of its parts end with."""
+        return "edit" if self.object else self.slug
 
-    def taken(self, names: Iterable[str]) -> str:
-        """Kubernetes' words if the name is in use, else ""."""
-        name = self.cleaned_data["name"]
-        kind = KINDS[self.makes()]
-        group = kind.api_versions[0].rpartition("/")[0]
-        resource = f"{kind.plural}.{group}" if group else kind.plural
-        return f'{resource} "{name}" already exists' if self._copies() == 1 and name in names else ""
+    @property
+    def ids(self) -> str:
+        """What the ids of its inputs begin with."""
+        return f"e{self.short}" if self.object else self.short
+
+    @property
+    def action(self) -> str:
+        if self.object is None:
+            return f"add/{self.slug}/"
+        return f"edit/{self.object.kind}/?{urlencode({'key': self.object.key})}"
+
+    @property
+    def preview(self) -> str:
+        if self.object is None:
+            return f"preview/{self.slug}/"
+        return f"edit/{self.object.kind}/preview/?{urlencode({'key': self.object.key})}"
+
+    def copies(self) -> int:
+        """How many objects the valid form stands for."""
+        return 1 if self.object else int(self.cleaned_data.get(self.copies_field) or 1)
+
+    def made(self) -> Manifest:
+        """The manifest the valid form stands for, without the numbers of copies."""
+        return self.make(self.cleaned_data["name"], self.cleaned_data)
 
     def add_engine_errors(self, errors: Iterable[FieldError]) -> None:
         """Show each error at the field it came from; copies of an object repeat theirs, which is said once."""
@@ -99,14 +130,6 @@ class AddForm(forms.Form):
             return ""
         bound = self[name]
         return bound.label_at(code) if isinstance(bound, BoundRows) and "." in code else str(bound.label)
-
-    def _copies(self) -> int:
-        return int(self.cleaned_data.get(self.copies_field) or 1)
-
-    def _highest(self, names: Iterable[str], base: str) -> int:
-        numbered = re.compile(re.escape(base) + r"-([0-9]{1,9})")
-        found = map(numbered.fullmatch, names)
-        return max((int(match[1]) for match in found if match), default=0)
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         raise NotImplementedError

@@ -86,3 +86,10 @@ class ClaimForm(AddForm):
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.claim(name, data)
+
+
+class BareForm(AddForm):
+    """Of a kind that has no form: its YAML alone."""
+
+    slug, short, title, template, kind = "bare", "ba", "Object", "bare_form", ""
+    places = ()

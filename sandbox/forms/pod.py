@@ -22,6 +22,7 @@ POD_PLACES: Places = (
     (r"spec\.containers.*(requests|limits)(\.|\[)memory(\]|$)", "memory"),
     (r"spec\.containers.*(requests|limits)", "extended"),
     (r"spec\.containers.*ports", "host_port"),
+    (r"spec\.containers.*image", "image"),
     (r"spec\.priorityClassName|.*no PriorityClass", "priority_class"),
     (r"spec\.priority", "priority"),
     (r"spec\.nodeSelector", "node_selector"),
@@ -82,6 +83,7 @@ class PodFields(forms.Form):
     gates = Listed(
         "Scheduling gates", "The pod stays out of the queue until its gates are removed.", "example.com/quota"
     )
+    image = text("Image", "Nodes that have it already are worth more (ImageLocality).", hint=manifests.IMAGE)
     claims = Listed("Volumes", "PersistentVolumeClaims of the namespace by name, parted by commas.", "data")
 
 

@@ -65,6 +65,18 @@ class Shape:
                 row["rows"] = [inner for inner in owned[row.pop("id")] if self.inner.counts(inner)]
         return [row for row in rows if self.counts(row)]
 
+    def sent(self, rows: list[Row]) -> dict[str, list[str]]:
+        """What a browser sends for these rows: the opposite of ``read``."""
+        columns: dict[str, list[str]] = {
+            f"{self.one}_{cell.part}": [row[cell.part] for row in rows] for cell in self.cells
+        }
+        if self.inner:
+            columns[f"{self.one}_id"] = [str(number) for number in range(len(rows))]
+            owned = [(str(number), inner) for number, row in enumerate(rows) for inner in row["rows"]]
+            columns |= self.inner.sent([inner for _, inner in owned])
+            columns[f"{self.inner.one}_of"] = [number for number, _ in owned]
+        return columns
+
     def counts(self, row: Row) -> bool:
         touched = any(row[cell.part] not in ("", cell.initial) for cell in self.cells)
         return self.bare or touched or bool(row.get("rows"))

@@ -41,9 +41,6 @@ class WorkloadForm(PodFields, AddForm):
     parallelism = number("Parallelism", "How many of them run at a time.", 2)
     labels = Pairs("Labels", "key=value, of its pods; the selector is the same. Empty is app=name.", "app=web")
 
-    def makes(self) -> str:
-        return str(self.cleaned_data["workload"])
-
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.workload(name, data)
 

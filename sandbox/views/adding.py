@@ -10,17 +10,13 @@ from django.shortcuts import render
 
 from sandbox import store
 from sandbox.access import Access, edits, who
+from sandbox.drafts import TEXT_LEADS, Draft, drafted
 from sandbox.engines import site
 from sandbox.forms import FORMS, AddForm
 from sandbox.quotas import check_size, check_text
-from sandbox.yaml_text import written
 from scheduler_engine.api.checking import Checked
-from scheduler_engine.api.validation import validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
-
-SHOWN = 3
-"""Copies that a preview shows."""
 
 MOST_ROWS = 200
 """Errors that one answer lists, and warnings."""
@@ -40,7 +36,7 @@ def apply(request: HttpRequest, access: Access) -> HttpResponse:
     except Rejected as error:
         errors = site.read(access.sandbox, "locate", text, error.errors)
         return _problems(request, replace(checked, errors=errors), 422)
-    return _applied(request, checked.warnings)
+    return applied(request, checked.warnings)
 
 
 @edits
@@ -52,56 +48,48 @@ def check(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
-    form = _form(request, kind)
-    warnings: list[FieldError] = []
-    if form.is_valid():
-        warnings = _add(form, access, who(request))
-    if form.errors:
-        return render(request, f"fragments/{form.template}.html", {"form": form}, status=422)
-    return _applied(request, warnings)
+    draft = drafted(_form(kind), request.POST, access.sandbox)
+    if draft.right:
+        try:
+            store.execute(access.sandbox, {"kind": "apply", "manifests": draft.made}, who(request))
+        except Rejected as error:
+            draft.tell(site.read(access.sandbox, "locate", draft.text, error.errors))
+    if not draft.right:
+        return refused(request, draft)
+    return applied(request, warnings_about(draft.made[0]))
 
 
 @edits
 def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
-    form = _form(request, kind)
-    made = _made(form, access) if form.is_valid() else []
-    text = written(*made[:SHOWN])
-    if len(made) > SHOWN:
-        text += f"# and {len(made) - SHOWN} more like these\n"
-    form.add_engine_errors(error for manifest in made[:1] for error in validate(manifest, 0))
-    errors = form.told()
-    warnings = warnings_about(made[0]) if made and not errors else []
-    tried = site.read(access.sandbox, "trial", made) if made and not errors else []
-    context = {"yaml": text, "errors": errors, "warnings": warnings, "tried": tried}
-    return render(request, "fragments/yaml_preview.html", context)
+    draft = drafted(_form(kind), request.POST, access.sandbox)
+    tried = []
+    if draft.right and draft.made:
+        tried = site.read(access.sandbox, "trial", {"kind": "apply", "manifests": draft.made})
+    return previewed(request, draft, tried)
 
 
-def _add(form: AddForm, access: Access, label: str) -> list[FieldError]:
-    """Execute what the form stands for, or tell it what is wrong. The warnings are those of the first copy."""
-    made = _made(form, access)
-    if not made:
-        return []
-    try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, label)
-    except Rejected as error:
-        form.add_engine_errors(error.errors)
-        return []
-    return warnings_about(made[0])
+def previewed(request: HttpRequest, draft: Draft, tried: list[str]) -> HttpResponse:
+    """The text that the form makes, or the form that shows the text; and what it would come to."""
+    return render(request, "fragments/draft.html", {**_told(request, draft), "tried": tried})
 
 
-def _made(form: AddForm, access: Access) -> list[dict[str, Any]]:
-    """The manifests with names that are free; none where the name that is wanted is not, which the form tells."""
-    names = site.read(access.sandbox, "names", form.makes(), form.scope())
-    if message := form.taken(names):
-        form.add_error("name", message)
-        return []
-    return form.manifests(names)
+def refused(request: HttpRequest, draft: Draft, anew: bool = False) -> HttpResponse:
+    """The form with its errors, and those of the text beside it. ``anew``: a new object in its place may have them."""
+    context = {**_told(request, draft), "refused": True, "anew": anew}
+    return render(request, "fragments/draft_refused.html", context, status=422)
 
 
-def _form(request: HttpRequest, kind: str) -> AddForm:
+def _told(request: HttpRequest, draft: Draft) -> dict[str, Any]:
+    """Errors have their lines, and the labels of the form's fields where there are some."""
+    leads = request.POST.get("leads") == TEXT_LEADS
+    errors, labelled = draft.errors[:MOST_ROWS], draft.form.told()
+    return {"draft": draft, "form": draft.form, "errors": errors, "labelled": labelled, "text_leads": leads}
+
+
+def _form(kind: str) -> type[AddForm]:
     if kind not in FORMS:
         raise Http404
-    return FORMS[kind](request.POST)
+    return FORMS[kind]
 
 
 def _text(request: HttpRequest) -> str | bytes:
@@ -130,7 +118,7 @@ def _problems(request: HttpRequest, checked: Checked, status: int) -> HttpRespon
     return render(request, "fragments/apply_errors.html", context, status=status)
 
 
-def _applied(request: HttpRequest, warnings: list[FieldError]) -> HttpResponse:
+def applied(request: HttpRequest, warnings: list[FieldError]) -> HttpResponse:
     """The page closes the drawer; warnings are told in a notice."""
     if not warnings:
         return HttpResponse(status=204, headers={"HX-Trigger": "applied"})

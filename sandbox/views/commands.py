@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 
-from sandbox import store
+from sandbox import engine, store
 from sandbox.access import Access, edits, problem, who
 from sandbox.engines import site
-from sandbox.records import Position
+from sandbox.models import Sandbox
+from sandbox.records import Position, log_of
 
 
 def _number(data: QueryDict, name: str, least: float) -> float:
@@ -38,6 +40,8 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
     "advance": _advance,
     "assumed-ttl": lambda data: {"kind": "assumed-ttl", "seconds": _number(data, "seconds", 0)},
 }
+STEPS = ("stage", "pod", "settle", "run", "advance")
+"""Commands that change nothing but let the scheduler work."""
 MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
     "back": lambda position, data: position.head - 1,
     "forward": lambda position, data: position.head + 1,
@@ -54,11 +58,25 @@ def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
             return _stop(request, access)
         elif verb in MOVES:
             store.go_to(access.sandbox, lambda position: MOVES[verb](position, request.POST))
+            if verb == "back":
+                return _undone(request, access)
         else:
             raise Http404
     except ValueError as error:
         return problem(request, 400, str(error))
     return HttpResponse(status=204)
+
+
+def _undone(request: HttpRequest, access: Access) -> HttpResponse:
+    """What a step back undid is told, but for the scheduler's own steps: the page shows those."""
+    head = Position.of(Sandbox.objects.get(pk=access.sandbox.pk)).head
+    text = log_of(access.sandbox.pk).filter(n=head + 1).values_list("command", flat=True).first()
+    if text is None or json.loads(text)["kind"] in STEPS:
+        return HttpResponse(status=204)
+    message = f"Undone: {engine.summary(text)}. Forward does it again."
+    response = problem(request, 200, message, calm=True)
+    response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
+    return response
 
 
 def _stop(request: HttpRequest, access: Access) -> HttpResponse:

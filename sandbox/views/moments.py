@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
-from sandbox import branches, store
+from sandbox import branches, engine, store
 from sandbox.access import Access, edits, limited, problem, reads
 from sandbox.panels.model.moment import Moment
-from scheduler_engine import commands
-from scheduler_engine.errors import Rejected
 
-LONGEST = 60
 NO_MOMENT = "at: a moment such as 12.40 is needed: the number of a command and of an entry of its trace."
 
 
@@ -29,16 +24,8 @@ def go_back(request: HttpRequest, access: Access) -> HttpResponse:
 
 @reads
 def listed(request: HttpRequest, access: Access) -> HttpResponse:
-    found = [{"branch": branch, "first": _summary(branch.first)} for branch in branches.listed(access.sandbox)]
+    found = [{"branch": branch, "first": engine.summary(branch.first)} for branch in branches.listed(access.sandbox)]
     return render(request, "fragments/branches.html", {"branches": found, "can_edit": access.can_edit})
-
-
-def _summary(text: str) -> str:
-    """A kept command in words; one that this version does not know as it is kept."""
-    try:
-        return commands.summary(commands.from_json(json.loads(text)))
-    except (Rejected, ValueError):
-        return text[:LONGEST]
 
 
 @edits

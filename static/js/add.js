@@ -1,5 +1,6 @@
-// The Add drawer: its tabs, presets, repeated rows, and the editor for pasted manifests.
+// The drawer: its tabs, presets, repeated rows, forms with their YAML beside them, and the editor for pasted manifests.
 
+import { besides } from './beside.js';
 import { annotate, goTo, yamlEditor } from './editor.js';
 
 // Text of this length and more is checked only when Apply is pressed.
@@ -11,31 +12,53 @@ export function drawer(app, htmx) {
   const problems = document.getElementById('apply-errors');
   const fresh = new Map([...box.querySelectorAll('.form')].map((form) => [form.id, form.cloneNode(true)]));
   const more = [...box.querySelectorAll('.drawer-more [data-kind-tab]')].map((button) => button.dataset.kindTab);
+  const title = document.getElementById('drawer-h');
+  const titleOfAdding = title.textContent;
   let lastOfMore = more[0];
+  let lastAdded = 'pod'; // what was open before something was edited
   let editor = null;
   let before = null;
+  const yaml = besides(app, box, htmx);
 
   function show(tab) {
     const kind = tab === 'more' ? lastOfMore : tab;
     if (more.includes(kind)) lastOfMore = kind;
     const shown = new Set([kind, more.includes(kind) ? 'more' : kind]);
     box.dataset.kind = kind;
+    if (kind !== 'edit') title.textContent = titleOfAdding;
     for (const button of box.querySelectorAll('[data-kind-tab]')) button.setAttribute('aria-pressed', String(shown.has(button.dataset.kindTab)));
     for (const pane of box.querySelectorAll('[data-pane-of]')) pane.hidden = !shown.has(pane.dataset.paneOf);
     if (kind === 'paste') return edit();
-    const form = box.querySelector(`#form-${kind}`);
-    if (!box.querySelector(`#yaml-${kind}`).textContent.trim()) changed(form);
+    yaml.show(kind);
+    if (!yaml.text(kind)) changed(box.querySelector(`#form-${kind}`));
   }
 
-  /** With a manifest to start from, in a form, or as it was left. */
+  /** With a manifest to start from, in a form, with an object that is there, or as it was left. */
   function open({ preset, form } = {}) {
+    start();
+    const text = preset && ready(preset);
+    if (text) { paste(text); show('paste'); return; }
+    show(form || (box.dataset.kind === 'edit' ? lastAdded : box.dataset.kind) || 'pod');
+    box.querySelector(box.dataset.kind === 'paste' ? '#manifests' : `#form-${box.dataset.kind} .inp`)?.focus();
+  }
+
+  function start() {
     before ??= document.activeElement;
     document.getElementById('notice').replaceChildren();
     if (!box.open) box.show();
-    const text = preset && ready(preset);
-    if (text) { paste(text); show('paste'); return; }
-    show(form || box.dataset.kind || 'pod');
-    box.querySelector(box.dataset.kind === 'paste' ? '#manifests' : `#form-${box.dataset.kind} .inp`)?.focus();
+  }
+
+  /** What is there, to be edited as a form and as YAML. */
+  async function openObject(kind, key) {
+    if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
+    yaml.forget('edit');
+    await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML' });
+    const pane = box.querySelector('#drawer-edit > [data-title]');
+    if (!pane) return;
+    title.textContent = pane.dataset.title;
+    start();
+    show('edit');
+    pane.querySelector('.inp:not([readonly]), textarea')?.focus();
   }
 
   /** A cluster or a manifest to start from, as text. */
@@ -63,14 +86,18 @@ export function drawer(app, htmx) {
 
   /** Where something was applied, the next begins with nothing filled in. What is half written elsewhere stays. */
   function startAfresh(applied) {
-    if (!applied.matches('.form')) return paste('');
-    const made = renew(applied);
-    made.closest('[data-pane-of]').querySelector('.yaml-b').replaceChildren();
+    const form = applied.closest('.drawer-b')?.querySelector('.form');
+    if (!form) return paste('');
+    const kind = form.id.replace('form-', '');
+    if (kind === 'edit') return show(lastAdded);
+    renew(form);
+    yaml.forget(kind);
   }
 
   function fill(button) {
     const { values } = button.dataset;
     const form = renew(button.form);
+    yaml.forget(form.id.replace('form-', ''));
     const { rows = {}, ...fields } = JSON.parse(values);
     for (const [name, value] of Object.entries(fields)) {
       const field = form.elements[name];
@@ -153,7 +180,7 @@ export function drawer(app, htmx) {
     else if (manifest) { paste(ready(manifest)); show('paste'); }
     else if (one) { addRow(el.closest('.row, .fld').querySelector(`[data-rows="${one}"]`)).querySelector('.inp').focus(); changed(el.form); }
     else if ('removeRow' in el.dataset) removeRow(el.closest('.row'));
-    else if (line !== undefined) goTo(editor, el.dataset);
+    else if (line !== undefined) goTo(yaml.editorBeside(el) ?? editor, el.dataset);
     else if ('close' in el.dataset) close();
   });
   box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
@@ -164,8 +191,6 @@ export function drawer(app, htmx) {
   });
   box.addEventListener('applied', ({ target }) => { startAfresh(target); close(); });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
-  // A form that comes back refused shows its YAML again.
-  box.addEventListener('htmx:afterSettle', (event) => { if (event.target.matches('.form')) changed(event.target); });
   box.addEventListener('htmx:beforeRequest', (event) => {
     if (event.detail.elt.matches('form')) event.detail.elt.querySelector('[data-refusal]')?.replaceChildren();
   });
@@ -175,5 +200,5 @@ export function drawer(app, htmx) {
   htmx.on(box, 'htmx:afterRequest', (event) => {
     if (event.detail.xhr?.status === 422) box.querySelector('[aria-invalid="true"]')?.focus();
   });
-  return { open, close };
+  return { open, openObject };
 }

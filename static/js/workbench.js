@@ -95,8 +95,7 @@ function put(html) {
 // A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
 document.body.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400 || !event.detail.xhr.responseText.includes('data-notice')) return;
-  const form = event.detail.requestConfig.elt.closest('#drawer form');
-  const target = form?.querySelector('[data-refusal]') ?? byId('notice');
+  const target = event.detail.requestConfig.elt.closest('form')?.querySelector('[data-refusal]') ?? byId('notice');
   Object.assign(event.detail, { target, swapOverride: 'innerHTML', shouldSwap: true });
 });
 // Whoever does something wants to see what comes of it. What is read is read of the moment in view.
@@ -337,6 +336,7 @@ const DO = {
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset),
+  edit: (el) => adding?.openObject(el.dataset.kind, el.dataset.key),
 };
 
 document.addEventListener('click', (event) => {

@@ -22,9 +22,8 @@ def unfold(page: Page, title: str) -> None:
 
 
 def previewed(page: Page, kind: str = "pod") -> dict[str, object]:
-    """The spec in the preview."""
-    shown = page.locator(f"#yaml-{kind} pre")
-    made = yaml.safe_load(shown.inner_text()) if shown.count() else {}
+    """The spec in the YAML beside the form."""
+    made = yaml.safe_load(page.locator(f"#yaml-{kind}").input_value()) or {}
     return dict(made.get("spec", {}))
 
 
@@ -78,8 +77,8 @@ def test_a_preset_fills_rows_inside_of_rows(page: Page, eventually: Eventually) 
     expression = {"key": "app", "operator": "In", "values": ["cache"]}
     term = {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": "kubernetes.io/hostname"}
     wanted = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    eventually(lambda: "cache-3" in page.locator("#yaml-pod").inner_text())
-    assert yaml.safe_load(page.locator("#yaml-pod pre").inner_text().split("---")[0])["spec"]["affinity"] == wanted
+    eventually(lambda: "3 objects, from cache-1 to cache-3." in text(page, "#told-pod"))
+    assert previewed(page)["affinity"] == wanted
 
 
 def test_an_error_stands_in_its_row_until_the_field_is_touched(

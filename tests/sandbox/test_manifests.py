@@ -18,7 +18,7 @@ PREFERENCE = "preferredDuringSchedulingIgnoredDuringExecution"
 def made(kind: str, query: str) -> list[dict[str, Any]]:
     form = FORMS[kind](QueryDict(query))
     assert form.is_valid(), form.errors
-    return form.manifests()
+    return [form.made()]
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,4 @@ def test_what_was_left_empty_is_not_in_the_manifest() -> None:
             "metadata": {"name": "web", "namespace": "default"},
             "spec": {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]},
         }
-    ]
-
-
-def test_a_nodes_name_is_also_its_hostname_label() -> None:
-    assert [manifest["metadata"]["labels"] for manifest in made("node", f"{NODE}&count=2")] == [
-        {"kubernetes.io/hostname": "a-1"},
-        {"kubernetes.io/hostname": "a-2"},
     ]

@@ -22,11 +22,12 @@ POSTS = [
     "add/budget/", "add/claim/", "preview/node/", "preview/pod/", "preview/workload/", "preview/priority-class/",
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
+    "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
     "step/", "go-back/", "reopen/", "fork/", "controls/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "replicas-form/", "branches/",
+    "find/?q=a", "edit/Node/form/?key=a", "replicas-form/", "branches/",
 ]  # fmt: skip
 
 

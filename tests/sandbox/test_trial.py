@@ -25,7 +25,7 @@ class Standing:
 def tried(standing: Standing, *manifests: dict[str, Any]) -> list[str]:
     before = len(standing.simulation.recorder.entries)
     live: Any = standing
-    said = trial.trial(live, list(manifests))
+    said = trial.trial(live, {"kind": "apply", "manifests": list(manifests)})
     assert len(standing.simulation.recorder.entries) == before, "nothing stays"
     return said
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -64,6 +65,10 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "priority": pod.pod.priority,
         "state": _state(world, pod),
         "facts": facts(pod, world),
+        "finished": pod.pod.finished,
+        "labels": sorted(pod.pod.labels.items()),
+        "gates": pod.pod.scheduling_gates,
+        "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
         **of_pod(world, pod),
         "here": why_here(world, pod, cycle),
         "not_there": why_not(world, cycle),
@@ -88,6 +93,11 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
         "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
     }
+
+
+def _asks(container: Mapping[str, Any]) -> dict[str, Any]:
+    requests = (container.get("resources") or {}).get("requests") or {}
+    return {"name": container["name"], **{name: requests.get(name, "") for name in ("cpu", "memory")}}
 
 
 def _telling(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
@@ -204,7 +214,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
             for name in shown_resources
         ],
         "taints": [{"text": taint_text(taint), "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
-        "labels": [f"{key}={value}" for key, value in sorted(node.node.labels.items())],
+        "labels": sorted(node.node.labels.items()),
         "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][
             :MOST
         ],

@@ -1,0 +1,216 @@
+"""One object as a form and as YAML, side by side. The text is what counts; the form shows a part of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from sandbox.engines import site
+from sandbox.forms import AddForm, BareForm, Object, form_of
+from sandbox.manifests import Manifest
+from sandbox.merging import merge_patch, overlaid, unshown
+from sandbox.models import Sandbox
+from sandbox.quotas import check_text
+from sandbox.yaml_text import written
+from scheduler_engine.api.checking import Checked
+from scheduler_engine.api.defaults import with_defaults
+from scheduler_engine.api.fields import well_typed
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.api.topology import HOSTNAME
+from scheduler_engine.apiserver.store import KEPT_METADATA
+from scheduler_engine.errors import FieldError, Rejected
+
+TEXT_LEADS = "yaml"
+MOST_UNSHOWN = 6
+NONE = Checked([], [], [])
+
+
+@dataclass(slots=True)
+class Draft:
+    """``made`` is what would be applied, [] when something is wrong; ``errors`` and ``warnings`` have their lines.
+
+    ``follows``: the form shows what the text says. ``others`` are fields of the text that it does not show.
+    """
+
+    form: AddForm
+    text: str
+    made: list[Manifest] = field(default_factory=list)
+    checked: Checked = NONE
+    follows: bool = True
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[FieldError]:
+        return self.checked.errors
+
+    @property
+    def right(self) -> bool:
+        return not self.errors and not (self.follows and self.form.errors)
+
+    def tell(self, errors: Iterable[FieldError]) -> None:
+        """Errors that came up later, with their lines: at the fields of the form too."""
+        told = list(errors)
+        self.checked.errors.extend(told)
+        if self.follows:
+            self.form.add_engine_errors(told)
+
+
+def drafted(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: Object | None = None) -> Draft:
+    """What was sent: the form's fields, the text, and which of them somebody has touched last. Raises ``OverQuota``.
+
+    ``edited`` is the object that is there, None for a new one.
+    """
+    text = data.get("yaml", "")
+    check_text(text)
+    if data.get("leads") == TEXT_LEADS:
+        draft = _of_text(form, data, text, sandbox)
+    else:
+        draft = _of_form(form, data, text, sandbox)
+    if edited:
+        draft.form.of_object(edited)
+    elif draft.made and draft.right:
+        _number(draft, data, sandbox)
+    return draft
+
+
+def _of_form(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox) -> Draft:
+    given = form(data)
+    if not given.is_valid():
+        return Draft(given, text)
+    now = _one(text, form)
+    made = given.made() if now is None else _laid_over(now, given)
+    text = written(made)
+    manifests, checked = site.read(sandbox, "check", text)
+    others = [] if checked.errors else _others(made, given)
+    given.add_engine_errors(checked.errors)
+    return Draft(given, text, manifests, checked, others=others)
+
+
+def _of_text(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox) -> Draft:
+    manifests, checked = site.read(sandbox, "check", text)
+    shown = manifests[0] if len(manifests) == 1 and _fits(manifests[0], form) else None
+    if shown is None:
+        return Draft(form(data), text, manifests, checked, follows=False)
+    given = form.of(shown, data.get(form.copies_field, "1"))
+    others = _others(shown, given) if given.is_valid() and not checked.errors else []
+    given.add_engine_errors(checked.errors)
+    return Draft(given, text, manifests, checked, others=others)
+
+
+def _one(text: str, form: type[AddForm]) -> Manifest | None:
+    """The only manifest of a text, if the form can show it."""
+    try:
+        found = [document.data for document in read_documents(text) if document.data is not None]
+    except Rejected:
+        return None
+    return found[0] if len(found) == 1 and _fits(found[0], form) else None
+
+
+def _fits(manifest: Any, form: type[AddForm]) -> bool:
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    return isinstance(kind, str) and form_of(kind) is form and form is not BareForm
+
+
+def _laid_over(now: Manifest, given: AddForm) -> Manifest:
+    """What the form changes in the manifest it was made of."""
+    before = type(given).of(now)
+    made: Manifest = overlaid(now, before.made(), given.made()) if before.is_valid() else given.made()
+    return made
+
+
+def _others(manifest: Manifest, given: AddForm) -> list[str]:
+    """What the form does not show; a few fields in full."""
+    sound = well_typed(manifest, manifest["kind"])
+    return unshown(sound, with_defaults(given.made()))[:MOST_UNSHOWN]
+
+
+def _number(draft: Draft, data: QueryDict, sandbox: Sandbox) -> None:
+    """Copies get names of their own, going on after those that are there; a single object must be new."""
+    if len(draft.made) > 1:
+        return
+    form, first = draft.form, draft.made[0]
+    metadata = first.get("metadata") or {}
+    name, kind = str(metadata.get("name", "")), KINDS[first["kind"]]
+    copies = form.copies() if draft.follows or form.is_valid() else 1
+    scope = (metadata.get("namespace") or "default") if kind.namespaced else ""
+    names = site.read(sandbox, "names", kind.name, scope)
+    if copies > 1:
+        draft.made = [_copy(first, f"{name}-{number}") for number in _numbers(names, name, copies)]
+    elif name in names:
+        group = kind.api_versions[0].rpartition("/")[0]
+        resource = f"{kind.plural}.{group}" if group else kind.plural
+        taken = FieldError("metadata.name", "AlreadyExists", f'{resource} "{name}" already exists')
+        draft.tell(site.read(sandbox, "locate", draft.text, [taken]))
+
+
+def _numbers(names: Iterable[str], base: str, copies: int) -> range:
+    numbered = re.compile(re.escape(base) + r"-([0-9]{1,9})")
+    highest = max((int(match[1]) for match in map(numbered.fullmatch, names) if match), default=0)
+    return range(highest + 1, highest + 1 + copies)
+
+
+def _copy(manifest: Manifest, name: str) -> Manifest:
+    """The same under another name; a node's host name goes with it."""
+    metadata = manifest.get("metadata") or {}
+    labels = metadata.get("labels") or {}
+    named = {**metadata, "name": name}
+    if manifest["kind"] == "Node" and labels.get(HOSTNAME) == metadata.get("name"):
+        named["labels"] = {**labels, HOSTNAME: name}
+    return {**manifest, "metadata": named}
+
+
+# --- what is edited ---
+
+MANAGED = (
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+
+
+def editable(manifest: Manifest) -> Manifest:
+    """An object without what only the API server and controllers write: a node's status is its size."""
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in KEPT_METADATA}
+    made = {**manifest, "metadata": metadata}
+    if manifest["kind"] != "Node":
+        made.pop("status", None)
+    return made
+
+
+def patch_of(edited: Object, original: str, text: str) -> dict[str, Any]:
+    """The command that makes one text of the other, {} when they say the same.
+
+    What a pod asks for is changed by a resize. Raises ``Rejected`` when one of them cannot be read.
+    """
+    before, after = _first(original), _first(text)
+    changed = merge_patch(before, after)
+    if not changed:
+        return {}
+    command = {"kind": "patch", "object_kind": edited.kind, "key": edited.key, "changes": changed}
+    resizes = edited.kind == "Pod" and not merge_patch(_without_resources(before), _without_resources(after))
+    return command | {"subresource": "resize"} if resizes else command
+
+
+def _first(text: str) -> Manifest:
+    return next((document.data for document in read_documents(text) if document.data is not None), {})
+
+
+def _without_resources(pod: Manifest) -> Manifest:
+    spec = dict(pod.get("spec") or {})
+    for field_name in ("containers", "initContainers"):
+        containers = spec.get(field_name)
+        if isinstance(containers, list):
+            spec[field_name] = [_without(container, "resources") for container in containers]
+    return {**pod, "spec": spec}
+
+
+def _without(container: Any, name: str) -> Any:
+    return {key: value for key, value in container.items() if key != name} if isinstance(container, dict) else container

@@ -1,0 +1,136 @@
+"""Editing an object that is there: by single controls, or by its form and its YAML. Each change is one patch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from sandbox import store
+from sandbox.access import Access, edits, problem, reads, who
+from sandbox.drafts import Draft, drafted, editable, patch_of
+from sandbox.engines import site
+from sandbox.forms import BareForm, Object, form_of
+from sandbox.views.adding import applied, previewed, refused
+from sandbox.yaml_text import written
+from scheduler_engine.api.warning_rules import warnings_about
+from scheduler_engine.errors import FieldError, Rejected
+
+
+@reads
+def pane(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    """The part of the drawer in which the object ``key`` is edited."""
+    if not access.can_edit:
+        raise Http404
+    edited = Object(kind, request.GET.get("key", ""))
+    manifest = site.read(access.sandbox, "manifest", *edited)
+    if manifest is None:
+        return problem(request, 404, f"{edited.kind} {edited.key} is not there any more.")
+    shown = editable(manifest)
+    form = form_of(kind).of(shown) if form_of(kind) is not BareForm else BareForm({})
+    context = {"form": form.of_object(edited), "yaml": written(shown)}
+    return render(request, "fragments/edit_pane.html", context)
+
+
+@edits
+def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    """What was changed there, carried out."""
+    edited = Object(kind, request.GET.get("key", ""))
+    draft = drafted(form_of(edited.kind), request.POST, access.sandbox, edited)
+    command = _command(request, draft, edited)
+    if draft.right and not command:
+        return problem(request, 409, "Nothing is changed.", calm=True)
+    anew = False
+    if draft.right:
+        try:
+            if request.POST.get("anew") == "1":
+                _replace(request, access, edited, draft)
+            else:
+                store.execute(access.sandbox, command, who(request))
+        except Rejected as error:
+            anew = edited.kind == "Pod" and not _spec(access, edited).get("nodeName")
+            draft.tell(site.read(access.sandbox, "locate", draft.text, error.errors))
+    if not draft.right:
+        return refused(request, draft, anew=anew)
+    return applied(request, warnings_about(draft.made[0]))
+
+
+def _replace(request: HttpRequest, access: Access, edited: Object, draft: Draft) -> None:
+    """Delete it and make it anew, as ``kubectl replace --force`` does. Raises ``Rejected``; nothing is lost then."""
+    store.execute(access.sandbox, {"kind": "delete", "object_kind": edited.kind, "key": edited.key}, who(request))
+    try:
+        store.execute(access.sandbox, {"kind": "apply", "manifests": draft.made}, who(request))
+    except Rejected:
+        store.go_to(access.sandbox, lambda position: position.head - 1)
+        raise
+
+
+@edits
+def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    edited = Object(kind, request.GET.get("key", ""))
+    draft = drafted(form_of(kind), request.POST, access.sandbox, edited)
+    command = _command(request, draft, edited)
+    tried = site.read(access.sandbox, "trial", command) if draft.right and command else []
+    return previewed(request, draft, tried)
+
+
+def _command(request: HttpRequest, draft: Draft, edited: Object) -> dict[str, Any]:
+    """What the text changes, {} for nothing. It must stay one object, of the same name."""
+    if not draft.right:
+        return {}
+    if len(draft.made) != 1:
+        draft.tell([FieldError("", "Invalid", f"One object is edited here; the text has {len(draft.made)}.")])
+        return {}
+    try:
+        return patch_of(edited, request.POST.get("original", ""), draft.text)
+    except Rejected as error:
+        draft.tell(error.errors)
+        return {}
+
+
+# --- single controls ---
+
+
+@edits
+def label(request: HttpRequest, access: Access) -> HttpResponse:
+    """A label of any object, or without it."""
+    name, value = request.POST.get("key", "").strip(), request.POST.get("value", "").strip()
+    changes = {"metadata": {"labels": {name: value if request.POST.get("on") == "1" else None}}}
+    return _patch(request, access, Object(request.POST.get("kind", ""), request.POST.get("object", "")), changes)
+
+
+@edits
+def ungate(request: HttpRequest, access: Access) -> HttpResponse:
+    """A pod without one of its scheduling gates."""
+    edited = Object("Pod", request.POST.get("pod", ""))
+    gates = (_spec(access, edited)).get("schedulingGates") or ()
+    left = [gate for gate in gates if gate["name"] != request.POST.get("gate")]
+    return _patch(request, access, edited, {"spec": {"schedulingGates": left or None}})
+
+
+@edits
+def resize(request: HttpRequest, access: Access) -> HttpResponse:
+    """What a container of a pod asks for."""
+    edited = Object("Pod", request.POST.get("pod", ""))
+    containers = []
+    for container in _spec(access, edited).get("containers") or ():
+        resources = dict(container.get("resources") or {})
+        if container["name"] == request.POST.get("container"):
+            given = {name: request.POST.get(name, "").strip() for name in ("cpu", "memory")}
+            kept = {name: amount for name, amount in (resources.get("requests") or {}).items() if name not in given}
+            resources["requests"] = kept | {name: amount for name, amount in given.items() if amount}
+        containers.append({"name": container["name"], "resources": resources})
+    return _patch(request, access, edited, {"spec": {"containers": containers}}, "resize")
+
+
+def _spec(access: Access, edited: Object) -> dict[str, Any]:
+    return (site.read(access.sandbox, "manifest", *edited) or {}).get("spec") or {}
+
+
+def _patch(
+    request: HttpRequest, access: Access, edited: Object, changes: dict[str, Any], subresource: str = ""
+) -> HttpResponse:
+    command = {"kind": "patch", "object_kind": edited.kind, "key": edited.key, "changes": changes}
+    store.execute(access.sandbox, command | ({"subresource": subresource} if subresource else {}), who(request))
+    return HttpResponse(status=204)

@@ -1,0 +1,82 @@
+// The YAML beside each form. The server makes one of the other; here they are put in place, without disturbing who types.
+
+import { annotate, yamlEditor } from './editor.js';
+
+export function besides(app, box, htmx) {
+  const editors = new Map(); // name of the form → its editor
+  let putting = false;
+
+  const area = (name) => box.querySelector(`#yaml-${name}`);
+  const leads = (name) => box.querySelector(`[name="leads"][form="form-${name}"]`);
+  const nameOf = (el) => el.closest('.drawer-b').querySelector('.form').id.replace('form-', '');
+
+  async function show(name) {
+    if (editors.has(name)) return editors.get(name)?.resize();
+    editors.set(name, null);
+    const editor = await yamlEditor(app, `editor-${name}`, area(name));
+    if (editors.get(name) !== null) return editor.destroy();
+    editors.set(name, editor);
+    editor.session.on('change', () => { if (!putting) typed(name); });
+  }
+
+  function typed(name) {
+    leads(name).value = 'yaml';
+    const pane = area(name).closest('.drawer-b');
+    htmx.trigger(pane.querySelector('[data-previews]'), 'htmx:abort');
+    htmx.trigger(pane.querySelector('[data-reads]'), 'typed');
+  }
+
+  /** The text that the form makes. What has not changed keeps the cursor and the scroll. */
+  function put(name, text) {
+    putting = true;
+    area(name).value = text;
+    const editor = editors.get(name);
+    if (editor && editor.getValue() !== text) {
+      const at = editor.getCursorPosition();
+      editor.session.doc.setValue(text);
+      editor.clearSelection();
+      editor.moveCursorToPosition(at);
+    }
+    putting = false;
+  }
+
+  function forget(name) {
+    if (name === 'edit') {
+      editors.get(name)?.destroy();
+      editors.delete(name);
+      return;
+    }
+    put(name, '');
+    leads(name).value = 'form';
+    editors.get(name)?.session.clearAnnotations();
+    box.querySelector(`#told-${name}`).replaceChildren();
+  }
+
+  box.addEventListener('input', ({ target }) => {
+    if (target.name === 'yaml') typed(nameOf(target));
+    else if (target.form?.matches('.form')) leads(target.form.id.replace('form-', '')).value = 'form';
+  }, true);
+  // A form that is made anew from its YAML keeps its place and what was unfolded.
+  box.addEventListener('htmx:oobBeforeSwap', ({ detail: { target, fragment } }) => {
+    const made = fragment.querySelector('.form');
+    if (!made || !target.matches('.form')) return;
+    const open = [...target.querySelectorAll('details[open] > summary')].map((summary) => summary.textContent);
+    for (const summary of made.querySelectorAll('details > summary')) summary.parentElement.open ||= open.includes(summary.textContent);
+    const { scrollTop } = target.querySelector('.form-s');
+    queueMicrotask(() => { const left = box.querySelector(`#${target.id} .form-s`); if (left) left.scrollTop = scrollTop; });
+  });
+  box.addEventListener('htmx:afterSwap', ({ target }) => {
+    if (!target.id?.startsWith('told-')) return;
+    const name = target.id.replace('told-', '');
+    const made = target.querySelector('[data-yaml]');
+    if (made && leads(name).value === 'form') put(name, made.content.textContent);
+    made?.remove();
+    annotate(editors.get(name), target);
+  });
+  return {
+    show,
+    forget,
+    text: (name) => area(name).value,
+    editorBeside: (el) => { const pane = el.closest('.drawer-b'); return pane && editors.get(nameOf(el)); },
+  };
+}

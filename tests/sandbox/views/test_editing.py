@@ -1,0 +1,331 @@
+"""A form and its YAML side by side, and objects that are there edited by them or by single controls."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import store
+
+pytestmark = pytest.mark.django_db
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  nodeSelector: {disk: ssd}
+  containers:
+  - name: main
+    image: shop:1
+    resources: {requests: {cpu: 500m}}
+  - {name: side, image: side:1}
+"""
+TEXT = {"leads": "yaml"}
+FORM = {"leads": "form"}
+
+
+def text_of(answer: Any) -> str:
+    return unescape(answer.content.decode())
+
+
+def made(answer: Any) -> Any:
+    """The manifest in the answer of a preview that the form leads."""
+    found = re.search(r"<template data-yaml>(.*?)</template>", text_of(answer), re.DOTALL)
+    return yaml.safe_load(found[1]) if found else None
+
+
+def value(answer: Any, name: str) -> str:
+    found = re.search(rf'name="{name}"\s+value="([^"]*)"', text_of(answer))
+    assert found, name
+    return found[1]
+
+
+@pytest.fixture(name="cluster")
+def made_cluster(visitor: Any, node: Any) -> Any:
+    """Two nodes, and a pod that waits for a label."""
+    store.execute(visitor.sandbox, node("a", "b"))
+    visitor.post("apply/", manifests=POD)
+    visitor.post("do/settle/")
+    return visitor
+
+
+def stored(visitor: Any, kind: str = "Pod", key: str = "default/web") -> Any:
+    answer = visitor.get(f"yaml/{kind}/", key=key)
+    shown = re.search(r"<pre[^>]*>(.*?)</pre>", text_of(answer), re.DOTALL)
+    assert shown
+    return yaml.safe_load(shown[1])
+
+
+def shown(visitor: Any, kind: str = "Pod", key: str = "default/web") -> str:
+    """The text in which an object is edited."""
+    answer = visitor.get(f"edit/{kind}/form/", key=key)
+    assert answer.status_code == 200
+    return text_of(answer).split('name="yaml"')[1].split(">\n", 1)[1].split("</textarea>")[0]
+
+
+def last(visitor: Any) -> Any:
+    """The command that was given last."""
+    return json.loads(visitor.log()[-1])
+
+
+# --- form and text ---
+
+
+def test_what_is_typed_in_the_yaml_is_shown_in_the_form(visitor: Any) -> None:
+    answer = visitor.post("preview/pod/", **TEXT, yaml=POD, replicas="3")
+    assert 'hx-swap-oob="true"' in text_of(answer)
+    assert (value(answer, "name"), value(answer, "cpu")) == ("web", "500m")
+    assert (value(answer, "node_selector"), value(answer, "image")) == ("disk=ssd", "shop:1")
+    assert value(answer, "replicas") == "3", "what is no part of the manifest stays"
+    assert made(answer) is None, "the text is left to whoever types"
+    assert "Not shown in the form: spec.containers[1]." in text_of(answer)
+
+
+def test_what_is_typed_in_the_form_is_laid_over_the_yaml(visitor: Any) -> None:
+    told = visitor.post("preview/pod/", **FORM, yaml=POD, name="web", cpu="2", image="shop:1", labels="app=web")
+    manifest = made(told)
+    assert manifest["metadata"] == {"name": "web", "labels": {"app": "web"}}
+    assert "nodeSelector" not in manifest["spec"], "its field is empty now"
+    first, second = manifest["spec"]["containers"]
+    assert first == {"name": "main", "image": "shop:1", "resources": {"requests": {"cpu": "2"}}}
+    assert second == {"name": "side", "image": "side:1"}, "what the form does not show stays"
+
+
+def test_a_value_that_no_list_offers_is_kept_and_told_at_both(visitor: Any) -> None:
+    wrong = POD + "  tolerations: [{key: gpu, operator: Is}]\n"
+    answer = visitor.post("preview/pod/", **TEXT, yaml=wrong)
+    assert "<option selected>Is</option>" in text_of(answer)
+    assert 'data-line="11"' in text_of(answer)
+    assert text_of(answer).count('Unsupported value: "Is": supported values: "Equal", "Exists"') == 2
+    rows = {"toleration_key": "gpu", "toleration_operator": "Is", "toleration_value": "", "toleration_effect": ""}
+    again = visitor.post("preview/pod/", **FORM, yaml=wrong, name="web", priority="7", **rows)
+    assert made(again)["spec"]["tolerations"] == [{"key": "gpu", "operator": "Is"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kind: [", "invalid YAML"),
+        ("", "There is no manifest in this text."),
+        (POD.replace("kind: Pod", "kind: Podd"), "Podd"),
+    ],
+)
+def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, told: str) -> None:
+    answer = visitor.post("preview/pod/", **TEXT, yaml=text, name="web")
+    assert told in text_of(answer)
+    assert "hx-swap-oob" not in text_of(answer)
+    refused = visitor.post("add/pod/", **TEXT, yaml=text, name="web")
+    assert refused.status_code == 422
+    assert told in text_of(refused)
+    assert value(refused, "name") == "web"
+    assert visitor.log() == []
+
+
+@pytest.mark.parametrize(
+    "text", [f"{POD}---\n{POD.replace('web', 'other')}", POD.replace("kind: Pod", "kind: Namespace").split("spec:")[0]]
+)
+def test_a_text_that_the_form_cannot_show_is_applied_all_the_same(visitor: Any, text: str) -> None:
+    answer = visitor.post("preview/pod/", **TEXT, yaml=text)
+    assert "The form follows again when this is one Pod." in text_of(answer)
+    assert "hx-swap-oob" not in text_of(answer)
+    assert visitor.post("add/pod/", **TEXT, yaml=text, replicas="1").status_code == 204
+    assert len(visitor.log()) == 1
+
+
+def test_the_text_counts_when_it_leads_and_the_form_when_it_leads(visitor: Any) -> None:
+    assert visitor.post("add/pod/", **TEXT, yaml=POD, name="other", cpu="3").status_code == 204
+    assert stored(visitor)["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "500m"
+    fields = {"name": "other", "cpu": "3"}
+    assert visitor.post("add/pod/", **FORM, yaml=POD, **fields).status_code == 204
+    assert stored(visitor, key="default/other")["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
+
+
+def test_copies_of_a_text_are_numbered(visitor: Any) -> None:
+    manifest = "apiVersion: v1\nkind: Node\nmetadata: {name: big, labels: {kubernetes.io/hostname: big, disk: ssd}}\n"
+    size = 'status: {capacity: {cpu: "1", memory: 1Gi, pods: "9"}}\n'
+    assert visitor.post("add/node/", **TEXT, yaml=manifest + size, count="2").status_code == 204
+    assert stored(visitor, "Node", "big-2")["metadata"]["labels"] == {"kubernetes.io/hostname": "big-2", "disk": "ssd"}
+
+
+def test_a_name_in_use_is_told_at_its_line_too(cluster: Any) -> None:
+    answer = cluster.post("add/pod/", **TEXT, yaml=POD)
+    assert answer.status_code == 422
+    assert re.search(r'data-line="3"[\s\S]*pods "web" already exists', text_of(answer))
+
+
+# --- objects that are there ---
+
+
+def test_an_object_is_edited_without_what_the_server_writes(cluster: Any) -> None:
+    manifest = yaml.safe_load(shown(cluster))
+    assert set(manifest["metadata"]) == {"name", "namespace"}
+    assert "status" not in manifest
+    assert "capacity" in yaml.safe_load(shown(cluster, "Node", "a"))["status"]
+
+
+def test_what_is_changed_in_the_text_is_one_patch(cluster: Any) -> None:
+    original = shown(cluster, "Node", "a")
+    text = original.replace("name: a\n", "name: a\n  labels: {disk: ssd}\n", 1)
+    told = cluster.post("edit/Node/preview/?key=a", **TEXT, yaml=text, original=original)
+    assert "1 of 2 nodes fits: it would go to a." in text_of(told)
+    assert cluster.post("edit/Node/?key=a", **TEXT, yaml=text, original=original).status_code == 204
+    assert stored(cluster, "Node", "a")["metadata"]["labels"] == {"disk": "ssd"}
+    assert last(cluster)["changes"] == {"metadata": {"labels": {"disk": "ssd"}}}
+
+
+def test_what_the_form_changes_is_the_same_patch(cluster: Any) -> None:
+    original = shown(cluster, "Node", "a")
+    fields = {"name": "a", "cpu": "4", "memory": "8Gi", "pods": "110", "labels": "disk=ssd"}
+    answer = cluster.post("edit/Node/?key=a", **FORM, yaml=original, original=original, **fields)
+    assert answer.status_code == 204, text_of(answer)
+    labels = {"kubernetes.io/hostname": "a", "disk": "ssd"}
+    assert last(cluster)["changes"] == {"metadata": {"labels": labels}}
+
+
+def test_what_somebody_else_changed_meanwhile_stays(cluster: Any) -> None:
+    original = shown(cluster, "Node", "a")
+    cluster.post("cordon/", node="a", on="1")
+    text = original.replace("name: a\n", "name: a\n  labels: {disk: ssd}\n", 1)
+    cluster.post("edit/Node/?key=a", **TEXT, yaml=text, original=original)
+    assert stored(cluster, "Node", "a")["spec"]["unschedulable"] is True
+
+
+def test_what_a_pod_asks_for_is_changed_by_a_resize(cluster: Any) -> None:
+    original = shown(cluster)
+    text = original.replace("cpu: 500m", "cpu: 250m")
+    assert cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original).status_code == 204
+    assert last(cluster)["subresource"] == "resize"
+    assert stored(cluster)["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "250m"
+
+
+def test_nothing_changed_is_said_calmly(cluster: Any) -> None:
+    original, before = shown(cluster), cluster.log()
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=original, original=original)
+    assert answer.status_code == 409
+    assert "is-calm" in text_of(answer)
+    assert "Nothing is changed." in text_of(answer)
+    assert cluster.log() == before
+
+
+def test_what_kubernetes_forbids_is_told_and_a_pending_pod_can_be_made_anew(cluster: Any) -> None:
+    original, before = shown(cluster), cluster.log()
+    text = original.replace("disk: ssd", "kubernetes.io/arch: amd64")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
+    assert answer.status_code == 422
+    assert "pod updates may not change fields other than" in text_of(answer)
+    assert "Delete it and make it anew" in text_of(answer)
+    assert cluster.log() == before
+    anew = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
+    assert anew.status_code == 204
+    assert stored(cluster)["spec"]["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
+    assert [json.loads(command)["kind"] for command in cluster.log()[len(before) :]] == ["delete", "apply"]
+
+
+def test_a_pod_that_cannot_be_made_anew_is_still_there(cluster: Any) -> None:
+    original = shown(cluster)
+    text = original.replace("  priority: 0\n", "  priorityClassName: none\n")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
+    assert answer.status_code == 422
+    assert "no PriorityClass with name none" in text_of(answer)
+    assert stored(cluster)["spec"]["nodeSelector"] == {"disk": "ssd"}
+
+
+def test_a_pod_that_runs_is_not_made_anew(cluster: Any) -> None:
+    cluster.post("label/", kind="Node", object="a", key="disk", value="ssd", on="1")
+    cluster.post("do/advance/", seconds="10")
+    original = shown(cluster)
+    text = original.replace("disk: ssd", "disk: hdd")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
+    assert answer.status_code == 422
+    assert "make it anew" not in text_of(answer)
+
+
+def test_one_object_is_edited_at_a_time(cluster: Any) -> None:
+    original, before = shown(cluster), cluster.log()
+    for text in (f"{original}---\n{POD.replace('web', 'other')}", original.replace("name: web", "name: other", 1)):
+        answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
+        assert answer.status_code == 422
+    assert "the name of the object (other) does not match the name on the URL (web)" in text_of(answer)
+    assert cluster.log() == before
+
+
+def test_a_kind_without_a_form_is_edited_as_yaml(cluster: Any) -> None:
+    pane = text_of(cluster.get("edit/Namespace/form/", key="default"))
+    assert "A Namespace has no form." in pane
+    original = shown(cluster, "Namespace", "default")
+    text = original.replace("  labels:\n", "  labels:\n    team: a\n")
+    assert cluster.post("edit/Namespace/?key=default", **TEXT, yaml=text, original=original).status_code == 204
+    assert stored(cluster, "Namespace", "default")["metadata"]["labels"]["team"] == "a"
+
+
+def test_what_is_gone_is_said(cluster: Any) -> None:
+    answer = cluster.get("edit/Pod/form/", key="default/gone")
+    assert answer.status_code == 404
+    assert "Pod default/gone is not there any more." in text_of(answer)
+
+
+def test_who_only_watches_gets_no_form(cluster: Any) -> None:
+    assert cluster.watching().get("edit/Pod/form/", key="default/web").status_code == 404
+
+
+# --- single controls ---
+
+
+def test_labels_come_and_go(cluster: Any) -> None:
+    cluster.post("label/", kind="Node", object="b", key=" disk ", value="ssd", on="1")
+    assert stored(cluster, "Node", "b")["metadata"]["labels"]["disk"] == "ssd"
+    cluster.post("do/advance/", seconds="10")
+    assert stored(cluster)["spec"]["nodeName"] == "b", "the pod that waited is woken"
+    cluster.post("label/", kind="Node", object="b", key="disk", on="0")
+    assert "disk" not in stored(cluster, "Node", "b")["metadata"].get("labels", {})
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "said"),
+    [
+        ("label/", {"kind": "Pod", "object": "default/web", "key": "a b", "on": "1"}, "name part must consist of"),
+        ("label/", {"kind": "Pod", "object": "default/none", "key": "a", "on": "1"}, 'pods "none" not found'),
+        ("resize/", {"pod": "default/web", "container": "main", "cpu": "lots"}, "quantities must match"),
+        ("resize/", {"pod": "default/web", "container": "main"}, "resource requests cannot be removed"),
+        ("resize/", {"pod": "default/none", "container": "main", "cpu": "1"}, 'pods "none" not found'),
+        ("ungate/", {"pod": "default/none", "gate": "x"}, 'pods "none" not found'),
+    ],
+)
+def test_what_is_wrong_is_said_and_changes_nothing(cluster: Any, path: str, fields: dict[str, str], said: str) -> None:
+    before = cluster.log()
+    answer = cluster.post(path, **fields)
+    assert answer.status_code == 422
+    assert said in text_of(answer)
+    assert cluster.log() == before
+
+
+def test_a_container_is_resized_and_the_others_stay(cluster: Any) -> None:
+    assert cluster.post("resize/", pod="default/web", container="main", cpu="1", memory="1Gi").status_code == 204
+    first, second = stored(cluster)["spec"]["containers"]
+    assert first["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}
+    assert not second.get("resources")
+
+
+def test_gates_go_one_by_one(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    gated = POD.replace("  nodeSelector: {disk: ssd}\n", "  schedulingGates: [{name: x.io/a}, {name: x.io/b}]\n")
+    visitor.post("apply/", manifests=gated)
+    visitor.post("ungate/", pod="default/web", gate="x.io/a")
+    assert stored(visitor)["spec"]["schedulingGates"] == [{"name": "x.io/b"}]
+    visitor.post("ungate/", pod="default/web", gate="x.io/b")
+    visitor.post("do/settle/")
+    assert stored(visitor)["spec"]["nodeName"] == "a"
+
+
+def test_back_says_what_it_undid(cluster: Any) -> None:
+    cluster.post("label/", kind="Node", object="b", key="disk", value="ssd", on="1")
+    answer = cluster.post("do/back/")
+    assert (answer.status_code, answer["HX-Retarget"]) == (200, "#notice")
+    assert "Undone: edit Node b: metadata.labels.disk=ssd. Forward does it again." in text_of(answer)
+    assert cluster.post("do/back/").status_code == 204, "the scheduler's own steps are seen on the page"

@@ -13,7 +13,7 @@ from sandbox.engines import site
 from sandbox.glossary import TERMS
 from sandbox.guide import scenarios
 from sandbox.panels import PANELS, TABS
-from sandbox.panels.facts.finding import Hit
+from sandbox.panels.facts.finding import EDIT, Hit
 from sandbox.panels.view import View
 
 LONGEST_WANTED = 80
@@ -44,6 +44,7 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
     if wanted:
         at = View.from_mapping(request.GET.dict()).at
         hits, more = site.read(access.sandbox, "find", wanted, at)
+        hits = [hit for hit in hits if access.can_edit or EDIT not in hit.leads]
     low = wanted.casefold()
 
     def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:

@@ -409,7 +409,8 @@ function arrows(event, tab) {
 
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
-byId('find').addEventListener('click', () => find(({ tab, help, ...leads }) => {
+byId('find').addEventListener('click', () => find(({ tab, help, edit, key, ...leads }) => {
+  if (edit) return adding.openObject(edit, key);
   if (help !== undefined) return DO.help();
   if ('pod' in leads || 'node' in leads) choose({ pod: '', node: '', plugin: '', ...leads });
   if (tab) goTo(tab);

@@ -1,4 +1,4 @@
-"""What a few letters may mean: pods wherever they are, nodes, workloads, plugins, events, tabs."""
+"""What a few letters may mean: pods wherever they are, nodes, workloads and all other objects, plugins, events."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Hit(NamedTuple):
 
 TABLES = {"filter": "filter", "score": "scores", "postFilter": "preemption"}
 """Extension point → the tab that shows what plugins say there."""
+EDIT = "edit"
+"""Leads to the object's form or YAML, for those who may change it."""
 OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget", "PriorityClass")
 
 
@@ -68,6 +70,10 @@ def _all(world: World) -> Iterator[Hit]:
     for kind in OWNERS:
         for key in world.objects.get(kind, ()):
             yield Hit("workload", short_name(key), kind, {"tab": "workloads"})
+    for kind, held in world.objects.items():
+        if kind not in ("Pod", "Node", *OWNERS):
+            for key in held:
+                yield Hit("object", short_name(key), kind, {EDIT: kind, "key": key})
     yield from _plugins(world)
     for told in islice(reversed(world.kube_events), MOST_EVENTS):
         event = told.event

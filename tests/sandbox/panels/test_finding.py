@@ -45,6 +45,12 @@ def test_a_plugin_opens_the_table_in_which_it_speaks() -> None:
     assert {hit.leads["tab"] for hit in find(world, "DefaultBinder")[0] if hit.kind == "plugin"} == {"configuration"}
 
 
+def test_every_other_object_is_found_and_opens_for_editing() -> None:
+    world = world_after("node-not-ready")
+    leads = {hit.note: hit.leads for hit in find(world, "default")[0] if hit.kind == "object"}
+    assert leads["Namespace"] == {"edit": "Namespace", "key": "default"}
+
+
 def test_an_event_is_found_by_its_message() -> None:
     world = world_after("node-not-ready")
     assert ("event", "Scheduled") in told(world, "Successfully assigned")

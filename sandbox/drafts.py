@@ -27,6 +27,8 @@ from scheduler_engine.errors import FieldError, Rejected
 
 TEXT_LEADS = "yaml"
 MOST_UNSHOWN = 6
+ADMITTED = ("spec.preemptionPolicy",)
+"""What admission writes beside a field that the form does show."""
 NONE = Checked([], [], [])
 
 
@@ -126,7 +128,8 @@ def _laid_over(now: Manifest, given: AddForm) -> Manifest:
 def _others(manifest: Manifest, given: AddForm) -> list[str]:
     """What the form does not show; a few fields in full."""
     sound = well_typed(manifest, manifest["kind"])
-    return unshown(sound, with_defaults(given.made()))[:MOST_UNSHOWN]
+    found = unshown(sound, with_defaults(given.made()))
+    return [path for path in found if path not in ADMITTED][:MOST_UNSHOWN]
 
 
 def _number(draft: Draft, data: QueryDict, sandbox: Sandbox) -> None:

@@ -38,12 +38,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
     nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
     winner = cycle.selected.node if cycle.selected else ""
     ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
-    pages = pager(len(ordered), PAGE, view.page)
+    pages = pager(len(ordered), view, "scores", PAGE)
     tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
-    shown = list(on_page(ordered, PAGE, pages["page"]))
+    shown = list(on_page(ordered, pages))
     rows = [
         _row(world, place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
-        for place, node in enumerate(shown, (pages["page"] - 1) * PAGE + 1)
+        for place, node in enumerate(shown, pages.start + 1)
     ]
     return base | {
         "has": True,
@@ -64,7 +64,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "verdict": _verdict(cycle, ordered, totals),
         "seed": world.seed,
         "chart": _chart(shown, weights, weighted, totals) if totals else None,
-        **pages,
+        "pages": pages,
         "skipped": _skipped(cycle),
         "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
     }

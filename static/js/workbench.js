@@ -10,6 +10,7 @@ import { find, show } from './find.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
+import { put } from './lists.js';
 import { address, copies, linkTo } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
@@ -73,7 +74,7 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 
 function update(detail) {
   const kept = remember();
-  quietly(() => put(detail.message));
+  quietly(() => place(detail.message));
   const news = settle();
   restore(kept);
   if (news) lookAtNow();
@@ -83,7 +84,7 @@ function update(detail) {
 }
 
 /** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
-function put(html) {
+function place(html) {
   const made = document.createElement('template');
   made.innerHTML = html;
   for (const panel of [...made.content.children]) {
@@ -223,7 +224,6 @@ function stays(tab) {
 }
 
 function openTab(tab) {
-  if (view.tab !== tab) view.page = 1;
   view.tab = tab;
   bench.dataset.tab = tab;
   bench.classList.toggle('is-tall', 'tall' in tabs.get(tab).dataset && byId('panel-sentence').dataset.cycle !== '0');
@@ -262,7 +262,7 @@ function choose(changes) {
 /** Show another moment, '' for the present. */
 function look(moment) {
   const at = moment === byId('panel-timeline').dataset.present ? '' : moment;
-  if (at !== view.at || view.cycle) choose({ at, cycle: 0, page: 1 });
+  if (at !== view.at || view.cycle) choose({ at, cycle: 0 });
 }
 
 function showPane(name) {
@@ -282,10 +282,11 @@ const CLICKS = [
   ['[data-goto-tab]', (el) => goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
-  ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
+  ['[data-group]', (el) => choose({ group: el.dataset.group })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
-  ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
+  ['[data-page]', (el) => choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) })],
+  ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
   ['i[data-at]', (el) => look(el.dataset.at)],
   ['button[data-cycle]', chooseCycle],
@@ -307,7 +308,7 @@ function goTo(tab) {
 function chooseCycle(el) {
   const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
   pinnedIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
-  choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
+  choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
 function chooseCell(el, node, plugin) {
@@ -333,7 +334,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
-  present: () => choose({ cycle: 0, at: '', pod: '', plugin: '', page: 1 }),
+  present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset),

@@ -117,27 +117,28 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
 
 def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
     table = search.table
-    pages = pager(len(table.rows), PAGE, view.page)
-    page = pages["page"]
+    pages = pager(len(table.rows), view, "filter", PAGE)
     places = {name: place for place, name in enumerate(cycle.order or world.cache.order, 1)}
     maker = _Rows(world, cycle, search, view)
     rows = [
-        maker.row(row, places.get(row[0], 0), index == 0 and page == 1)
-        for index, row in enumerate(on_page(table.rows, PAGE, page))
+        maker.row(row, places.get(row[0], 0), index == 0)
+        for index, row in enumerate(on_page(table.rows, pages), pages.start)
     ]
     left = search.unvisited
     ghosts = [node for node in world.nodes.values() if node.ghost]
-    last = not pages["following"]
+    unvisited = pager(len(left), view, "filter.unvisited", PAGE, few=FEW)
     return {
         "rows": rows,
-        **pages,
-        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
-        "unvisited_more": max(0, len(left) - FEW) if last else 0,
+        "pages": pages,
+        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in on_page(left, unvisited)]
+        if pages.last
+        else [],
+        "unvisited_pages": unvisited if pages.last else None,
         "unvisited_why": say("sampling.not-visited", why=why_unvisited(search)),
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
         ]
-        if last
+        if pages.last
         else [],
     }
 

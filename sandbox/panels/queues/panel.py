@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
@@ -16,7 +17,7 @@ from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
 
 MOST = 60
-"""Cards shown per lane; the rest is a number."""
+"""Cards on one page of a lane."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
@@ -34,7 +35,7 @@ RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-de
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    lanes = [_lane(world, lane) for lane in LANES]
+    lanes = [_lane(world, lane, view) for lane in LANES]
     return {
         "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
         "pending": sum(lane["count"] for lane in lanes),
@@ -89,16 +90,18 @@ class Lane:
     card: Callable[[World, Queued], dict[str, Any]]
 
 
-def _lane(world: World, lane: Lane) -> dict[str, Any]:
+def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
     found = sorted(world.lane(lane.source), key=lane.order)
-    cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
+    pages = pager(len(found), view, f"queues.{lane.name}", MOST)
+    shown = enumerate(on_page(found, pages), pages.start + 1)
+    cards = [_card(world, queued, place, lane) for place, queued in shown]
     return {
         "id": lane.name,
         "title": say(lane.title),
         "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
         "count": len(found),
         "cards": cards,
-        "more": len(found) - len(cards),
+        "pages": pages,
     }
 
 

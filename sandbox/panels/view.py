@@ -25,7 +25,7 @@ class View:
     ``group``: rows of the filter table by ``reason`` or ``node``; ``layout``: nodes as ``cards`` or ``tiles``.
     Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
     ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
-    name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, with a minus downwards.
+    name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
     the scheduler that acted last.
     """

@@ -10,7 +10,7 @@ import { find, show } from './find.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
-import { put } from './lists.js';
+import { put, settleTurn, turn } from './lists.js';
 import { address, copies, linkTo } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
@@ -77,6 +77,7 @@ function update(detail) {
   quietly(() => place(detail.message));
   const news = settle();
   restore(kept);
+  settleTurn();
   if (news) lookAtNow();
   settleKnob();
   travel(kept);
@@ -285,7 +286,7 @@ const CLICKS = [
   ['[data-group]', (el) => choose({ group: el.dataset.group })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
-  ['[data-page]', (el) => choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) })],
+  ['[data-page]', (el) => { turn(el.dataset.list); choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) }); }],
   ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
   ['i[data-at]', (el) => look(el.dataset.at)],

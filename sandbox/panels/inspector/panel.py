@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.panels.drawing.blocks import block
+from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.origin import origin
@@ -170,8 +171,9 @@ def _ended(pod: Pod) -> str:
 
 
 def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
-    found = world.attempts.get(key, [])[::-1]
-    pages = pager(len(found), view, "inspector.attempts", PAGE, few=FEW)
+    name = "inspector.attempts"
+    found = ordered(world.attempts.get(key, [])[::-1], view, name, {"oldest": lambda cycle: cycle.number})
+    pages = pager(len(found), view, name, PAGE, few=FEW)
     rows = [
         {
             "number": cycle.attempt,
@@ -185,7 +187,8 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
         }
         for cycle in on_page(found, pages)
     ]
-    return {"attempts": rows, "attempt_pages": pages}
+    heads = own(view, name, say("orders.newest")), head(view, name, "oldest", [say("orders.oldest")])
+    return {"attempts": rows, "attempt_pages": pages, "attempt_heads": heads if len(found) > 1 else ()}
 
 
 def _what(cycle: Cycle) -> str:

@@ -7,6 +7,7 @@ import { drawer } from './add.js';
 import { scores } from './charts.js';
 import { dialog } from './dialog.js';
 import { find, show } from './find.js';
+import { fold, settleFolds, unfold } from './fold.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
@@ -176,6 +177,7 @@ function settle() {
   disable('do-forward', Number(clock.head) >= Number(clock.length));
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
+  settleFolds();
   mark(view, pins);
   drawChart();
   return news;
@@ -248,6 +250,7 @@ function openGroup(group) {
 
 function personOpens(tab) {
   pinnedIn = byId('panel-sentence').dataset.cycle;
+  unfold('decision');
   openTab(tab);
   centreTab();
 }
@@ -286,6 +289,7 @@ const CLICKS = [
   ['[data-group]', (el) => choose({ group: el.dataset.group })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
+  ['[data-fold]', fold],
   ['[data-page]', (el) => { turn(el.dataset.list); choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) }); }],
   ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],

@@ -163,7 +163,8 @@ def _drawn(panel: str, live: Live, world: World, view: View, can_edit: bool) -> 
 
 
 def _chosen(panel: str, view: View) -> tuple[Any, ...]:
-    return (view.at, view.replica, *(getattr(view, field) for field in PANELS[panel].depends_on_view))
+    fields = (getattr(view, field) for field in PANELS[panel].depends_on_view)
+    return (view.at, view.replica, view.lists_of(panel), *fields)
 
 
 def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:

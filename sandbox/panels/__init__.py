@@ -41,7 +41,8 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """``stats`` gives plain data for ``templates/panels/<id>.html``; it reads only these fields of the View.
+    """``stats`` gives plain data for ``templates/panels/<id>.html``; it reads only these fields of the View, and
+    the pages and orders of its own lists.
 
     ``PANELS`` is the table of titles, ``id`` their key.
     """
@@ -71,14 +72,14 @@ PANELS: dict[str, Panel] = {
             "filter",
             "Filter",
             filter.stats,
-            ("cycle", "pod", "node", "plugin", "page", "group", "reasons"),
+            ("cycle", "pod", "node", "plugin", "group", "reasons"),
             tab=Tab("decision", tall=False),
         ),
         Panel(
             "scores",
             "Scores",
             scores.stats,
-            ("cycle", "pod", "node", "plugin", "page"),
+            ("cycle", "pod", "node", "plugin"),
             tab=Tab("decision", note="tabs.scores-note"),
         ),
         Panel(
@@ -93,15 +94,14 @@ PANELS: dict[str, Panel] = {
             "workloads",
             "Workloads",
             workloads.stats,
-            ("page",),
-            workloads.same_while,
+            same_while=workloads.same_while,
             tab=Tab("cluster", stays=True),
         ),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
-        Panel("evictions", "Evictions", evictions.stats, ("pod", "node", "page"), tab=Tab("cluster", stays=True)),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node"), tab=Tab("cluster", stays=True)),
+        Panel("evictions", "Evictions", evictions.stats, ("pod", "node"), tab=Tab("cluster", stays=True)),
         Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
         Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
-        Panel("events", "Events", events.stats, ("pod", "node", "page"), tab=Tab("run", tall=False)),
+        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run", tall=False)),
         Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),
         Panel("timeline", "Time line", timeline.stats, ("cycle",)),
         Panel("status", "Status", status.stats),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.drawing.paging import pager
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
@@ -15,8 +15,9 @@ PAGE = 100
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    pages = pager(len(world.entries), PAGE, view.page)
-    last = len(world.entries) - (pages["page"] - 1) * PAGE
+    pages = pager(len(world.entries), view, "events", PAGE)
+    last = len(world.entries) - pages.start
+    kube_pages = pager(len(world.kube_events), view, "events.kube", PAGE)
     entries = [
         {
             "n": entry.n,
@@ -42,12 +43,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "message": recorded.event.message,
             "times": recorded.count,
         }
-        for recorded in reversed(world.kube_events[-PAGE:])
+        for recorded in on_page(world.kube_events[::-1], kube_pages)
     ]
     return {
         "entries": entries,
         "count": len(world.entries),
-        **pages,
+        "pages": pages,
+        "kube_pages": kube_pages,
         "kube": kube,
         "kube_count": len(world.kube_events),
     }

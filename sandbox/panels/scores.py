@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
+from sandbox.panels.drawing.ordering import Keys, by_name, head, own
+from sandbox.panels.drawing.ordering import ordered as in_order
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.arithmetic import score
@@ -38,24 +41,35 @@ def stats(world: World, view: View) -> dict[str, Any]:
     nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
     winner = cycle.selected.node if cycle.selected else ""
     ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
-    pages = pager(len(ordered), PAGE, view.page)
+    pages = pager(len(ordered), view, "scores", PAGE)
     tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
-    shown = list(on_page(ordered, PAGE, pages["page"]))
+    told = in_order(ordered, view, "scores", _orders(world, weights, weighted or raw, totals))
+    shown = list(on_page(told, pages))
+    if winner and winner not in shown:
+        shown.insert(0, winner)
+    places = {node: place for place, node in enumerate(ordered, 1)}
     rows = [
-        _row(world, place, node, cycle, weights, raw, normalized, weighted, totals, tops, view)
-        for place, node in enumerate(shown, (pages["page"] - 1) * PAGE + 1)
+        _row(world, places[node], node, cycle, weights, raw, normalized, weighted, totals, tops, view) for node in shown
     ]
     return base | {
         "has": True,
         "columns": [
             {
                 "name": name,
-                "label": camel(_short(name) if name.endswith("Allocation") else name),
+                "head": head(
+                    view, "scores", name, camel(_short(name) if name.endswith("Allocation") else name), down=True
+                ),
                 "weight": weight,
                 "grey": index % GREYS + 1,
             }
             for index, (name, weight) in enumerate(weights.items())
         ],
+        "heads": {
+            "own": own(view, "scores", say("orders.best")),
+            "name": head(view, "scores", "name", [say("orders.name")]),
+            "zone": head(view, "scores", "zone", [say("orders.zone")]),
+            "total": head(view, "scores", "total", [say("orders.total")], down=True),
+        },
         "rows": rows,
         "span": len(weights) + (3 if totals else 1),
         "count": len(nodes),
@@ -64,9 +78,20 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "verdict": _verdict(cycle, ordered, totals),
         "seed": world.seed,
         "chart": _chart(shown, weights, weighted, totals) if totals else None,
-        **pages,
+        "pages": pages,
         "skipped": _skipped(cycle),
         "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
+    }
+
+
+def _orders(
+    world: World, weights: dict[str, int], table: dict[str, dict[str, int]], totals: dict[str, int]
+) -> Keys[str]:
+    return {
+        **{plugin: partial(_of, table, plugin) for plugin in weights},
+        "name": by_name,
+        "zone": lambda node: by_name(world.nodes[node].zone) if node in world.nodes else (),
+        "total": lambda node: totals.get(node, 0),
     }
 
 

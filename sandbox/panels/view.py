@@ -11,6 +11,11 @@ from sandbox.panels.model.moment import Moment
 
 LONGEST = 400
 SURROGATE = re.compile("[\ud800-\udfff]")
+MOST_LISTS = 16
+"""Lists of which a view holds the page, and as many of which it holds the order."""
+LONGEST_LISTS = 4000
+PAGE = re.compile(r"([\w./-]{1,400}):([1-9][0-9]{0,8})", re.ASCII)
+ORDER = re.compile(r"([\w./-]{1,400}):(-?[\w./]{1,100})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,8 @@ class View:
 
     ``group``: rows of the filter table by ``reason`` or ``node``; ``layout``: nodes as ``cards`` or ``tiles``.
     Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
+    ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
+    name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
     the scheduler that acted last.
     """
@@ -26,17 +33,30 @@ class View:
     pod: str = ""
     node: str = ""
     plugin: str = ""
-    page: int = 1
     cycle: int = 0
     group: str = ""
     layout: str = ""
     reasons: str = ""
     replica: str = ""
+    pages: tuple[tuple[str, str], ...] = ()
+    orders: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_mapping`` reads."""
-        return {**asdict(self), "at": "" if self.at is None else str(self.at)}
+        told = {"pages": _told(self.pages), "orders": _told(self.orders), "at": "" if self.at is None else str(self.at)}
+        return {**asdict(self), **told}
+
+    def page_of(self, name: str) -> int:
+        """0: nobody has turned the pages of this list."""
+        return int(dict(self.pages).get(name, 0))
+
+    def order_of(self, name: str) -> str:
+        return dict(self.orders).get(name, "")
+
+    def lists_of(self, panel: str) -> tuple[tuple[str, str], ...]:
+        """What it says of the lists of one panel."""
+        return tuple(item for item in (*self.pages, *self.orders) if item[0].partition(".")[0] == panel)
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> View:
@@ -45,14 +65,26 @@ class View:
             pod=_text(given.get("pod")),
             node=_text(given.get("node")),
             plugin=_text(given.get("plugin")),
-            page=max(1, _number(given.get("page"), 1)),
             cycle=max(0, _number(given.get("cycle"), 0)),
             group=_one_of(("reason", "node"), given.get("group")),
             layout=_one_of(("cards", "tiles"), given.get("layout")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
+            pages=_lists(PAGE, given.get("pages")),
+            orders=_lists(ORDER, given.get("orders")),
             at=Moment.read(_text(given.get("at"))),
         )
+
+
+def _lists(pattern: re.Pattern[str], value: object) -> tuple[tuple[str, str], ...]:
+    """``queues.activeQ:2 filter:3``; what is no such item is left out."""
+    usable = isinstance(value, str) and len(value) <= LONGEST_LISTS
+    found = [match.groups() for item in str(value).split()[-MOST_LISTS:] if (match := pattern.fullmatch(item))]
+    return tuple((name, said) for name, said in found) if usable else ()
+
+
+def _told(lists: tuple[tuple[str, str], ...]) -> str:
+    return " ".join(":".join(item) for item in lists)
 
 
 def _text(value: object) -> str:

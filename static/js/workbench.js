@@ -7,9 +7,11 @@ import { drawer } from './add.js';
 import { scores } from './charts.js';
 import { dialog } from './dialog.js';
 import { find, show } from './find.js';
+import { fold, settleFolds, unfold } from './fold.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { link, mark } from './links.js';
+import { put, settleTurn, turn } from './lists.js';
 import { address, copies, linkTo } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
@@ -73,9 +75,10 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 
 function update(detail) {
   const kept = remember();
-  quietly(() => put(detail.message));
+  quietly(() => place(detail.message));
   const news = settle();
   restore(kept);
+  settleTurn();
   if (news) lookAtNow();
   settleKnob();
   travel(kept);
@@ -83,7 +86,7 @@ function update(detail) {
 }
 
 /** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
-function put(html) {
+function place(html) {
   const made = document.createElement('template');
   made.innerHTML = html;
   for (const panel of [...made.content.children]) {
@@ -173,6 +176,7 @@ function settle() {
   disable('do-forward', Number(clock.head) >= Number(clock.length));
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
+  settleFolds();
   mark(view, pins);
   drawChart();
   return news;
@@ -222,7 +226,6 @@ function stays(tab) {
 }
 
 function openTab(tab) {
-  if (view.tab !== tab) view.page = 1;
   view.tab = tab;
   bench.dataset.tab = tab;
   bench.classList.toggle('is-tall', 'tall' in tabs.get(tab).dataset && byId('panel-sentence').dataset.cycle !== '0');
@@ -246,6 +249,7 @@ function openGroup(group) {
 
 function personOpens(tab) {
   pinnedIn = byId('panel-sentence').dataset.cycle;
+  unfold('decision');
   openTab(tab);
   centreTab();
 }
@@ -261,7 +265,7 @@ function choose(changes) {
 /** Show another moment, '' for the present. */
 function look(moment) {
   const at = moment === byId('panel-timeline').dataset.present ? '' : moment;
-  if (at !== view.at || view.cycle) choose({ at, cycle: 0, page: 1 });
+  if (at !== view.at || view.cycle) choose({ at, cycle: 0 });
 }
 
 function showPane(name) {
@@ -281,10 +285,12 @@ const CLICKS = [
   ['[data-goto-tab]', (el) => goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
-  ['[data-group]', (el) => choose({ group: el.dataset.group, page: 1 })],
+  ['[data-group]', (el) => choose({ group: el.dataset.group })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
-  ['[data-page]', (el) => choose({ page: Number(el.dataset.page) || 1 })],
+  ['[data-fold]', fold],
+  ['[data-page]', (el) => { turn(el.dataset.list); choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) }); }],
+  ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
   ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
   ['i[data-at]', (el) => look(el.dataset.at)],
   ['button[data-cycle]', chooseCycle],
@@ -306,7 +312,7 @@ function goTo(tab) {
 function chooseCycle(el) {
   const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
   pinnedIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
-  choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), page: 1, ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
+  choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
 function chooseCell(el, node, plugin) {
@@ -332,7 +338,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
-  present: () => choose({ cycle: 0, at: '', pod: '', plugin: '', page: 1 }),
+  present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset),

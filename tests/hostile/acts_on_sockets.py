@@ -62,8 +62,8 @@ async def silent_lines(stranger: Stranger) -> None:
         line.reader._transport.pause_reading()  # type: ignore[attr-defined]
     for turn in range(600):
         for line in lines:
-            shape, page = ("cards", "tiles")[turn % 2], turn % 5
-            line.say({"open": f"{ALWAYS} filter", "tab": "filter", "layout": shape, "page": page, "node": f"n{turn}"})
+            shape, pages = ("cards", "tiles")[turn % 2], f"filter:{turn % 5 + 1} queues.activeQ:{turn % 7 + 1}"
+            line.say({"open": f"{ALWAYS} filter", "tab": "filter", "layout": shape, "pages": pages, "node": f"n{turn}"})
         await asyncio.sleep(0.05)
 
 
@@ -119,7 +119,7 @@ async def odd_frames(stranger: Stranger) -> None:
         (0x82, b"\x00" * 1000),
         (TEXT, b"\xff\xfe"),
         (TEXT, b"[" * 8000),
-        (TEXT, json.dumps({"open": ["x"], "page": 10**30, "node": {"a": []}}).encode()),
+        (TEXT, json.dumps({"open": ["x"], "pages": 10**30, "node": {"a": []}}).encode()),
         (0x89, b"x" * 200),
         (0x8F, b""),
     ):

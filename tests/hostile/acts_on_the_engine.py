@@ -197,7 +197,7 @@ async def reads(stranger: Stranger) -> None:
         "/",
         base,
         f"{base}panel/cluster/",
-        f"{base}panel/filter/?page=2",
+        f"{base}panel/filter/?pages=filter:2",
         f"{base}metrics",
         "/nothing/",
         "/compare/",

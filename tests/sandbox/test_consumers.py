@@ -258,7 +258,7 @@ async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any
         at_work = [asyncio.ensure_future(asyncio.to_thread(burst, steps)) for steps in bursts]
         for look in range(8):
             for socket in entered:
-                await socket.send_to(text_data=json.dumps({"open": "toolbar", "page": look}))
+                await socket.send_to(text_data=json.dumps({"open": "toolbar", "pages": f"queues.activeQ:{look + 1}"}))
             await asyncio.sleep(0.01)
         await asyncio.gather(*at_work)
         for socket in entered:

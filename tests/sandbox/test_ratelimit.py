@@ -209,6 +209,6 @@ async def test_a_socket_that_talks_too_much_is_closed(visitor: Any) -> None:
         line = socket(visitor)
         await line.connect()
         for page in range(5):
-            await line.send_to(text_data=json.dumps({"open": "", "page": page}))
+            await line.send_to(text_data=json.dumps({"open": "", "pages": f"filter:{page}"}))
         assert await closed_with(line) == TOO_OFTEN
         await line.wait()

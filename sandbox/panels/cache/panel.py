@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sandbox.panels.drawing.blocks import block
+from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -14,9 +15,11 @@ from sandbox.panels.words.amounts import SECOND
 from sandbox.panels.words.phrases import camel, plural, zone_title
 from sandbox.panels.words.say import say
 
-MOST = 24
-"""Most NodeInfos drawn in a list."""
+FEW, PAGE = 24, 120
+"""NodeInfos of a list at first, and on one page when somebody asks for all."""
 
+ROUNDS = 12
+"""Rounds of the nodeTree that are written out as an example."""
 TTLS = (0, 1, 5, 30)
 """Seconds after which assumed pods may expire; 30 were the default until v1.22."""
 NODE_INFO_LIST = "nodeInfoList"
@@ -41,18 +44,18 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cache = world.cache
     taken = cycle.snapshot if cycle and cycle.snapshot else cache.snapshot
     assumed = [pod for pod in world.pods.values() if pod.state == "assumed"]
-    tree = _tree(world)
+    recency_pages = pager(len(cache.infos), view, "cache.recency", PAGE, few=FEW)
     base = {
         "has": bool(cache.infos or taken),
-        "tree": tree,
-        "order_text": ", ".join(" ".join(group) for group in _rounds(cache)[:12]),
+        "tree": _tree(world, view),
+        "order_text": _order_text(_rounds(cache)),
         "assumed": [block(pod) for pod in assumed],
         "assumed_count": len(assumed),
         "dump": _dump(world, view.replica),
         "ttls": _ttls(world.assumed_ttl_us),
-        "recency": _recency(cache),
+        "recency": _recency(cache, recency_pages),
         "mark_last": cache.snapshot.generation if cache.snapshot and cache.newer() == len(cache.infos) else 0,
-        "recency_more": max(0, len(cache.infos) - MOST),
+        "recency_pages": recency_pages,
         "note": _note(cache),
         "taken": None,
     }
@@ -65,7 +68,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "cycle": taken.cycle,
             "verb": say("cache.saw") if seen_by is None or seen_by.outcome else say("cache.sees"),
         },
-        "lists": [_list(world, seen_by, name, key, taken.rebuilt) for name, key in LISTS],
+        "lists": [_list(world, view, seen_by, name, key, taken.rebuilt) for name, key in LISTS],
     }
 
 
@@ -100,13 +103,13 @@ def _note(cache: CacheState) -> str:
     return say("cache.stopped-at-the-head")
 
 
-def _recency(cache: CacheState) -> list[dict[str, Any]]:
+def _recency(cache: CacheState, pages: Pager) -> list[dict[str, Any]]:
     """The live list, with the mark of the last snapshot's generation on it."""
     taken = cache.snapshot
     listed = cache.recent()
     newer = cache.newer() if taken else 0
     cards: list[dict[str, Any]] = []
-    for index, info in enumerate(listed[:MOST]):
+    for index, info in enumerate(on_page(listed, pages), pages.start):
         cloned = taken is not None and index >= newer and info.name in taken.cloned
         stop = taken is not None and info.name == taken.stopped_at and index >= newer and bool(taken.cloned)
         tags = (
@@ -144,10 +147,16 @@ def _rounds(cache: CacheState) -> list[list[str]]:
     return rounds
 
 
-def _tree(world: World) -> dict[str, Any]:
+def _order_text(rounds: list[list[str]]) -> str:
+    text = ", ".join(" ".join(group) for group in rounds[:ROUNDS])
+    return f"{text} …" if len(rounds) > ROUNDS else text
+
+
+def _tree(world: World, view: View) -> dict[str, Any]:
     """Rows are zones, columns are rounds; an arrow leads from each place to the next."""
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     rounds = max((len(names) for _, names in world.cache.zones), default=0)
+    pages = pager(rounds, view, "cache.tree", FEW)
     zones = []
     for key, names in world.cache.zones:
         cells = [
@@ -157,24 +166,19 @@ def _tree(world: World) -> dict[str, Any]:
                 "first": places.get(name) == 1,
                 "last": places.get(name) == len(world.cache.order),
             }
-            for name in names[:MOST]
+            for name in on_page(names, pages)
         ]
-        zones.append(
-            {
-                "title": zone_title(key),
-                "count": plural(len(names), "node"),
-                "cells": cells,
-                "more": max(0, len(names) - MOST),
-            }
-        )
+        zones.append({"title": zone_title(key), "count": plural(len(names), "node"), "cells": cells})
     ghosts = [info.name for info in world.cache.infos.values() if info.ghost]
-    return {"zones": zones, "rounds": range(1, min(rounds, MOST) + 1), "ghosts": ghosts}
+    return {"zones": zones, "rounds": range(pages.start + 1, pages.stop + 1), "pages": pages, "ghosts": ghosts}
 
 
-def _list(world: World, cycle: Cycle | None, name: str, key: str, rebuilt: tuple[str, ...]) -> dict[str, Any]:
+def _list(
+    world: World, view: View, cycle: Cycle | None, name: str, key: str, rebuilt: tuple[str, ...]
+) -> dict[str, Any]:
     lists = cycle.lists if cycle is not None else world.cache.lists
     members: tuple[str, ...] = getattr(lists, HOLDS[name])
-    shown = members[:MOST]
+    pages = pager(len(members), view, f"cache.{HOLDS[name]}", PAGE, few=FEW)
     before = world.by_number.get(cycle.before) if cycle else None
     same = before is not None and getattr(before.lists, HOLDS[name]) == members
     rebuilding = say("cache.rebuilt-the-same") if same else say("cache.rebuilt")
@@ -185,9 +189,9 @@ def _list(world: World, cycle: Cycle | None, name: str, key: str, rebuilt: tuple
         "rebuilt": name in rebuilt,
         "note": rebuilding if name in rebuilt else say("cache.kept"),
         "other": name == NODE_INFO_LIST and lists is world.cache.lists and _other_order(world.cache),
-        "more": max(0, len(members) - MOST),
+        "pages": pages,
         "of_claims": name == "usedPVCSet",
-        "members": shown,
+        "members": on_page(members, pages),
     }
 
 

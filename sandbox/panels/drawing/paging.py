@@ -1,26 +1,57 @@
-"""Long lists, page by page."""
+"""Long lists: each page by page, or its first few until somebody asks for the others. What is not shown is not made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
+
+from sandbox.panels.view import View
 
 Item = TypeVar("Item")
 
 
-def pager(count: int, size: int, wanted: int) -> dict[str, int]:
-    """What ``fragments/pager.html`` shows: ``page`` (the last one when there is no such page as ``wanted``), ``pages``,
-    and the numbers of the pages before and after it, 0 = none.
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """What ``fragments/pager.html`` draws.
+
+    ``page`` is 0 while only the first few are shown; ``few`` is 0 for a list that always has pages.
     """
+
+    name: str
+    count: int
+    size: int
+    few: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.count // self.size))
+
+    @property
+    def start(self) -> int:
+        return max(0, self.page - 1) * self.size
+
+    @property
+    def stop(self) -> int:
+        return min(self.count, self.start + (self.size if self.page else self.few))
+
+    @property
+    def more(self) -> int:
+        return self.count - self.stop
+
+    @property
+    def last(self) -> bool:
+        """Nothing comes after what is shown."""
+        return not self.more
+
+
+def pager(count: int, view: View, name: str, size: int, few: int = 0) -> Pager:
+    """The page of a list that the view asks for; the last one when there is no such page."""
     pages = max(1, -(-count // size))
-    page = min(wanted, pages)
-    return {
-        "page": page,
-        "pages": pages,
-        "previous": page - 1 if page > 1 else 0,
-        "following": page + 1 if page < pages else 0,
-    }
+    wanted = view.page_of(name) if count > few else 0
+    return Pager(name, count, size, few, min(wanted, pages) if few else min(max(wanted, 1), pages))
 
 
-def on_page(items: Sequence[Item], size: int, page: int) -> Sequence[Item]:
-    return items[(page - 1) * size : page * size]
+def on_page(items: Sequence[Item], pager: Pager) -> Sequence[Item]:
+    return items[pager.start : pager.stop]

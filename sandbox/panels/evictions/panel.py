@@ -20,19 +20,22 @@ def stats(world: World, view: View) -> dict[str, Any]:
     log, budgets = world.evictions, Budgets(world)
     requests, planned = list(reversed(log.requests.values())), plans(world)
     drains = sorted(log.drains.values(), key=lambda drain: (drain.over, -drain.started_us))
-    pages = pager(max(len(requests), len(planned)), PAGE, view.page)
+    request_pages = pager(len(requests), view, "evictions.requests", PAGE)
+    drain_pages = pager(len(drains), view, "evictions.drains", MOST_DRAINS)
+    plan_pages = pager(len(planned), view, "evictions.plans", PAGE)
     chosen, node = world.pods.get(view.pod), world.nodes.get(view.node)
     return {
         "empty": not (requests or drains or planned),
-        "requests": [row(world, budgets, request) for request in on_page(requests, PAGE, pages["page"])],
+        "requests": [row(world, budgets, request) for request in on_page(requests, request_pages)],
         "request_count": len(requests),
         "stuck_count": sum(stuck(world, budgets, request) for request in log.open.values()),
-        "drains": [drain_row(world, drain) for drain in drains[:MOST_DRAINS]],
+        "drains": [drain_row(world, drain, view) for drain in on_page(drains, drain_pages)],
         "drain_count": len(drains),
-        "drains_more": max(0, len(drains) - MOST_DRAINS),
-        "plans": [plan_row(world, plan) for plan in on_page(planned, PAGE, pages["page"])],
+        "plans": [plan_row(world, plan) for plan in on_page(planned, plan_pages)],
         "plan_counts": counted(planned),
         "pod": {"key": chosen.key, "name": short_name(chosen.key)} if chosen and chosen.node else None,
         "node": node.name if node and not node.ghost and not draining(world, node.name) else "",
-        **pages,
+        "request_pages": request_pages,
+        "drain_pages": drain_pages,
+        "plan_pages": plan_pages,
     }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sandbox.panels.drawing.blocks import Block, gone_block
 from sandbox.panels.drawing.blocks import block as pod_block
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.model.eviction_log import Drain, Plan
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, left, share, short_name
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
 
-MOST_PODS = 20
+MOST_PODS, PAGE = 20, 100
 DRAINS = {
     "started": ("ring", "evictions.drain-started"),
     "waiting": ("ring", "evictions.drain-waits"),
@@ -42,7 +45,7 @@ def draining(world: World, node: str) -> bool:
     return drain is not None and not drain.over
 
 
-def drain_row(world: World, drain: Drain) -> dict[str, Any]:
+def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
     sign, state = DRAINS[drain.what]
     leaving = [] if drain.over else _leaving(world, drain)
     node = world.nodes.get(drain.node)
@@ -58,9 +61,16 @@ def drain_row(world: World, drain: Drain) -> dict[str, Any]:
         "ended": clock(drain.at_us) if drain.over else "",
         "rounds": plural(drain.rounds, "round"),
         "lists": [
-            _list(world, say("evictions.refused"), "fell", refused),
-            _list(world, say("evictions.on-the-way-out"), "", leaving),
-            _of_daemon_sets(world, drain),
+            _list(world, view, f"refused/{drain.node}", say("evictions.refused"), refused, sign="fell"),
+            _list(world, view, f"leaving/{drain.node}", say("evictions.on-the-way-out"), leaving),
+            _list(
+                world,
+                view,
+                f"kept/{drain.node}",
+                say("evictions.stay"),
+                drain.kept,
+                note=say("evictions.of-daemon-sets"),
+            ),
         ],
         "evicted": len(drain.evicted),
         "over": drain.over,
@@ -88,22 +98,18 @@ def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:
     return max(0, last - world.clock_us), last - since
 
 
-def _list(world: World, title: str, sign: str, keys: list[str]) -> dict[str, Any]:
-    """Pods of a drain; only the first of them are named."""
-    more = len(keys) - MOST_PODS
+def _list(
+    world: World, view: View, name: str, title: str, keys: Sequence[str], sign: str = "", note: str = ""
+) -> dict[str, Any]:
+    """Pods of a drain; only the first of them are named until somebody asks for all."""
+    pages = pager(len(keys), view, f"evictions.{name}", PAGE, few=MOST_PODS)
     return {
         "title": title,
         "sign": sign,
-        "pods": [_named(world, key) for key in keys[:MOST_PODS]],
-        "note": say("evictions.more", count=more) if more > 0 else "",
+        "pods": [_named(world, key) for key in on_page(keys, pages)],
+        "pages": pages,
+        "note": note,
     }
-
-
-def _of_daemon_sets(world: World, drain: Drain) -> dict[str, Any]:
-    """Pods that a drain leaves where they are."""
-    more = len(drain.kept) - MOST_PODS
-    note = say("evictions.more-of-daemon-sets", count=more) if more > 0 else say("evictions.of-daemon-sets")
-    return {**_list(world, say("evictions.stay"), "", list(drain.kept)), "note": note}
 
 
 def _named(world: World, key: str) -> dict[str, str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from sandbox.panels.drawing import shapes
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
 from sandbox.panels.model.state import Cycle
@@ -14,7 +16,8 @@ from sandbox.panels.view import View
 from sandbox.panels.words.phrases import helps, zone_title
 from sandbox.panels.words.say import say
 
-MOST_TOKENS = 2
+FEW_NODES, FEW_ZONES, PAGE = 2, 4, 100
+"""How many of a group are named at first, and on one page when somebody asks for all."""
 ENDS = {
     "ok": "filter.goes-on-to-score",
     "also": "filter.not-reported",
@@ -76,8 +79,11 @@ def _row(
         zone = zone_of.get(node, zone_title(""))
         zones[zone] = zones.get(zone, 0) + 1
     opened = group.kind in ("no", "also") and view.plugin == group.plugin and view.node in group.nodes
+    name = f"{group.kind}.{crc32(f'{group.plugin} {group.reasons}'.encode())}"
+    pages = pager(len(group.nodes), view, f"filter.{name}", PAGE, few=FEW_NODES)
+    zone_pages = pager(len(zones), view, f"filter.zones.{name}", PAGE, few=FEW_ZONES)
     first = [view.node] if opened else []
-    shown = [*first, *(node for node in group.nodes if node not in first)][:MOST_TOKENS]
+    shown = on_page([*first, *(node for node in group.nodes if node not in first)], pages)
     strip = {"ok": "m-ok", "no": "m", "also": "m-also", "spare": "m-ok", "out": "m-out"}[group.kind]
     return {
         "kind": group.kind,
@@ -85,9 +91,10 @@ def _row(
         "reason": group.reasons,
         "plugin": group.plugin,
         "strip": shapes.strip([places[node] for node in group.nodes if node in places], len(places), strip),
-        "zones": list(zones.items())[:4],
+        "zones": on_page(list(zones.items()), zone_pages),
+        "zone_pages": zone_pages,
         "tokens": [{"node": node, "opened": opened and node == view.node} for node in shown],
-        "more": len(group.nodes) - len(shown),
+        "pages": pages,
         "nodes": " ".join(group.nodes),
         "code": group.code,
         "helps": say(ENDS[group.kind]) if group.kind in ENDS else helps(group.code),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from sandbox.panels.drawing.ordering import DOWN, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
@@ -21,6 +23,8 @@ PAGE = 100
 GROUPED_ABOVE = 40
 FEW = 12
 """Up to so many nodes there is nothing to group, and the node order can be read off the cards."""
+VERDICTS = {"Unschedulable": 1, "UnschedulableAndUnresolvable": 2}
+"""Code of a refusal → its place among the verdicts, behind the nodes that fit."""
 
 SHORTER = {
     "NodeUnschedulable": "NodeUnsched.",
@@ -49,7 +53,11 @@ def stats(world: World, view: View) -> dict[str, Any]:
     table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
     columns = [
-        {"name": name, "label": camel(SHORTER.get(name, name)), "skipped": name in table.skipped}
+        {
+            "name": name,
+            "skipped": name in table.skipped,
+            "head": head(view, "filter", name, camel(SHORTER.get(name, name))),
+        }
         for name in table.plugins
     ]
     shown = {"groups": groups(world, cycle, search, view)} if grouped else _rows(world, cycle, search, view)
@@ -117,29 +125,56 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
 
 def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
     table = search.table
-    pages = pager(len(table.rows), PAGE, view.page)
-    page = pages["page"]
+    pages = pager(len(table.rows), view, "filter", PAGE)
     places = {name: place for place, name in enumerate(cycle.order or world.cache.order, 1)}
     maker = _Rows(world, cycle, search, view)
-    rows = [
-        maker.row(row, places.get(row[0], 0), index == 0 and page == 1)
-        for index, row in enumerate(on_page(table.rows, PAGE, page))
-    ]
+    start = table.rows[0][0] if table.rows else ""
+    told = ordered(table.rows, view, "filter", _orders(world, table.plugins))
+    rows = [maker.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(told, pages)]
     left = search.unvisited
     ghosts = [node for node in world.nodes.values() if node.ghost]
-    last = not pages["following"]
+    unvisited = pager(len(left), view, "filter.unvisited", PAGE, few=FEW)
     return {
         "rows": rows,
-        **pages,
-        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in left[:FEW]] if last else [],
-        "unvisited_more": max(0, len(left) - FEW) if last else 0,
+        "heads": _heads(view),
+        "pages": pages,
+        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in on_page(left, unvisited)]
+        if pages.last
+        else [],
+        "unvisited_pages": unvisited if pages.last else None,
         "unvisited_why": say("sampling.not-visited", why=why_unvisited(search)),
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
         ]
-        if last
+        if pages.last
         else [],
     }
+
+
+def _heads(view: View) -> dict[str, Any]:
+    return {
+        "own": own(view, "filter", say("orders.visiting")),
+        "name": head(view, "filter", "name", [say("orders.name")]),
+        "zone": head(view, "filter", "zone", [say("orders.zone")]),
+        "verdict": head(view, "filter", "verdict", [say("orders.verdict")]),
+    }
+
+
+def _orders(world: World, plugins: tuple[str, ...]) -> Keys[Row]:
+    """A plugin's column puts the nodes on top that it refuses, and those last that it was not asked about."""
+    numbers = {plugin: number for number, plugin in enumerate(plugins)}
+    return {
+        **{plugin: partial(_asked, numbers, number) for plugin, number in numbers.items()},
+        "name": lambda row: by_name(row[0]),
+        "zone": lambda row: by_name(world.nodes[row[0]].zone) if row[0] in world.nodes else (),
+        "verdict": lambda row: VERDICTS.get(row[2], len(VERDICTS)) if row[1] else 0,
+    }
+
+
+def _asked(numbers: dict[str, int], number: int, row: Row) -> int:
+    """0 = the plugin of this number refuses the node, 1 = it passes, 2 = an earlier one has refused it."""
+    failed = numbers.get(row[1], len(numbers))
+    return 0 if failed == number else 1 + (failed < number)
 
 
 class _Rows:
@@ -151,12 +186,14 @@ class _Rows:
         self.skipped = frozenset(search.table.skipped)
         self.briefs = Briefs(world, cycle)
         self.also = dict(search.table.also) if view.reasons else {}
+        self.by_zone = view.order_of("filter").removeprefix(DOWN) == "zone"
 
     def row(self, row: Row, place: int, first: bool) -> dict[str, Any]:
         node = row[0]
         opened = node == self.view.node and self.view.plugin in self.plugins
         return {
             "node": node,
+            "zone": self.world.nodes[node].zone if self.by_zone and node in self.world.nodes else "",
             "place": place,
             "first": first,
             "cells": self._cells(row),

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 from sandbox.panels.drawing.blocks import block
+from sandbox.panels.drawing.ordering import head, ordered, own
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
@@ -23,7 +25,8 @@ from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text, zone_titl
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Pod
 
-MOST = 12
+FEW, PAGE = 12, 60
+"""Of each list at first, and on one page when somebody asks for all."""
 LANES = {
     "inFlight": "inspector.being-scheduled",
     "unschedulablePods": "inspector.unschedulable",
@@ -35,13 +38,13 @@ ENDED = {"Succeeded": "inspector.succeeded", "Failed": "inspector.failed"}
 
 def stats(world: World, view: View) -> dict[str, Any]:
     if view.node and view.node in world.nodes:
-        return _node(world, world.nodes[view.node], world.cycle_in_view(view.cycle))
+        return _node(world, world.nodes[view.node], view)
     cycle = world.cycle_in_view(view.cycle)
     key = view.pod or (cycle.pod if cycle and not untouched(world) else "")
     if key in world.pods:
         return _pod(world, world.pods[key], view)
     if view.pod and view.pod in world.attempts:
-        return {"kind": "gone", "name": short_name(view.pod), "attempts": _attempts(world, view.pod, view.cycle)}
+        return {"kind": "gone", "name": short_name(view.pod), **_attempts(world, view.pod, view)}
     return {
         "kind": "none",
         "nodes": plural(len(world.nodes), "node"),
@@ -71,27 +74,14 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
         **of_pod(world, pod),
         "here": why_here(world, pod, cycle),
-        "not_there": why_not(world, cycle),
+        **why_not(world, cycle, view),
         "cycle": cycle.number if cycle else 0,
-        "attempts": _attempts(world, pod.key, view.cycle),
+        **_attempts(world, pod.key, view),
         "message": _message(pod, cycle),
-        "events": [
-            {
-                "at": clock(recorded.at_us),
-                "reason": recorded.event.reason,
-                "message": recorded.event.message,
-                "warning": recorded.event.type == "Warning",
-                "times": recorded.count,
-            }
-            for recorded in reversed(world.kube_events)
-            if recorded.event.regarding == pod.key and recorded.event.regarding_kind == "Pod"
-        ][:MOST],
-        "hints": [
-            {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
-            for hint in reversed(world.hints.get(pod.key, [])[-MOST:])
-        ],
+        **_events(world, pod.key, view),
+        **_hints(world, pod.key, view),
         "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
-        "moves": [_move(world, queued) for queued in world.moves.get(pod.key, [])[-MOST:]],
+        **_moves(world, pod.key, view),
     }
 
 
@@ -104,6 +94,42 @@ def _telling(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
     """The attempt that put the pod where it is, though another scheduler may have tried later; else the last one."""
     bound = (cycle for cycle in reversed(attempts) if cycle.outcome == "bound" and cycle.node == pod.node)
     return next(bound, attempts[-1] if attempts else None)
+
+
+def _events(world: World, key: str, view: View) -> dict[str, Any]:
+    found = [
+        recorded
+        for recorded in reversed(world.kube_events)
+        if recorded.event.regarding == key and recorded.event.regarding_kind == "Pod"
+    ]
+    pages = pager(len(found), view, "inspector.events", PAGE, few=FEW)
+    rows = [
+        {
+            "at": clock(recorded.at_us),
+            "reason": recorded.event.reason,
+            "message": recorded.event.message,
+            "warning": recorded.event.type == "Warning",
+            "times": recorded.count,
+        }
+        for recorded in on_page(found, pages)
+    ]
+    return {"events": rows, "event_pages": pages}
+
+
+def _hints(world: World, key: str, view: View) -> dict[str, Any]:
+    found = world.hints.get(key, [])[::-1]
+    pages = pager(len(found), view, "inspector.hints", PAGE, few=FEW)
+    rows = [
+        {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
+        for hint in on_page(found, pages)
+    ]
+    return {"hints": rows, "hint_pages": pages}
+
+
+def _moves(world: World, key: str, view: View) -> dict[str, Any]:
+    found = world.moves.get(key, [])[::-1]
+    pages = pager(len(found), view, "inspector.moves", PAGE, few=FEW)
+    return {"moves": [_move(world, queued) for queued in on_page(found, pages)], "move_pages": pages}
 
 
 def _move(world: World, queued: Queued) -> dict[str, Any]:
@@ -154,8 +180,11 @@ def _ended(pod: Pod) -> str:
     return say("inspector.ended-because", state=state, reason=reason) if reason else state
 
 
-def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
-    return [
+def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
+    name = "inspector.attempts"
+    found = ordered(world.attempts.get(key, [])[::-1], view, name, {"oldest": lambda cycle: cycle.number})
+    pages = pager(len(found), view, name, PAGE, few=FEW)
+    rows = [
         {
             "number": cycle.attempt,
             "cycle": cycle.number,
@@ -164,10 +193,12 @@ def _attempts(world: World, key: str, chosen: int) -> list[dict[str, Any]]:
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
             "what": _what(cycle),
-            "chosen": cycle.number == chosen,
+            "chosen": cycle.number == view.cycle,
         }
-        for cycle in world.attempts.get(key, [])[-MOST:]
+        for cycle in on_page(found, pages)
     ]
+    heads = own(view, name, say("orders.newest")), head(view, name, "oldest", [say("orders.oldest")])
+    return {"attempts": rows, "attempt_pages": pages, "attempt_heads": heads if len(found) > 1 else ()}
 
 
 def _what(cycle: Cycle) -> str:
@@ -184,11 +215,14 @@ def _message(pod: PodState, cycle: Cycle | None) -> str:
     return str(said) if said else cycle.message if cycle and cycle.outcome != "bound" else ""
 
 
-def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
+def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
+    cycle = world.cycle_in_view(view.cycle)
     used = world.used(node.name)
     info = world.cache.infos.get(node.name)
     word = words_for(world, cycle).get(node.name)
     refused_by = word.plugin if word else ""
+    images = [item for item in node.node.images if item[0]]
+    image_pages = pager(len(images), view, "inspector.images", PAGE, few=FEW)
     shown_resources = [
         name for name in node.allocatable if name in ("cpu", "memory", "pods", "ephemeral-storage") or "/" in name
     ]
@@ -199,7 +233,7 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         "name": node.name,
         "zone": node.zone or zone_title(""),
         "generation": info.generation if info else 0,
-        "node_info": node_info(world, node.name),
+        "node_info": node_info(world, node.name, view),
         "ghost": node.ghost,
         "cordoned": node.node.unschedulable,
         **of_node(world, node),
@@ -215,9 +249,8 @@ def _node(world: World, node: NodeState, cycle: Cycle | None) -> dict[str, Any]:
         ],
         "taints": [{"text": taint_text(taint), "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
         "labels": sorted(node.node.labels.items()),
-        "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in node.node.images if names][
-            :MOST
-        ],
+        "images": [f"{held[0].rpartition('/')[2]}, {memory(size)}" for held, size in on_page(images, image_pages)],
+        "image_pages": image_pages,
         "pods": [block(pod) for pod in sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)],
         "pod_count": len(world.pods_of(node.name)),
         "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],

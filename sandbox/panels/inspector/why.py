@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter, explain_score
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from sandbox.panels.words.phrases import helps, listed
 from sandbox.panels.words.say import say
 
-MOST = 12
+FEW, PAGE = 12, 60
 
 
 def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
@@ -53,10 +55,10 @@ def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
     return {"edge": edge, "plugin": by, "says": explain_score(world, cycle, winner, by).sentence}
 
 
-def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
+def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
     """Nodes grouped by what they said; ``says`` explains the first one's refusal."""
     if cycle is None or cycle.filter is None:
-        return []
+        return {"not_there": []}
     briefs = Briefs(world, cycle)
     groups: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     words: dict[tuple[str, tuple[str, ...], str], str] = {}
@@ -66,7 +68,8 @@ def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
             groups.setdefault((plugin, reasons, code), []).append(node)
             words.setdefault((plugin, reasons, code), briefs.of(row))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    return [
+    pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)
+    rows = [
         {
             "short": words[plugin, reasons, code],
             "why": "; ".join(reasons),
@@ -76,5 +79,6 @@ def why_not(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
             "first": nodes[0],
             "helps": helps(code),
         }
-        for (plugin, reasons, code), nodes in ordered[:MOST]
+        for (plugin, reasons, code), nodes in on_page(ordered, pages)
     ]
+    return {"not_there": rows, "not_there_pages": pages}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.leader.leases import draw
 from sandbox.panels.model.election import KINDS, ElectionLog, Replica
 from sandbox.panels.model.world import World
@@ -14,13 +15,14 @@ from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
-MOST_TOLD = 6
+FEW_TOLD, MOST_TOLD = 6, 40
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     log = world.election
     if log.configured is None or (len(log.replicas) < 2 and not log.elects):
         return {"empty": True, **form(world)}
+    pages = pager(len(log.told), view, "leader.told", MOST_TOLD, few=FEW_TOLD)
     rows = [_row(log, name, replica, world.clock_us) for name, replica in log.replicas.items()]
     return {
         "empty": False,
@@ -29,7 +31,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "alarm": alarm(log, world.clock_us),
         "rows": rows,
         "lock": _lock(log, world.clock_us),
-        "told": [{"at": clock(at_us), "text": text} for at_us, text in list(reversed(log.told))[:MOST_TOLD]],
+        "told": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.told)), pages)],
+        "told_pages": pages,
         "line": draw(log, world.clock_us),
         **form(world),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.metrics.series import MOST_LINES, Line, Series, series_of
 from sandbox.panels.metrics.usage import Usage, Value
 from sandbox.panels.model.world import World
@@ -15,7 +16,7 @@ from sandbox.panels.words.say import say
 from scheduler_engine.trace.counters import QUEUES, Histogram
 
 MOST = 8
-"""Lines per chart: as many as can be told apart. The other ones are a number."""
+"""Lines per chart: as many as can be told apart. The other ones are on the next page."""
 
 LOOKS = tuple(f"l{number}" for number in range(1, MOST + 1))
 MEANING = {"scheduled": "ok", "unschedulable": "no", "error": "err"}
@@ -44,12 +45,12 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if not series.lines:
         return {"has": False, "charts": [], "data": None}
     charts = [
-        _pending(series),
-        *(_incoming(series, queue) for queue in LANES),
-        _attempts(series),
+        _pending(series, view),
+        *(_incoming(series, queue, view) for queue in LANES),
+        _attempts(series, view),
         _per_pod(series.counters.attempts_per_pod),
-        _preemption(series),
-        *(_usage(series, resource, scope) for scope in ("zone", "node") for resource in ("cpu", "memory")),
+        _preemption(series, view),
+        *(_usage(series, resource, scope, view) for scope in ("zone", "node") for resource in ("cpu", "memory")),
     ]
     end = {"end": world.clock_us / SECOND}
     data = {chart["id"]: chart.pop("drawn") | end for chart in charts}
@@ -65,43 +66,43 @@ def stats(world: World, view: View) -> dict[str, Any]:
 # --- the charts -------------------------------------------------------------------------------------------------------
 
 
-def _pending(series: Series) -> dict[str, Any]:
+def _pending(series: Series, view: View) -> dict[str, Any]:
     lines = series.of("pending")
     notes = {queue: say(key) if key else "" for queue, key in NOTES.items()}
     found = [(queue, notes[queue], lines[queue]) for queue in QUEUES if queue in lines]
-    return _chart("pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), found)
+    return _chart(view, "pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), found)
 
 
-def _incoming(series: Series, queue: str) -> dict[str, Any]:
+def _incoming(series: Series, queue: str, view: View) -> dict[str, Any]:
     lines = {event: line for (into, event), line in series.of("incoming").items() if into == queue}
     found = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
     title, note = say(LANES[queue]), say("metrics.by-event")
-    return _counted(f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, found)
+    return _counted(view, f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, found)
 
 
-def _attempts(series: Series) -> dict[str, Any]:
+def _attempts(series: Series, view: View) -> dict[str, Any]:
     lines = series.of("attempts")
     several = len({profile for _, profile in lines}) > 1
     found = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
     looks = [MEANING[label] for label, _, _ in found] if not several else LOOKS
     title, note = say("metrics.attempts"), say("metrics.by-result")
-    return _counted("attempts", title, "scheduler_schedule_attempts_total", note, found, looks)
+    return _counted(view, "attempts", title, "scheduler_schedule_attempts_total", note, found, looks)
 
 
-def _preemption(series: Series) -> dict[str, Any]:
+def _preemption(series: Series, view: View) -> dict[str, Any]:
     found = [(say(PREEMPTION[label]), "", line) for label, line in series.of("preemption").items()]
     metric = "scheduler_preemption_attempts_total, …_victims"
-    return _counted("preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), found)
+    return _counted(view, "preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), found)
 
 
-def _usage(series: Series, resource: str, scope: str) -> dict[str, Any]:
+def _usage(series: Series, resource: str, scope: str, view: View) -> dict[str, Any]:
     present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
     present.sort(key=lambda item: -(item[1].last or 0))
     found = [(name or zone_title(""), _room(series.usage, resource, scope, name), line) for name, line in present]
     zones = [zone for zone, of in series.usage.zones if of == resource]
     known = len(series.usage.nodes if scope == "node" else zones)
-    chart = _chart(f"{resource}-{scope}", say(SHARES[resource, scope]), "", _requested(known), found, unit="%")
-    return chart | {"more": max(0, known - len(chart["rows"]))}
+    title = say(SHARES[resource, scope])
+    return _chart(view, f"{resource}-{scope}", title, "", _requested(known), found, unit="%")
 
 
 def _requested(known: int) -> str:
@@ -142,10 +143,11 @@ def _per_pod(histogram: Histogram) -> dict[str, Any]:
 
 def _frame(name: str, title: str, metric: str, note: str) -> dict[str, Any]:
     heads = ("", say("metrics.now-column"), say("metrics.highest-column"))
-    return {"id": name, "title": title, "metric": metric, "note": note, "more": 0, "heads": heads}
+    return {"id": name, "title": title, "metric": metric, "note": note, "pages": None, "heads": heads}
 
 
 def _chart(
+    view: View,
     name: str,
     title: str,
     metric: str,
@@ -154,10 +156,11 @@ def _chart(
     unit: str = "",
     looks: Iterable[str] = LOOKS,
 ) -> dict[str, Any]:
-    """``found``: (label, a few words, line); only the first ones are drawn, and the rest is counted."""
+    """``found``: (label, a few words, line); only those of the page in view are drawn."""
     rows, drawn = [], []
+    pages = pager(len(found), view, f"metrics.{name}", MOST)
     top: int | float = 100 if unit else 0
-    for (label, words, line), look in zip(found, looks, strict=False):
+    for (label, words, line), look in zip(on_page(found, pages), looks, strict=False):
         top = max(top, line.highest or 0)
         rows.append(
             {
@@ -172,16 +175,22 @@ def _chart(
     chart = _frame(name, title, metric, note)
     return chart | {
         "rows": rows,
-        "more": max(0, len(found) - len(rows)),
+        "pages": pages,
         "drawn": {"lines": drawn, "top": top, "unit": unit},
     }
 
 
 def _counted(
-    name: str, title: str, metric: str, note: str, found: list[tuple[str, str, Line]], looks: Iterable[str] = LOOKS
+    view: View,
+    name: str,
+    title: str,
+    metric: str,
+    note: str,
+    found: list[tuple[str, str, Line]],
+    looks: Iterable[str] = LOOKS,
 ) -> dict[str, Any]:
     """A chart of counters: their highest value is the present one."""
-    chart = _chart(name, title, metric, note, found, looks=looks)
+    chart = _chart(view, name, title, metric, note, found, looks=looks)
     return chart | {
         "heads": ("", say("metrics.total-column")),
         "rows": [row | {"highest": ""} for row in chart["rows"]],

@@ -53,15 +53,15 @@ def stats(world: World, view: View) -> dict[str, Any]:
     there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
     if not there:
         return {"empty": True}
-    pages = pager(len(there), PAGE, view.page)
+    pages = pager(len(there), view, "nodes", PAGE)
     shown = _chosen(world, view, there)
     return {
         "empty": False,
         "count": len(there),
         "troubled": sum(1 for node in there if troubles(node.node)),
-        "rows": [_row(node, node is shown) for node in on_page(there, PAGE, pages["page"])],
-        **pages,
-        "node": _detail(world, shown, view.pod),
+        "rows": [_row(node, node is shown) for node in on_page(there, pages)],
+        "pages": pages,
+        "node": _detail(world, shown, view),
     }
 
 
@@ -81,7 +81,7 @@ def _row(node: NodeState, shown: bool) -> dict[str, Any]:
     }
 
 
-def _detail(world: World, node: NodeState, chosen: str) -> dict[str, Any]:
+def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
     health = world.health.of(node.name, node.node.uid)
     configuration = configuration_of(node)
     measured = stats_of(world, node, health)
@@ -95,9 +95,9 @@ def _detail(world: World, node: NodeState, chosen: str) -> dict[str, Any]:
         "conditions": conditions(world, node, configuration, health),
         "taints": other_taints(node),
         "gauges": shown,
-        "users": users(world, measured, shown["focus"], chosen),
-        "ranking": ranking(world, health),
-        "history": history(world, health),
+        "users": users(world, measured, shown["focus"], view),
+        "ranking": ranking(world, health, view),
+        "history": history(world, health, view),
         "kubelet": _kubelet(node, [threshold_text(item) for item in configuration.thresholds]),
     }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.node_health import Deed, NodeHealth
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_clock, short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
@@ -31,24 +33,22 @@ EVICTED = {
 REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 
 
-def ranking(world: World, health: NodeHealth) -> dict[str, Any] | None:
+def ranking(world: World, health: NodeHealth, view: View) -> dict[str, Any] | None:
     """The last order that the kubelet made, None as long as it made none."""
     if health.ranking is None:
         return None
-    return _table(world, health.ranking, health.ranked_us, health.victim)
+    return _table(world, health.ranking, health.ranked_us, health.victim, view)
 
 
-def history(world: World, health: NodeHealth) -> dict[str, Any]:
-    """What the kubelet did, newest first; ``more`` older deeds are left out."""
-    return {
-        "deeds": [_deed(world, deed) for deed in health.deeds[: -MOST - 1 : -1]],
-        "more": max(0, len(health.deeds) - MOST),
-    }
+def history(world: World, health: NodeHealth, view: View) -> dict[str, Any]:
+    """What the kubelet did, newest first."""
+    pages = pager(len(health.deeds), view, "nodes.deeds", MOST)
+    return {"deeds": [_deed(world, deed) for deed in on_page(health.deeds[::-1], pages)], "pages": pages}
 
 
-def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> dict[str, Any]:
-    rows = []
-    for place, row in enumerate(told.rows[:MOST], 1):
+def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str, view: View) -> dict[str, Any]:
+    rows, pages = [], pager(len(told.rows), view, "nodes.ranking", MOST)
+    for place, row in enumerate(on_page(told.rows, pages), pages.start + 1):
         key, exceeds, priority, used, request, over, qos, _ = row
         state = world.pods.get(key)
         rows.append(
@@ -74,7 +74,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str) -> di
         "requests": told.resource not in WITHOUT_REQUESTS,
         "rows": rows,
         "note": say(NOTES[told.resource]) if told.resource in NOTES else "",
-        "more": max(0, len(told.rows) - MOST),
+        "pages": pages,
         "spared": bool(rows) and not victim,
     }
 

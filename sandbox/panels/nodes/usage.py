@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.drawing.paging import pager
 from sandbox.panels.drawing.shapes import Drawing, rect, tick
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
 from scheduler_engine.api.eviction_order import Ranked, measured
@@ -20,7 +22,7 @@ from scheduler_engine.api.qos import oom_scores
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import USAGE, amount_of
 
-MOST = 40
+MOST, PAGE = 40, 100
 MEBIBYTE = 1 << 20
 NOTCHES = 128
 """About so many places of the slider."""
@@ -60,23 +62,24 @@ class Focus:
         return amount(self.signal, number)
 
 
-def users(world: World, stats: Stats, signal: str, chosen: str) -> dict[str, Any]:
+def users(world: World, stats: Stats, signal: str, view: View) -> dict[str, Any]:
     """Rows of the running pods, in the order in which they are evicted for ``signal``, and of the system daemons.
 
-    Of many pods those that go first are there, and the ``chosen`` one.
+    Of many pods those that go first are there at first, and the chosen one.
     """
     observation = stats.observations().get(signal)
     kinds = measured(signal, stats.dedicated_imagefs)
     focus = Focus(signal, kinds[0], kinds, observation.capacity if observation else 0)
     order = list(enumerate(eviction_order(stats.running, signal, stats.dedicated_imagefs), 1))
-    rows = order[:MOST] + [item for item in order[MOST:] if item[1].pod.key == chosen]
+    pages = pager(len(order), view, "nodes.users", PAGE, few=MOST)
+    rows = order[pages.start : pages.stop] + [item for item in order[pages.stop :] if item[1].pod.key == view.pod]
     memory_capacity = _memory_capacity(stats.node)
     largest = focus.capacity // focus.unit
     key, hint = TITLES[focus.main]
     title = say(key)
     return {
         "pods": [_pod(world, row, place, focus, memory_capacity) for place, row in rows],
-        "more": len(order) - len(rows),
+        "pages": pages,
         "system": {
             "key": stats.node.name,
             "id": f"node:{stats.node.name}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
@@ -17,8 +18,8 @@ from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
 from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionNodeTried
 
-OTHERS = 30
-"""Most nodes listed that cannot help."""
+CANDIDATES, OTHERS, PAGE = 50, 30, 100
+"""Candidates on one page; nodes that cannot help, at first and on one page."""
 
 SUM = "smallest sum of the victims' priorities"
 OFFSET = 1 << 31
@@ -53,6 +54,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
     chosen = cycle.post_filter.nominated_node if cycle.post_filter else ""
     fell = {node: rung for rung, applied in enumerate(cycle.ladder, 1) for node in applied.fallen}
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
+    ordered = sorted(candidates, key=lambda tried: (tried.node != chosen, -fell.get(tried.node, 99)))
+    pages = pager(len(ordered), view, "preemption", CANDIDATES)
+    other_pages = pager(len(others), view, "preemption.others", PAGE, few=OTHERS)
     selected = _selected(cycle, view.node, chosen, candidates, others)
     victims = {tried.node: len(tried.victims) for tried in cycle.tried}
     return base | {
@@ -67,12 +71,15 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "fell": fell.get(tried.node, 0),
                 "victims": [_victim(world, key, tried.violating) for key in tried.victims],
             }
-            for tried in sorted(candidates, key=lambda tried: (tried.node != chosen, -fell.get(tried.node, 99)))
+            for tried in on_page(ordered, pages)
         ],
         "others": [
             {"node": tried.node, "why": _plainly(tried.rejected), "precise": tried.rejected}
-            for tried in others[:OTHERS]
+            for tried in on_page(others, other_pages)
         ],
+        "candidate_count": len(candidates),
+        "pages": pages,
+        "other_pages": other_pages,
         "not_helped": _not_helped(cycle, len(others)),
         "verdicts": _verdicts(cycle),
         "film": film(world, cycle, selected) if selected else None,

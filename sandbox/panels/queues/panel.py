@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
+from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
@@ -16,7 +18,7 @@ from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
 
 MOST = 60
-"""Cards shown per lane; the rest is a number."""
+"""Cards on one page of a lane."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
@@ -34,9 +36,10 @@ RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-de
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    lanes = [_lane(world, lane) for lane in LANES]
+    lanes = [_lane(world, lane, view) for lane in LANES]
     return {
         "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
+        "heads": _heads(view) if any(lane["count"] > 1 for lane in lanes) else (),
         "pending": sum(lane["count"] for lane in lanes),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
@@ -89,16 +92,38 @@ class Lane:
     card: Callable[[World, Queued], dict[str, Any]]
 
 
-def _lane(world: World, lane: Lane) -> dict[str, Any]:
+COLUMNS = {
+    "name": "orders.name",
+    "priority": "orders.priority",
+    "attempts": "orders.attempts",
+    "age": "orders.age",
+}
+ORDERS: Keys[tuple[int, Queued]] = {
+    "name": lambda placed: by_name(short_name(placed[1].move.pod)),
+    "priority": lambda placed: placed[1].move.priority,
+    "attempts": lambda placed: placed[1].move.attempts,
+    "age": lambda placed: -placed[1].at_us,
+}
+
+
+def _heads(view: View) -> tuple[Head, ...]:
+    """Buttons for the order of all lanes; a card keeps the place at which its pod would leave."""
+    found = (head(view, "queues", column, [say(key)], down=column != "name") for column, key in COLUMNS.items())
+    return own(view, "queues", say("orders.queue")), *found
+
+
+def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
     found = sorted(world.lane(lane.source), key=lane.order)
-    cards = [_card(world, queued, place, lane) for place, queued in enumerate(found[:MOST], 1)]
+    pages = pager(len(found), view, f"queues.{lane.name}", MOST)
+    told = ordered(enumerate(found, 1), view, "queues", ORDERS)
+    cards = [_card(world, queued, place, lane) for place, queued in on_page(told, pages)]
     return {
         "id": lane.name,
         "title": say(lane.title),
         "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
         "count": len(found),
         "cards": cards,
-        "more": len(found) - len(cards),
+        "pages": pages,
     }
 
 

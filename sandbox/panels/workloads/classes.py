@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.facts.owned import Manifest
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 
 PREEMPTS = "PreemptLowerPriority"
 
 
-def classes(world: World, most: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], int]:
-    """The ``most`` highest classes, each with its pods; and how many there are."""
+def classes(world: World, view: View, size: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], Pager]:
+    """The classes of the page in view, the highest first, each with its pods."""
     found = sorted(world.objects.get("PriorityClass", {}).items(), key=lambda item: (-_value(item[1]), item[0]))
     having: dict[str, list[PodState]] = {}
     for pod in world.pods.values():
         having.setdefault(str(pod.pod.spec.get("priorityClassName") or ""), []).append(pod)
-    return [(_row(name, manifest), having.get(name, [])) for name, manifest in found[:most]], len(found)
+    pages = pager(len(found), view, "workloads.classes", size)
+    return [(_row(name, manifest), having.get(name, [])) for name, manifest in on_page(found, pages)], pages
 
 
 def _value(manifest: Manifest) -> int:

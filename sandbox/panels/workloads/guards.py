@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.facts.budgets import KIND, Budget, Budgets
 from sandbox.panels.facts.owned import Alike
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
+from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
 
 
-def budgets(world: World, groups: Alike, most: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], int]:
-    """The first ``most`` budgets, each with the pods that it selects; and how many there are."""
+def budgets(
+    world: World, groups: Alike, view: View, size: int
+) -> tuple[list[tuple[dict[str, Any], list[PodState]]], Pager]:
+    """The budgets of the page in view, each with the pods that it selects."""
     keys = list(world.objects.get(KIND, {}))
-    return [(_row(budget), _selected(groups, budget)) for budget in Budgets(world).named(keys[:most])], len(keys)
+    pages = pager(len(keys), view, "workloads.budgets", size)
+    shown = Budgets(world).named(on_page(keys, pages))
+    return [(_row(budget), _selected(groups, budget)) for budget in shown], pages
 
 
 def _selected(groups: Alike, budget: Budget) -> list[PodState]:

@@ -22,7 +22,7 @@ from scheduler_engine.trace import events as ev
 
 PAGE = 20
 """Workloads on one page, and budgets."""
-MOST_PODS = 24
+MOST_PODS, PAGE_OF_PODS = 24, 240
 """Pods of one set or budget that are drawn."""
 LONGEST_BASE = 58
 """Characters of its owner's name that a pod's name begins with, at most."""
@@ -39,22 +39,22 @@ def same_while(world: World, view: View) -> object:
 def stats(world: World, view: View) -> dict[str, Any]:
     owned, groups = Owned(world), alike(world)
     crowds = Crowds(world, groups)
-    pages = pager(len(owned.workloads), PAGE, view.page)
-    rows = [_workload(owned, crowds, item) for item in on_page(owned.workloads, PAGE, pages["page"])]
-    guards, guard_count = budgets(world, groups, PAGE)
-    ranked, class_count = classes(world, PAGE)
+    pages = pager(len(owned.workloads), view, "workloads", PAGE)
+    rows = [_workload(owned, crowds, item, view) for item in on_page(owned.workloads, pages)]
+    guards, guard_pages = budgets(world, groups, view, PAGE)
+    ranked, class_pages = classes(world, view, PAGE)
     return {
         "empty": not owned.workloads and not guards,
         "workloads": rows,
-        **pages,
-        "budgets": [budget | _pods(pods, f"b:{budget['key']}:") for budget, pods in guards],
-        "more_budgets": guard_count - len(guards),
-        "classes": [row | _pods(pods, f"c:{row['name']}:") for row, pods in ranked],
-        "more_classes": class_count - len(ranked),
+        "pages": pages,
+        "budgets": [budget | _pods(view, f"b/{budget['key']}", pods, f"b:{budget['key']}:") for budget, pods in guards],
+        "budget_pages": guard_pages,
+        "classes": [row | _pods(view, f"c/{row['name']}", pods, f"c:{row['name']}:") for row, pods in ranked],
+        "class_pages": class_pages,
     }
 
 
-def _workload(owned: Owned, crowds: Crowds, manifest: Manifest) -> dict[str, Any]:
+def _workload(owned: Owned, crowds: Crowds, manifest: Manifest, view: View) -> dict[str, Any]:
     kind, sets = manifest["kind"], owned.sets_of(manifest)
     own = owned.pods_of(manifest)
     pods = [*own, *(pod for item in sets for pod in owned.pods_of(item))]
@@ -78,9 +78,9 @@ def _workload(owned: Owned, crowds: Crowds, manifest: Manifest) -> dict[str, Any
         "rollout": rollout(manifest, newest if sets else own),
         "where": where(crowds, samples, pods, app),
         "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
-        "sets": [_set(owned, item, manifest) for item in [*shown, *idle[:OLD_SETS]]],
+        "sets": [_set(owned, item, manifest, view) for item in [*shown, *idle[:OLD_SETS]]],
         "older": listed([say("workloads.revision", number=revision(item)) for item in idle[OLD_SETS:]]),
-        **_pods(own, "w:", f"{manifest['metadata']['name']}-"),
+        **_pods(view, f"{kind}/{key_of(manifest)}", own, "w:", f"{manifest['metadata']['name']}-"),
     }
 
 
@@ -97,7 +97,7 @@ def _sample(maker: Manifest, pods: list[PodState]) -> Pod:
     )
 
 
-def _set(owned: Owned, manifest: Manifest, owner: Manifest) -> dict[str, Any]:
+def _set(owned: Owned, manifest: Manifest, owner: Manifest, view: View) -> dict[str, Any]:
     name, number = manifest["metadata"]["name"], revision(manifest)
     template = (spec_of(manifest).get("template") or {}).get("spec") or {}
     images = [str(item.get("image")) for item in template.get("containers") or () if item.get("image")]
@@ -110,17 +110,15 @@ def _set(owned: Owned, manifest: Manifest, owner: Manifest) -> dict[str, Any]:
         "desired": desired(manifest),
         "numbers": numbers(manifest),
         "conditions": [item for item in conditions(manifest) if item["said"] == "no"],
-        **_pods(owned.pods_of(manifest), "w:", f"{name}-"),
+        **_pods(view, f"ReplicaSet/{key_of(manifest)}", owned.pods_of(manifest), "w:", f"{name}-"),
     }
 
 
-def _pods(pods: list[PodState], mark: str, prefix: str = "") -> dict[str, Any]:
+def _pods(view: View, whose: str, pods: list[PodState], mark: str, prefix: str = "") -> dict[str, Any]:
     """Those that wait come first, those that have finished last."""
     ordered = sorted(pods, key=lambda pod: (not is_waiting(pod), bool(pod.node), pod.pod.finished))
-    return {
-        "pods": [_block(pod, mark, prefix) for pod in ordered[:MOST_PODS]],
-        "more_pods": max(0, len(pods) - MOST_PODS),
-    }
+    pages = pager(len(ordered), view, f"workloads.{whose}", PAGE_OF_PODS, few=MOST_PODS)
+    return {"pods": [_block(pod, mark, prefix) for pod in on_page(ordered, pages)], "pod_pages": pages}
 
 
 def _block(pod: PodState, mark: str, prefix: str) -> Block:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from sandbox.panels import View, World
-from sandbox.panels.events import stats
+from sandbox.panels.events import PAGE, stats
+from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 
 
 def test_the_trace_is_newest_first_and_paged() -> None:
     world = World.fold(traces.web_at_filter().entries)
-    first, second = stats(world, View()), stats(world, View(page=2))
+    first, second = stats(world, View()), stats(world, View(pages=(("events", "2"),)))
     assert first["entries"][0]["n"] == len(world.entries)
     assert len(first["entries"]) == 100
     assert second["entries"][0]["n"] == len(world.entries) - 100
-    assert (first["previous"], first["following"]) == (0, 2)
+    assert (first["pages"].page, second["pages"].page) == (1, 2)
 
 
 def test_kubernetes_events_are_listed_as_kubectl_names_them() -> None:
@@ -29,6 +30,17 @@ def test_kubernetes_events_are_listed_as_kubectl_names_them() -> None:
     assert found["kube_count"] == 4
 
 
+def test_kubernetes_events_have_pages_of_their_own() -> None:
+    story = traces.Story()
+    for number in range(PAGE + 5):
+        story.say(ev.EventRecorded("Pod", f"default/p{number}", "Normal", "Scheduled", f"told {number}"))
+    world = World.fold(story.entries)
+    assert len(stats(world, View())["kube"]) == PAGE
+    older = stats(world, View(pages=(("events.kube", "2"),)))
+    assert [item["message"] for item in older["kube"]] == [f"told {number}" for number in range(4, -1, -1)]
+    assert older["pages"].page == 1
+
+
 def test_nothing_has_happened_in_an_empty_sandbox() -> None:
     found = stats(World(), View())
-    assert (found["entries"], found["kube"], found["pages"]) == ([], [], 1)
+    assert (found["entries"], found["kube"], found["pages"].pages) == ([], [], 1)

@@ -276,10 +276,10 @@ def test_long_lists_are_paged() -> None:
         key = story.add_pod(traces.pod(f"web-{number}", on="n1"))
         story.say(ev.EvictionAnswered(key, 429, VIOLATES, "", ("default/web",), "n1"))
     world = World.fold(story.entries)
-    first, second = panel(world), panel(world, page=2)
-    assert (len(first["requests"]), len(second["requests"]), first["pages"]) == (PAGE, 5, 2)
+    first, second = panel(world), panel(world, pages=(("evictions.requests", "2"),))
+    assert (len(first["requests"]), len(second["requests"]), first["request_pages"].pages) == (PAGE, 5, 2)
     assert first["requests"][0]["pod"] == f"default/web-{PAGE + 4}"
-    assert "page 2 of 2" in markup(world, page=2)
+    assert "51–55 of 55" in markup(world, pages=(("evictions.requests", "2"),))
 
 
 @pytest.mark.parametrize(

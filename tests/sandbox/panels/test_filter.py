@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.filter.panel import stats
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 from tests.sandbox.scenarios import drawn
@@ -181,10 +182,18 @@ def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
 
 def test_rows_come_a_hundred_to_a_page() -> None:
     world = World.fold(traces.hundred(250).entries)
-    first, last = drawn("filter", world, View(group="node")), drawn("filter", world, View(group="node", page=3))
-    assert (first["pages"], first["rows"].count("<tr ")) == (3, 100)
-    assert (last["rows"].count("<tr "), last["previous"], last["following"]) == (50, 2, 0)
-    assert drawn("filter", world, View(group="node", page=99))["page"] == 3
+    first, last, beyond = (stats(world, View(group="node", pages=(("filter", page),))) for page in ("1", "3", "99"))
+    assert (first["pages"].pages, len(first["rows"])) == (3, 100)
+    assert (len(last["rows"]), last["pages"].last) == (50, True)
+    assert beyond["pages"].page == 3
+
+
+def test_the_nodes_of_a_reason_are_named_when_somebody_asks_for_them() -> None:
+    world = World.fold(traces.hundred().entries)
+    group = stats(world, View())["groups"][0]
+    assert (group["count"], len(group["tokens"]), group["pages"].more) == (36, 2, 34)
+    opened = stats(world, View(pages=((group["pages"].name, "1"),)))["groups"]
+    assert [len(other["tokens"]) for other in opened] == [36, 2, 2, 2]
 
 
 def test_before_filter_the_answers_of_prefilter_are_shown() -> None:

@@ -43,9 +43,9 @@ def test_why_not_there_groups_nodes_by_what_they_said(world: World) -> None:
 def test_attempts_are_a_history_with_outcomes(world: World) -> None:
     attempts = stats(world, View())["attempts"]
     assert [(attempt["number"], attempt["at"], attempt["what"]) for attempt in attempts] == [
-        (1, "00:02.0", "no node fits"),
-        (2, "00:08.1", "no node fits"),
         (3, "00:12.4", "now"),
+        (2, "00:08.1", "no node fits"),
+        (1, "00:02.0", "no node fits"),
     ]
 
 

@@ -148,7 +148,7 @@ def test_preemption_counts_attempts_and_victims() -> None:
     assert rows == {"attempts": "2", "victims": "2"}
 
 
-def test_nodes_are_listed_fullest_first_with_the_amounts_and_the_rest_is_a_number() -> None:
+def test_nodes_are_listed_fullest_first_with_the_amounts_and_the_rest_is_on_the_next_page() -> None:
     story = Story()
     for number in range(MOST + 3):
         story.add_node(node(f"n{number:02}"))
@@ -156,7 +156,11 @@ def test_nodes_are_listed_fullest_first_with_the_amounts_and_the_rest_is_a_numbe
     cpu, memory = (chart(World.fold(story.entries), f"{resource}-node") for resource in ("cpu", "memory"))
     assert cpu["rows"][0] == {"look": "l1", "name": "n07", "note": "2 of 4", "now": "50%", "highest": "50%"}
     assert memory["rows"][0]["note"] == "2Gi of 8Gi"
-    assert (len(cpu["rows"]), cpu["more"], cpu["note"]) == (MOST, 3, "requested, fullest first")
+    assert (len(cpu["rows"]), cpu["note"]) == (MOST, "requested, fullest first")
+    rest = stats(World.fold(story.entries), View(pages=(("metrics.cpu-node", "2"),)))
+    (second,) = (found for found in rest["charts"] if found["id"] == "cpu-node")
+    assert [row["name"] for row in second["rows"]] == [f"n{number:02}" for number in range(MOST, MOST + 3)]
+    assert len(rest["data"]["cpu-node"]["lines"]) == 3
     assert len({row["look"] for row in cpu["rows"]}) == MOST
 
 
@@ -168,7 +172,7 @@ def test_a_node_that_is_gone_is_no_longer_listed() -> None:
     world = World.fold(story.entries)
     assert list(table(world, "cpu-node")) == ["here"]
     assert list(table(world, "cpu-zone")) == ["eu-a"]
-    assert [chart(world, name)["more"] for name in ("cpu-node", "cpu-zone")] == [0, 0]
+    assert [chart(world, name)["pages"].count for name in ("cpu-node", "cpu-zone")] == [1, 1]
 
 
 def test_nodes_without_a_zone_are_together() -> None:

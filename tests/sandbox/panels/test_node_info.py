@@ -35,7 +35,11 @@ def world(simulation: Simulation) -> World:
 
 
 def rows(simulation: Simulation, node: str) -> dict[str, str]:
-    return dict(stats(world(simulation), View(node=node))["node_info"]["rows"])
+    return told_of(stats(world(simulation), View(node=node))["node_info"])
+
+
+def told_of(found: dict[str, Any]) -> dict[str, str]:
+    return {term: text for term, text, _ in found["rows"]}
 
 
 def test_a_node_info_has_all_its_aggregates() -> None:
@@ -81,7 +85,7 @@ def test_a_pod_that_expired_is_told_to_be_missing_in_the_cache() -> None:
     assert "the cache counts nothing of it on n1 any more" in told["text"]
     found = stats(world(simulation), View(node="n1"))["node_info"]
     assert found["differs"] == "The cache does not count web-1 here."
-    assert dict(found["rows"])["Requested"] == "none"
+    assert told_of(found)["Requested"] == "none"
     uid = simulation.api.pods()[0].uid
     assert f"Cache mismatch missedPods=[{uid} (default/web-1)] redundantPods=[]" in dump(world(simulation))
 

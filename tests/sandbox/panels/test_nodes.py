@@ -130,8 +130,8 @@ def test_a_condition_is_bad_where_it_means_a_taint(kind: str, status: str, bad: 
 
 def test_a_long_list_has_pages_and_the_chosen_node_is_shown_from_any_of_them() -> None:
     world = world_of(nodes(*(f"n{number:03}" for number in range(120))))
-    found = stats(world, View(page=3, node="n004"))
-    assert (found["pages"], found["previous"], found["following"]) == (3, 2, 0)
+    found = stats(world, View(pages=(("nodes", "3"),), node="n004"))
+    assert (found["pages"].pages, found["pages"].last) == (3, True)
     assert [row["name"] for row in found["rows"]] == [f"n{number:03}" for number in range(100, 120)]
     assert found["node"]["name"] == "n004"
 
@@ -293,7 +293,8 @@ def test_of_many_pods_the_first_and_the_chosen_one_are_there() -> None:
     world = world_of(simulation)
     users = stats(world, View(pod="default/p055"))["node"]["users"]
     assert [pod["name"] for pod in users["pods"]] == [*(f"p{number:03}" for number in range(40)), "p055"]
-    assert users["more"] == 19
+    asked = stats(world, View(pages=(("nodes.users", "1"),)))["node"]["users"]
+    assert (users["pages"].more, len(asked["pods"])) == (20, 60)
 
 
 def test_the_system_daemons_use_something_too() -> None:

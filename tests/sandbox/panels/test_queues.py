@@ -128,12 +128,15 @@ def test_an_empty_queue_has_five_empty_lanes() -> None:
     assert found["pending"] == 0
 
 
-def test_a_long_lane_ends_in_a_number() -> None:
+def test_each_lane_has_pages_of_its_own() -> None:
     story = traces.Story()
     for number in range(70):
         story.add_pod(traces.pod(f"p-{number}"))
-    lane = stats(World.fold(story.entries), View())["lanes"][1]
-    assert (lane["count"], len(lane["cards"]), lane["more"]) == (70, 60, 10)
+    world = World.fold(story.entries)
+    lane = stats(world, View())["lanes"][1]
+    assert (lane["count"], len(lane["cards"]), lane["pages"].more) == (70, 60, 10)
+    second = stats(world, View(pages=(("queues.activeQ", "2"), ("queues.backoffQ", "1"))))["lanes"][1]
+    assert [(card["place"], card["name"]) for card in second["cards"]] == [(n + 1, f"p-{n}") for n in range(60, 70)]
 
 
 SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
@@ -173,7 +176,7 @@ def test_a_card_names_the_command_that_moved_it_and_the_time_line_has_its_mark()
 def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off() -> None:
     simulation = SCENARIOS["queue-affinity-wakes-a-pod"].open()
     play(simulation, SCENARIOS["queue-affinity-wakes-a-pod"].then)
-    moves = inspector(world_of(simulation), View(pod="default/web-1"))["moves"]
+    moves = inspector(world_of(simulation), View(pod="default/web-1"))["moves"][::-1]
     told = [(move["source"], move["target"], move["origin"]["text"]) for move in moves]
     assert told[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
     assert told[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")

@@ -11,11 +11,14 @@ import pytest
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, TABS, View, World
+from sandbox.panels.view import MOST_LISTS
 from tests.sandbox.traces import STORIES
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 2, 1, "reason", "tiles", "all")
+PAGES = tuple((panel, "2") for panel in PANELS)
+ORDERS = tuple((panel, "-name") for panel in PANELS)
+EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 1, "reason", "tiles", "all", "", PAGES, ORDERS)
 WORLDS: dict[str, World] = {}
 
 
@@ -65,6 +68,7 @@ def test_a_panel_has_no_inline_script_handler_or_doubled_id(panel: str, story: s
 @pytest.mark.parametrize("panel", PANELS)
 def test_a_panel_reads_no_other_part_of_the_view_than_it_declares(panel: str) -> None:
     declared = {name: getattr(EVERYTHING, name) for name in PANELS[panel].depends_on_view}
+    declared |= {"pages": ((panel, "2"),), "orders": ((panel, "-name"),)}
     for story in ("web_at_filter", "api_scored", "payments_preempts", "hundred"):
         assert html(panel, story, EVERYTHING) == html(panel, story, replace(View(), **declared))
 
@@ -85,17 +89,46 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
     ("given", "expected"),
     [
         pytest.param({}, View(), id="nothing given is the default"),
+        pytest.param({"pod": "a/b", "cycle": "2"}, View(pod="a/b", cycle=2), id="numbers may be text"),
         pytest.param(
-            {"pod": "a/b", "page": "3", "cycle": 2}, View(pod="a/b", page=3, cycle=2), id="numbers may be text"
-        ),
-        pytest.param(
-            {"page": "-1", "cycle": "x", "tab": "no", "group": "z", "layout": "z", "reasons": "z"},
+            {
+                "pages": "filter:-1 filter:0 filter:1e9 :2 a:b:3",
+                "orders": "filter: scores:<b>",
+                "cycle": "x",
+                "tab": "no",
+                "group": "z",
+                "layout": "z",
+                "reasons": "z",
+            },
             View(),
             id="bad values are the default",
         ),
+        pytest.param(
+            {"pages": "filter:2  queues.activeQ:3", "orders": "scores:-total"},
+            View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("scores", "-total"),)),
+            id="each list has its page and its order",
+        ),
+        pytest.param(
+            {"pages": " ".join(f"list{number}:2" for number in range(40))},
+            View(pages=tuple((f"list{number}", "2") for number in range(40 - MOST_LISTS, 40))),
+            id="of too many lists those that were turned last are kept",
+        ),
+        pytest.param({"pages": ["filter:2"], "orders": "x" * 5000}, View(), id="too much or no text turns no page"),
         pytest.param({"open": "queues", "who": "me"}, View(), id="unknown names are ignored"),
         pytest.param({"pod": "x" * 1000, "node": 7}, View(), id="too long or no text is the default"),
     ],
 )
 def test_a_view_reads_what_a_browser_says(given: dict[str, Any], expected: View) -> None:
     assert View.from_mapping(given) == expected
+
+
+def test_what_a_view_says_is_read_again_as_it_was() -> None:
+    view = View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("scores", "-total"),))
+    assert View.from_mapping(view.as_json()) == view
+
+
+def test_a_page_of_one_panel_is_nothing_to_the_others() -> None:
+    view = View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("filter", "-name"),))
+    assert view.lists_of("filter") == (("filter", "2"), ("filter", "-name"))
+    assert view.lists_of("queues") == (("queues.activeQ", "3"),)
+    assert view.lists_of("queue") == ()

@@ -59,8 +59,8 @@ def cluster(*objects: dict[str, Any], zones: str = "abc") -> Simulation:
     return simulation
 
 
-def rows(simulation: Simulation, page: int = 1) -> dict[str, dict[str, Any]]:
-    return {row["name"]: row for row in stats(world_of(simulation), View(page=page))["workloads"]}
+def rows(simulation: Simulation, *pages: tuple[str, str]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in stats(world_of(simulation), View(pages=pages))["workloads"]}
 
 
 @pytest.fixture(scope="module")
@@ -296,9 +296,11 @@ def test_pods_that_wait_come_first_and_say_why() -> None:
     assert row["rollout"]["waits"].startswith("waits for 2 pods, first big-")
 
 
-def test_a_large_set_draws_some_pods_and_counts_the_rest() -> None:
-    row = rows(cluster(workload("ReplicaSet", "shop", replicas=MOST_PODS + 3)))["shop"]
-    assert (len(row["pods"]), row["more_pods"]) == (MOST_PODS, 3)
+def test_a_large_set_draws_some_pods_and_the_rest_when_somebody_asks() -> None:
+    simulation = cluster(workload("ReplicaSet", "shop", replicas=MOST_PODS + 3))
+    row = rows(simulation)["shop"]
+    assert (len(row["pods"]), row["pod_pages"].more) == (MOST_PODS, 3)
+    assert len(rows(simulation, ("workloads.ReplicaSet/default/shop", "1"))["shop"]["pods"]) == MOST_PODS + 3
 
 
 def test_without_constraints_the_zones_are_counted_and_nothing_is_judged() -> None:
@@ -404,9 +406,9 @@ def test_many_workloads_come_in_pages() -> None:
     simulation = Simulation()
     many = [workload("ReplicaSet", f"r{number}", replicas=0) for number in range(PAGE + 2)]
     simulation.execute(commands.Apply(tuple(many)))
-    first, second = (stats(world_of(simulation), View(page=page)) for page in (1, 9))
-    assert (len(first["workloads"]), first["following"], first["previous"]) == (PAGE, 2, 0)
-    assert ([row["name"] for row in second["workloads"]], second["page"]) == ([f"r{PAGE}", f"r{PAGE + 1}"], 2)
+    first, second = (stats(world_of(simulation), View(pages=(("workloads", page),))) for page in ("1", "9"))
+    assert (len(first["workloads"]), first["pages"].page) == (PAGE, 1)
+    assert ([row["name"] for row in second["workloads"]], second["pages"].page) == ([f"r{PAGE}", f"r{PAGE + 1}"], 2)
 
 
 def test_revisions_that_stand_at_0_are_kept_short() -> None:

@@ -1,0 +1,39 @@
+// Panels that are folded to their headings. This browser remembers which.
+
+import { read, write } from './storage.js';
+
+const bench = document.getElementById('bench');
+const folded = new Set((read('folded') ?? '').split(' ').filter(Boolean));
+
+/** After every update: what is folded stays so, and the buttons say it. */
+export function settleFolds() {
+  bench.dataset.folded = [...folded].join(' ');
+  for (const button of document.querySelectorAll('[data-fold]')) {
+    const open = !folded.has(button.dataset.fold);
+    button.setAttribute('aria-expanded', String(open));
+    button.title = open ? 'Fold this panel' : 'Unfold this panel';
+    button.setAttribute('aria-label', button.title);
+  }
+}
+
+const OTHER = { cluster: 'decision', decision: 'cluster' }; // one above the other: the room of one goes to the other
+
+export function fold(button) {
+  const panel = button.dataset.fold;
+  if (!folded.delete(panel)) {
+    folded.add(panel);
+    folded.delete(OTHER[panel]);
+  }
+  changed();
+}
+
+/** Whoever opens a panel wants to see it. */
+export function unfold(panel) {
+  if (folded.delete(panel)) changed();
+}
+
+function changed() {
+  write('folded', [...folded].join(' '));
+  settleFolds();
+  document.dispatchEvent(new CustomEvent('look-changed'));
+}

@@ -1,0 +1,50 @@
+"""Long lists, page by page or at first only a few of them."""
+
+from __future__ import annotations
+
+import pytest
+from django.template import engines
+
+from sandbox.panels import View
+from sandbox.panels.drawing.paging import on_page, pager
+
+DRAW = engines["jinja2"].env.globals["drawn"]
+
+ITEMS = list(range(25))
+
+
+@pytest.mark.parametrize(
+    ("asked", "few", "expected", "more"),
+    [
+        pytest.param("", 0, ITEMS[:10], 15, id="a list with pages begins with the first"),
+        pytest.param("2", 0, ITEMS[10:20], 5, id="and goes on with the second"),
+        pytest.param("9", 0, ITEMS[20:], 0, id="beyond the last page is the last page"),
+        pytest.param("", 3, ITEMS[:3], 22, id="a folded list shows a few"),
+        pytest.param("1", 3, ITEMS[:10], 15, id="asked for, it has pages"),
+        pytest.param("3", 3, ITEMS[20:], 0, id="and a last one"),
+        pytest.param("1", 25, ITEMS, 0, id="with no more than a few there is nothing to unfold"),
+    ],
+)
+def test_what_is_on_a_page(asked: str, few: int, expected: list[int], more: int) -> None:
+    view = View(pages=(("list", asked), ("other", "2")) if asked else (("other", "2"),))
+    found = pager(len(ITEMS), view, "list", 10, few=few)
+    assert (on_page(ITEMS, found), found.more) == (expected, more)
+
+
+def test_an_empty_list_has_one_empty_page() -> None:
+    found = pager(0, View(pages=(("list", "7"),)), "list", 10)
+    assert (found.pages, found.start, found.stop, DRAW("pager", found)) == (1, 0, 0, "")
+
+
+def test_the_buttons_say_which_list_they_turn_and_where_to() -> None:
+    text = DRAW("pager", pager(25, View(pages=(("queues.activeQ", "3"),)), "queues.activeQ", 10))
+    assert 'data-list="queues.activeQ" data-page="2" aria-label="Previous page"' in text
+    assert "21–25 of 25" in text
+    assert text.count(" disabled") == 2
+
+
+def test_a_folded_list_leads_to_the_rest_and_back() -> None:
+    folded = DRAW("pager", pager(25, View(), "cache.nodes", 10, few=3))
+    assert 'data-list="cache.nodes" data-page="1">and 22 more</button>' in folded
+    opened = DRAW("pager", pager(25, View(pages=(("cache.nodes", "1"),)), "cache.nodes", 10, few=3))
+    assert 'data-list="cache.nodes" data-page="0">fewer</button>' in opened

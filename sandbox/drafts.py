@@ -29,7 +29,6 @@ TEXT_LEADS = "yaml"
 MOST_UNSHOWN = 6
 ADMITTED = ("spec.preemptionPolicy",)
 """What admission writes beside a field that the form does show."""
-NONE = Checked([], [], [])
 
 
 @dataclass(slots=True)
@@ -42,7 +41,7 @@ class Draft:
     form: AddForm
     text: str
     made: list[Manifest] = field(default_factory=list)
-    checked: Checked = NONE
+    checked: Checked = field(default_factory=lambda: Checked([], [], []))
     follows: bool = True
     others: list[str] = field(default_factory=list)
 
@@ -70,21 +69,22 @@ def drafted(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: Obje
     text = data.get("yaml", "")
     check_text(text)
     if data.get("leads") == TEXT_LEADS:
-        draft = _of_text(form, data, text, sandbox)
+        draft = _of_text(form, data, text, sandbox, edited)
     else:
-        draft = _of_form(form, data, text, sandbox)
-    if edited:
-        draft.form.of_object(edited)
-    elif draft.made and draft.right:
+        draft = _of_form(_bound(form(data), edited), text, sandbox)
+    if not edited and draft.made and draft.right:
         _number(draft, data, sandbox)
     return draft
 
 
-def _of_form(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox) -> Draft:
-    given = form(data)
+def _bound(form: AddForm, edited: Object | None) -> AddForm:
+    return form.of_object(edited) if edited else form
+
+
+def _of_form(given: AddForm, text: str, sandbox: Sandbox) -> Draft:
     if not given.is_valid():
         return Draft(given, text)
-    now = _one(text, form)
+    now = _one(text, type(given))
     made = given.made() if now is None else _laid_over(now, given)
     text = written(made)
     manifests, checked = site.read(sandbox, "check", text)
@@ -93,12 +93,12 @@ def _of_form(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox) 
     return Draft(given, text, manifests, checked, others=others)
 
 
-def _of_text(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox) -> Draft:
+def _of_text(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox, edited: Object | None) -> Draft:
     manifests, checked = site.read(sandbox, "check", text)
     shown = manifests[0] if len(manifests) == 1 and _fits(manifests[0], form) else None
     if shown is None:
-        return Draft(form(data), text, manifests, checked, follows=False)
-    given = form.of(shown, data.get(form.copies_field, "1"))
+        return Draft(_bound(form(data), edited), text, manifests, checked, follows=False)
+    given = _bound(form.of(shown, data.get(form.copies_field, "1")), edited)
     others = _others(shown, given) if given.is_valid() and not checked.errors else []
     given.add_engine_errors(checked.errors)
     return Draft(given, text, manifests, checked, others=others)
@@ -120,15 +120,17 @@ def _fits(manifest: Any, form: type[AddForm]) -> bool:
 
 def _laid_over(now: Manifest, given: AddForm) -> Manifest:
     """What the form changes in the manifest it was made of."""
-    before = type(given).of(now)
-    made: Manifest = overlaid(now, before.made(), given.made()) if before.is_valid() else given.made()
+    before = _bound(type(given).of(now), given.object)
+    if not before.is_valid():
+        return given.made()
+    made: Manifest = overlaid(now, before.made_for(now), given.made_for(now))
     return made
 
 
 def _others(manifest: Manifest, given: AddForm) -> list[str]:
     """What the form does not show; a few fields in full."""
     sound = well_typed(manifest, manifest["kind"])
-    found = unshown(sound, with_defaults(given.made()))
+    found = unshown(sound, with_defaults(given.made_for(sound)))
     return [path for path in found if path not in ADMITTED][:MOST_UNSHOWN]
 
 

@@ -97,6 +97,10 @@ class AddForm(forms.Form):
         """The manifest the valid form stands for, without the numbers of copies."""
         return self.make(self.cleaned_data["name"], self.cleaned_data)
 
+    def made_for(self, now: Manifest) -> Manifest:
+        """As far as it is laid over another manifest, ``now``."""
+        return self.made()
+
     def add_engine_errors(self, errors: Iterable[FieldError]) -> None:
         """Show each error at the field it came from; copies of an object repeat theirs, which is said once."""
         said: set[tuple[str | None, str, str]] = set()

@@ -50,6 +50,14 @@ class NodeForm(AddForm):
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.node(name, data)
 
+    def made_for(self, now: Manifest) -> Manifest:
+        """What pods may ask for is the allocatable, where a node says that apart from its capacity."""
+        made = self.made()
+        status = now.get("status")
+        if isinstance(status, dict) and status.get("allocatable"):
+            made["status"] = {**made["status"], "allocatable": made["status"]["capacity"]}
+        return made
+
     def place_of(self, error: FieldError) -> tuple[str | None, str]:
         """As above; name, zone and region become labels, and of a wrong label Kubernetes tells only the value."""
         field, spot = super().place_of(error)

@@ -57,7 +57,7 @@ def _without_nulls(value: Any) -> Any:
 def node(manifest: Data) -> Held:
     metadata, spec, status = _parts(manifest)
     labels = dict(metadata.get("labels") or {})
-    capacity = {**(status.get("allocatable") or {}), **(status.get("capacity") or {})}
+    capacity = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
     if HOSTNAME in labels and labels[HOSTNAME] == metadata.get("name"):
         del labels[HOSTNAME]
     return {

@@ -44,7 +44,16 @@ class WorkloadForm(PodFields, AddForm):
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.workload(name, data)
 
+    def made_for(self, now: Manifest) -> Manifest:
+        """The selector of a workload that is there stays: Kubernetes does not change it."""
+        made = self.made()
+        return made | {"spec": _without(made["spec"], "selector")} if self.object else made
+
     def place_of(self, error: FieldError) -> tuple[str | None, str]:
         """As above, in the template too. Where no labels are given, they come from the name."""
         field, spot = super().place_of(replace(error, path=re.sub(r"^spec\.template\.(?=\w)", "", error.path)))
         return ("name" if field == "labels" and not self.data.get("labels", "").strip() else field), spot
+
+
+def _without(spec: Manifest, name: str) -> Manifest:
+    return {key: value for key, value in spec.items() if key != name}

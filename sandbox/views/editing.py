@@ -12,6 +12,7 @@ from sandbox.access import Access, edits, problem, reads, who
 from sandbox.drafts import Draft, drafted, editable, patch_of
 from sandbox.engines import site
 from sandbox.forms import BareForm, Object, form_of
+from sandbox.quotas import check_text
 from sandbox.views.adding import applied, previewed, refused
 from sandbox.yaml_text import written
 from scheduler_engine.api.warning_rules import warnings_about
@@ -82,8 +83,10 @@ def _command(request: HttpRequest, draft: Draft, edited: Object) -> dict[str, An
     if len(draft.made) != 1:
         draft.tell([FieldError("", "Invalid", f"One object is edited here; the text has {len(draft.made)}.")])
         return {}
+    original = request.POST.get("original", "")
+    check_text(original)
     try:
-        return patch_of(edited, request.POST.get("original", ""), draft.text)
+        return patch_of(edited, original, draft.text)
     except Rejected as error:
         draft.tell(error.errors)
         return {}

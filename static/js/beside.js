@@ -57,13 +57,25 @@ export function besides(app, box, htmx) {
     else if (target.form?.matches('.form')) leads(target.form.id.replace('form-', '')).value = 'form';
   }, true);
   // A form that is made anew from its YAML keeps its place and what was unfolded.
-  box.addEventListener('htmx:oobBeforeSwap', ({ detail: { target, fragment } }) => {
+  box.addEventListener('htmx:oobBeforeSwap', ({ detail }) => {
+    const { target, fragment } = detail;
     const made = fragment.querySelector('.form');
     if (!made || !target.matches('.form')) return;
+    if (leads(target.id.replace('form-', '')).value === 'form') { detail.shouldSwap = false; return; } // Somebody types in it by now.
     const open = [...target.querySelectorAll('details[open] > summary')].map((summary) => summary.textContent);
     for (const summary of made.querySelectorAll('details > summary')) summary.parentElement.open ||= open.includes(summary.textContent);
     const { scrollTop } = target.querySelector('.form-s');
-    queueMicrotask(() => { const left = box.querySelector(`#${target.id} .form-s`); if (left) left.scrollTop = scrollTop; });
+    const at = [...target.elements].indexOf(document.activeElement);
+    queueMicrotask(() => {
+      const form = box.querySelector(`#${target.id}`);
+      form.querySelector('.form-s').scrollTop = scrollTop;
+      form.elements[at]?.focus();
+    });
+  });
+  // What was asked for before something is applied is no news after it.
+  box.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
+    if (!elt.matches('.form')) return;
+    for (const asks of elt.closest('.drawer-b').querySelectorAll('[data-previews], [data-reads]')) htmx.trigger(asks, 'htmx:abort');
   });
   box.addEventListener('htmx:afterSwap', ({ target }) => {
     if (!target.id?.startsWith('told-')) return;

@@ -188,6 +188,28 @@ def test_what_the_form_changes_is_the_same_patch(cluster: Any) -> None:
     assert last(cluster)["changes"] == {"metadata": {"labels": labels}}
 
 
+def test_the_size_of_a_node_is_what_pods_may_ask_for(visitor: Any) -> None:
+    size = 'status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}, allocatable: {cpu: 3800m, memory: 7Gi, pods: "9"}}\n'
+    visitor.post("apply/", manifests="apiVersion: v1\nkind: Node\nmetadata: {name: a}\n" + size)
+    pane = visitor.get("edit/Node/form/", key="a")
+    assert value(pane, "cpu") == "3800m"
+    original = shown(visitor, "Node", "a")
+    fields = {"name": "a", "cpu": "5", "memory": "7Gi", "pods": "9"}
+    assert visitor.post("edit/Node/?key=a", **FORM, yaml=original, original=original, **fields).status_code == 204
+    changed = {"capacity": {"cpu": "5"}, "allocatable": {"cpu": "5"}}
+    assert last(visitor)["changes"] == {"status": changed}, "what nobody touched stays, memory 8Gi and 7Gi, too"
+
+
+def test_a_workloads_selector_stays(visitor: Any) -> None:
+    fields = {"workload": "Deployment", "name": "web", "replicas": "1", "labels": "app=web"}
+    visitor.post("add/workload/", **fields)
+    original = shown(visitor, "Deployment")
+    changed = fields | {"labels": "app=web, tier=front"}
+    told = visitor.post("edit/Deployment/?key=default/web", **FORM, yaml=original, original=original, **changed)
+    assert told.status_code == 204, text_of(told)
+    assert last(visitor)["changes"] == {"spec": {"template": {"metadata": {"labels": {"tier": "front"}}}}}
+
+
 def test_what_somebody_else_changed_meanwhile_stays(cluster: Any) -> None:
     original = shown(cluster, "Node", "a")
     cluster.post("cordon/", node="a", on="1")

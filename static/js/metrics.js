@@ -22,7 +22,7 @@ function look(figure, name) {
 
 function lines(figure, chart) {
   return chart.lines.map((line) => ({
-    type: 'scatter', mode: chart.end ? 'lines' : 'markers', marker: { size: 6, color: look(figure, line.look).color }, name: line.name, line: look(figure, line.look), connectgaps: false, cliponaxis: false,
+    type: 'scatter', mode: chart.end ? 'lines' : 'lines+markers', marker: { size: 6, color: look(figure, line.look).color }, name: line.name, line: look(figure, line.look), connectgaps: false, cliponaxis: false,
     x: [...line.x, chart.end], y: [...line.y, line.y.at(-1)],
     text: [...line.x, chart.end].map(clock), hovertemplate: `%{y}${chart.unit} at %{text}<extra>%{fullData.name}</extra>`,
   }));

@@ -36,6 +36,7 @@ def test_a_page_and_an_order_stay_while_stepping_and_after_a_reload(page: Page, 
 def test_the_order_of_the_filter_table_is_chosen_by_keys(page: Page, eventually: Eventually) -> None:
     open_blank(page)
     apply(page, *(make_node(name).obj() for name in ("b", "c", "a")), make_pod("p").obj())
+    eventually(lambda: page.locator(".node").count() == 3)
     press(page, eventually, "s", "s", "s", "s")
     rows = page.locator("#panel-filter .mx .in b")
     eventually(lambda: rows.all_inner_texts() == ["b", "c", "a"])
@@ -74,7 +75,12 @@ def test_opening_a_tab_unfolds_the_decision_and_folds_nothing_else(page: Page) -
 
 def test_long_names_stay_in_their_card(page: Page, eventually: Eventually) -> None:
     open_blank(page)
-    long = make_node(".".join(["n" * 61] * 4)).label("topology.kubernetes.io/zone", "z" * 63).cordoned()
+    long = (
+        make_node(".".join(["n" * 61] * 4))
+        .label("kubernetes.io/hostname", "host")
+        .label("topology.kubernetes.io/zone", "z" * 63)
+        .cordoned()
+    )
     long = long.taint(f"example.com/{'k' * 60}", "v" * 60, "NoSchedule").capacity({"cpu": "4", f"a.b/{'r' * 60}": "2"})
     apply(page, long.obj(), make_node("other").label("topology.kubernetes.io/zone", "a").obj())
     card = page.locator(".node", has_text="nnn")
@@ -88,6 +94,7 @@ def test_long_names_stay_in_their_card(page: Page, eventually: Eventually) -> No
 def test_on_paper_the_page_is_light_and_in_full_without_controls(page: Page, eventually: Eventually) -> None:
     open_blank(page)
     apply(page, *(make_node(f"n{number}").obj() for number in range(39)), make_pod("p").obj())
+    eventually(lambda: page.locator(".node").count() == 39)
     press(page, eventually, "s", "s", "s", "s")
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.emulate_media(media="print")

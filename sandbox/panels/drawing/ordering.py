@@ -57,4 +57,4 @@ def ordered(items: Iterable[Item], view: View, name: str, keys: Keys[Item]) -> l
 
 def by_name(name: str) -> tuple[tuple[bool, int, str], ...]:
     """So that node-10 comes after node-9."""
-    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in NUMBER.split(name))
+    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in NUMBER.split(name))

@@ -33,13 +33,15 @@ QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop"
 
 RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-design-doc"}
 """What tells the two rule sets apart, in one breath."""
+FEW = 5
+"""Pods of a lane that are seen at one glance, in whatever order."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     lanes = [_lane(world, lane, view) for lane in LANES]
     return {
         "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
-        "heads": _heads(view) if any(lane["count"] > 1 for lane in lanes) else (),
+        "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
         "pending": sum(lane["count"] for lane in lanes),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),

@@ -139,3 +139,12 @@ def test_attempts_stand_newest_first_or_oldest_first() -> None:
         return [attempt["number"] for attempt in inspector_stats(world, view)["attempts"]]
 
     assert (numbers(), numbers(inspector_attempts="oldest")) == ([3, 2, 1], [1, 2, 3])
+
+
+@pytest.mark.parametrize(("pods", "order", "offered"), [(5, "", False), (6, "", True), (2, "name", True)])
+def test_orders_are_offered_where_there_is_something_to_order(pods: int, order: str, offered: bool) -> None:
+    story = traces.Story()
+    for number in range(pods):
+        story.add_pod(traces.pod(f"a-{number}"))
+    wanted = view(queues=order) if order else view()
+    assert bool(queue_stats(World.fold(story.entries), wanted)["heads"]) == offered

@@ -15,7 +15,7 @@ from sandbox.manifests import Manifest
 from sandbox.merging import merge_patch, overlaid, unshown
 from sandbox.models import Sandbox
 from sandbox.quotas import check_text
-from sandbox.yaml_text import written
+from sandbox.yaml_text import rewritten, written
 from scheduler_engine.api.checking import Checked
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.fields import well_typed
@@ -86,7 +86,7 @@ def _of_form(given: AddForm, text: str, sandbox: Sandbox) -> Draft:
         return Draft(given, text)
     now = _one(text, type(given))
     made = given.made() if now is None else _laid_over(now, given)
-    text = written(made)
+    text = written(made) if now is None else rewritten(text, now, made)
     manifests, checked = site.read(sandbox, "check", text)
     others = [] if checked.errors else _others(made, given)
     given.add_engine_errors(checked.errors)

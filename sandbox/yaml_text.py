@@ -1,13 +1,24 @@
-"""Manifests as YAML text, for people: in the order in which they stand, without anchors."""
+"""Manifests as YAML text, for people: in the order in which they stand, without anchors; comments stay."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import SingleQuotedScalarString
+
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.scalars import resolve_plain
+from scheduler_engine.errors import Rejected
 
 BASE: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """Ten times as fast where libyaml is there."""
+LONGEST_COMMENTED = 8000
+"""Characters of a text whose comments are kept; reading them takes a millisecond for forty."""
 
 
 class _Dumper(BASE):
@@ -17,6 +28,77 @@ class _Dumper(BASE):
         return True
 
 
+def _text(dumper: Any, text: str) -> Any:
+    """In quotes where a cluster would read something else: ``y``, ``1e3``."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if _means_otherwise(text) else None)
+
+
+def _means_otherwise(text: str) -> bool:
+    try:
+        return resolve_plain(text) != text
+    except ValueError:  # .inf
+        return True
+
+
+_Dumper.add_representer(str, _text)
+
+
 def written(*documents: object) -> str:
     """One document after the other; "" for none."""
     return str(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True)) if documents else ""
+
+
+def rewritten(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """A text that says ``before``, changed where ``after`` says something else; its comments stay.
+
+    In a text that is too long for that, or that only one of the two readers takes, they go.
+    """
+    if "#" not in text or len(text) > LONGEST_COMMENTED:
+        return written(after)
+    reader = YAML()
+    reader.preserve_quotes = True
+    reader.width = LONGEST_COMMENTED
+    made = io.StringIO()
+    try:
+        documents = [document for document in reader.load_all(text) if document is not None]
+        (document,) = documents
+        _change(document, before, after)
+        reader.dump(document, made)
+        says = [document.data for document in read_documents(made.getvalue())]
+    except (YAMLError, Rejected, ValueError):
+        return written(after)
+    return made.getvalue() if says == [after] else written(after)
+
+
+def _change(place: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    for name in [name for name in before if name not in after]:
+        del place[name]
+    for name, value in after.items():
+        if name not in before:
+            place[_plain(name)] = _plain(value)
+        elif before[name] != value:
+            _replace(place, name, before[name], value)
+
+
+def _replace(place: Any, name: Any, before: Any, after: Any) -> None:
+    """What stands at ``name`` keeps the comments of all that is in both."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        _change(place[name], before, after)
+    elif isinstance(before, list) and isinstance(after, list):
+        items = place[name]
+        for number, value in enumerate(after[: len(before)]):
+            if before[number] != value:
+                _replace(items, number, before[number], value)
+        del items[len(after) :]
+        items.extend(_plain(value) for value in after[len(before) :])
+    else:
+        place[name] = _plain(after)
+
+
+def _plain(value: Any) -> Any:
+    """New values, in quotes where YAML 1.1 would read something else."""
+    if isinstance(value, Mapping):
+        return {_plain(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return SingleQuotedScalarString(value) if isinstance(value, str) and _means_otherwise(value) else value

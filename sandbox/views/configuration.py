@@ -17,7 +17,7 @@ from sandbox.models import Sandbox
 from sandbox.presets import DEFAULT
 from sandbox.quotas import check_text
 from sandbox.records import log_of
-from sandbox.yaml_text import written
+from sandbox.yaml_text import rewritten, written
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
@@ -60,16 +60,17 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
         configuration = load_configuration(text)
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors})
-    refusal, rewritten = Refusal(), None
+    refusal, changed = Refusal(), None
     if control:
         try:
-            rewritten = written(edited(_manifest(text), index, control, value))
-            configuration = load_configuration(rewritten)
+            manifest = _manifest(text)
+            changed = rewritten(text, manifest, edited(manifest, index, control, value))
+            configuration = load_configuration(changed)
         except Rejected as error:
-            refusal, rewritten = Refusal(control, value, tuple(error.errors)), None
-    if control == "add-profile" and rewritten is not None:
+            refusal, changed = Refusal(control, value, tuple(error.errors)), None
+    if control == "add-profile" and changed is not None:
         index = len(configuration.profiles) - 1
-    context = {**shown(configuration, index, refusal), "text": rewritten}
+    context = {**shown(configuration, index, refusal), "text": changed}
     return render(request, "fragments/configuration_controls.html", context)
 
 

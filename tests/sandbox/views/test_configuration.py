@@ -237,3 +237,10 @@ def test_one_button_goes_back_to_the_default(visitor: Any) -> None:
     visitor.post("configure/", configuration=PACKING.text)
     assert 'id="configure-default"' in visitor.get("panel/configuration/").content.decode()
     assert 'id="configure-default"' not in visitor.watching().get("panel/configuration/").content.decode()
+
+
+def test_a_control_leaves_the_comments_where_they_are(visitor: Any) -> None:
+    commented = PROFILE.replace("profiles:", "profiles:  # one is enough")
+    fields = {"profile": "0", "control": "percentageOfNodesToScore", "value": "30"}
+    told = text_of(visitor.post("controls/", configuration=commented, **fields))
+    assert "profiles:  # one is enough" in told

@@ -97,6 +97,14 @@ def test_what_is_typed_in_the_form_is_laid_over_the_yaml(visitor: Any) -> None:
     assert second == {"name": "side", "image": "side:1"}, "what the form does not show stays"
 
 
+def test_comments_stay_where_the_form_changes_something_else(visitor: Any) -> None:
+    commented = POD.replace("spec:", "spec:  # what it needs").replace("image: shop:1", "image: shop:1  # the shop")
+    fields = {"name": "web", "cpu": "2", "image": "shop:1", "node_selector": "disk=ssd"}
+    told = visitor.post("preview/pod/", **FORM, yaml=commented, **fields)
+    assert "spec:  # what it needs" in text_of(told)
+    assert "image: shop:1  # the shop" in text_of(told)
+
+
 def test_a_value_that_no_list_offers_is_kept_and_told_at_both(visitor: Any) -> None:
     wrong = POD + "  tolerations: [{key: gpu, operator: Is}]\n"
     answer = visitor.post("preview/pod/", **TEXT, yaml=wrong)

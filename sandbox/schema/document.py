@@ -53,8 +53,7 @@ def document() -> dict[str, Any]:
 
 def _fields_of_objects(name: str) -> Iterator[tuple[str, Entry]]:
     for field, spec in TYPES[name].items():
-        required = spec.always and not spec.pointer and spec.holds == "one"
-        yield field, _entry(f"{name}.{field}", spec.type, spec.holds, required)
+        yield field, _entry(f"{name}.{field}", spec.type, spec.holds, spec.always)
 
 
 def _add_struct(struct: config.Struct, types: dict[str, dict[str, Entry]]) -> None:

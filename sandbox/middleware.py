@@ -47,7 +47,7 @@ def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -
     response.headers["Content-Security-Policy"] = POLICY.format(sockets=sockets, ancestors=settings.FRAME_ANCESTORS)
     if request.path_info not in OPEN_TO_ALL:
         for name, value in PRIVATE.items():
-            response.headers[name] = value
+            response.headers.setdefault(name, value)
     return response
 
 

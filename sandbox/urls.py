@@ -6,6 +6,7 @@ from sandbox.views import (
     adding,
     commands,
     compare,
+    completing,
     configuration,
     editing,
     evictions,
@@ -44,6 +45,7 @@ workbench_patterns = [
     path("panel/<str:panel_id>/", reading.panel, name="panel"),
     path("yaml/<str:kind>/", reading.manifest, name="yaml"),
     path("find/", reading.find, name="find"),
+    path("offers/", completing.offers, name="offers"),
     path("admission/<str:kind>/", reading.admission, name="admission"),
     path("metrics", metrics.metrics, name="metrics"),
     path("dump", reading.dump, name="dump"),
@@ -59,5 +61,6 @@ urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
     path("compare/", compare.compare, name="compare"),
+    path("schema/<str:digest>/", completing.schema, name="schema"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

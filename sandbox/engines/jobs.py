@@ -16,7 +16,7 @@ from sandbox import trial as trials
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
 from sandbox.panels.cache.dump import dump
-from sandbox.panels.facts import finding
+from sandbox.panels.facts import finding, offering
 from sandbox.panels.facts.admission import admitted
 from sandbox.panels.facts.finding import Hit
 from sandbox.panels.leader import panel as leader
@@ -130,6 +130,11 @@ def find(live: Live, position: Position, wanted: str, at: Moment | None = None) 
     return finding.find(live.at(at), wanted)
 
 
+def offers(live: Live, position: Position) -> dict[str, Any]:
+    """What the manifests of an editor may speak of."""
+    return offering.offers(_world(live, position))
+
+
 def trial(live: Live, position: Position, command: dict[str, Any]) -> list[str]:
     """What a command would come to, in sentences; nothing of it stays."""
     live.move_to(position)
@@ -192,6 +197,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         names,
         steps_made,
         find,
+        offers,
         trial,
         fault_choices,
         cache_dump,

@@ -23,6 +23,8 @@ from sandbox.models import Sandbox
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.view import View
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
+from sandbox.quotas import quotas
+from sandbox.schema.document import DIGEST
 from scheduler_engine.scenario import Scenario
 
 LOOK_AGAIN_SECONDS = "5"
@@ -105,6 +107,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "presets": PRESETS,
         "manifests": MANIFESTS,
         "ready": (*CLUSTERS, *MANIFESTS),
-        "urls": {"base": base, "ws": f"/ws{base}"},
+        "most_bytes": quotas().manifest_bytes,
+        "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }
     return render(request, "workbench.html", context)

@@ -2,6 +2,7 @@
 
 import { besides } from './beside.js';
 import { annotate, goTo, yamlEditor } from './editor.js';
+import { filesInto } from './files.js';
 
 // Text of this length and more is checked only when Apply is pressed.
 const LONG = 200_000;
@@ -185,9 +186,11 @@ export function drawer(app, htmx) {
   });
   box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
 
-  document.getElementById('manifest-file').addEventListener('change', async (event) => {
-    const file = event.target.files[0];
-    if (file) { paste(await file.text()); event.target.value = ''; }
+  filesInto(box, document.getElementById('manifest-file'), Number(app.dataset.mostBytes), (text) => { show('paste'); paste(text); }, (words) => {
+    show('paste');
+    const said = document.getElementById('no-file').content.cloneNode(true);
+    said.querySelector('p').textContent = words;
+    problems.replaceChildren(said);
   });
   box.addEventListener('applied', ({ target }) => { startAfresh(target); close(); });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });

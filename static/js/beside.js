@@ -21,9 +21,7 @@ export function besides(app, box, htmx) {
 
   function typed(name) {
     leads(name).value = 'yaml';
-    const pane = area(name).closest('.drawer-b');
-    htmx.trigger(pane.querySelector('[data-previews]'), 'htmx:abort');
-    htmx.trigger(pane.querySelector('[data-reads]'), 'typed');
+    htmx.trigger(area(name).closest('.drawer-b').querySelector('[data-reads]'), 'typed');
   }
 
   /** The text that the form makes. What has not changed keeps the cursor and the scroll. */
@@ -61,7 +59,6 @@ export function besides(app, box, htmx) {
     const { target, fragment } = detail;
     const made = fragment.querySelector('.form');
     if (!made || !target.matches('.form')) return;
-    if (leads(target.id.replace('form-', '')).value === 'form') { detail.shouldSwap = false; return; } // Somebody types in it by now.
     const open = [...target.querySelectorAll('details[open] > summary')].map((summary) => summary.textContent);
     for (const summary of made.querySelectorAll('details > summary')) summary.parentElement.open ||= open.includes(summary.textContent);
     const { scrollTop } = target.querySelector('.form-s');
@@ -72,10 +69,12 @@ export function besides(app, box, htmx) {
       form.elements[at]?.focus();
     });
   });
-  // What was asked for before something is applied is no news after it.
-  box.addEventListener('htmx:beforeRequest', ({ detail: { elt } }) => {
-    if (!elt.matches('.form')) return;
-    for (const asks of elt.closest('.drawer-b').querySelectorAll('[data-previews], [data-reads]')) htmx.trigger(asks, 'htmx:abort');
+  // An answer is no news once the other side leads, or once the form was applied and begins anew.
+  box.addEventListener('htmx:beforeSwap', ({ target, detail }) => {
+    if (!target.id?.startsWith('told-')) return;
+    const { elt } = detail.requestConfig;
+    const side = elt.matches('[data-reads]') ? 'yaml' : elt.matches('[data-previews]') ? 'form' : '';
+    if (side && (!elt.isConnected || leads(target.id.replace('told-', '')).value !== side)) detail.shouldSwap = false;
   });
   box.addEventListener('htmx:afterSwap', ({ target }) => {
     if (!target.id?.startsWith('told-')) return;

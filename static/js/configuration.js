@@ -47,7 +47,7 @@ async function open() {
   box.show();
   const untouched = area.value === given;
   if (!editor) {
-    editor = await yamlEditor(app, 'configuration-editor', area);
+    editor = await yamlEditor(app, 'configuration-editor', area, { kind: 'KubeSchedulerConfiguration' });
     editor.session.on('change', typed);
     area.addEventListener('input', typed);
   }

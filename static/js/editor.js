@@ -1,11 +1,12 @@
 // A YAML editor over a plain text area. Ace is large: it is loaded when an editor is first shown.
 
+import { assist } from './completion.js';
 import { load } from './script.js';
 
-/** Ace in the element `id`; what is typed there is what `area` holds. */
-export async function yamlEditor(app, id, area) {
+/** Ace in the element `id`; what is typed there is what `area` holds. `kind`: of documents that do not tell theirs. */
+export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   await load(app.dataset.ace);
-  await load(app.dataset.aceYaml);
+  await Promise.all([load(app.dataset.aceYaml), load(app.dataset.aceTools)]);
   const { ace } = window;
   ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
   ace.config.set('loadWorkerFromBlob', false);
@@ -18,6 +19,7 @@ export async function yamlEditor(app, id, area) {
   editor.session.on('change', () => { area.value = editor.getValue(); });
   area.classList.add('vh');
   area.tabIndex = -1;
+  assist(app, editor, kind);
   return editor;
 }
 

@@ -27,7 +27,7 @@ POSTS = [
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "edit/Node/form/?key=a", "replicas-form/", "branches/",
+    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/",
 ]  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare"}
+    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare", "schema"}
 
 
 @pytest.mark.parametrize("path", POSTS)

@@ -1,0 +1,113 @@
+"""What manifests may speak of: the names, labels and taints that are in the cluster, for the editors to offer.
+
+Tables are lists of names, or keys with their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from sandbox.panels.model.world import World
+from scheduler_engine.api.validation.policies import SYSTEM_PRIORITIES
+
+MOST_NAMES = 500
+MOST_KEYS = 200
+MOST_VALUES = 100
+"""Of one key."""
+
+Pairs = Iterable[tuple[str, str]]
+Manifest = Mapping[str, Any]
+
+RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
+"""Known even while there is no node."""
+
+
+def offers(world: World) -> dict[str, list[str] | dict[str, list[str]]]:
+    """All tables, each cut to what a person can choose from."""
+    names = {table: _first(found(world)) for table, found in NAMES.items()}
+    keys = {table: _by_key(found(world)) for table, found in KEYS.items()}
+    return {**names, **keys, "nodeFields": {"metadata.name": names["nodes"]}}
+
+
+def _first(found: Iterable[str], most: int = MOST_NAMES) -> list[str]:
+    return sorted(islice(dict.fromkeys(found), most))
+
+
+def _by_key(pairs: Pairs) -> dict[str, list[str]]:
+    table: dict[str, dict[str, None]] = {}
+    for key, value in pairs:
+        if key not in table and len(table) == MOST_KEYS:
+            continue
+        values = table.setdefault(key, {})
+        if value and len(values) < MOST_VALUES:
+            values[value] = None
+    return {key: sorted(table[key]) for key in sorted(table)}
+
+
+def _all(world: World, kind: str) -> Iterable[Manifest]:
+    return world.objects.get(kind, {}).values()
+
+
+def _named(kind: str) -> Callable[[World], Iterator[str]]:
+    def found(world: World) -> Iterator[str]:
+        return (manifest["metadata"]["name"] for manifest in _all(world, kind))
+
+    return found
+
+
+def _namespaces(world: World) -> Iterator[str]:
+    yield "default"
+    yield from _named("Namespace")(world)
+    yield from (pod.pod.namespace for pod in world.pods.values())
+
+
+def _priority_classes(world: World) -> Iterator[str]:
+    yield from SYSTEM_PRIORITIES
+    yield from _named("PriorityClass")(world)
+
+
+def _schedulers(world: World) -> Iterator[str]:
+    return (name for name, _ in (world.configured.profiles if world.configured else ()))
+
+
+def _labels(kind: str) -> Callable[[World], Iterator[tuple[str, str]]]:
+    def found(world: World) -> Iterator[tuple[str, str]]:
+        for manifest in _all(world, kind):
+            yield from (manifest["metadata"].get("labels") or {}).items()
+
+    return found
+
+
+def _taints(world: World) -> Iterator[tuple[str, str]]:
+    for node in _all(world, "Node"):
+        for taint in (node.get("spec") or {}).get("taints") or ():
+            yield taint["key"], taint.get("value", "")
+
+
+def _resources(world: World) -> Iterator[tuple[str, str]]:
+    yield from ((name, "") for name in RESOURCES)
+    for node in _all(world, "Node"):
+        yield from ((name, "") for name in (node.get("status") or {}).get("allocatable") or {})
+
+
+NAMES: dict[str, Callable[[World], Iterator[str]]] = {
+    "claims": _named("PersistentVolumeClaim"),
+    "namespaces": _namespaces,
+    "nodes": _named("Node"),
+    "priorityClasses": _priority_classes,
+    "runtimeClasses": _named("RuntimeClass"),
+    "schedulers": _schedulers,
+    "storageClasses": _named("StorageClass"),
+    "volumes": _named("PersistentVolume"),
+}
+KEYS: dict[str, Callable[[World], Iterator[tuple[str, str]]]] = {
+    "namespaceLabels": _labels("Namespace"),
+    "nodeLabels": _labels("Node"),
+    "podLabels": _labels("Pod"),
+    "resources": _resources,
+    "taints": _taints,
+    "volumeLabels": _labels("PersistentVolume"),
+}
+TABLES = (*NAMES, *KEYS, "nodeFields")

@@ -1,0 +1,25 @@
+"""What the editors complete from: the schema, which is the same for all, and the tables of one cluster."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from sandbox.access import Access, reads
+from sandbox.engines import site
+from sandbox.schema.document import DIGEST, TEXT
+
+KEPT = "public, max-age=31536000, immutable"
+
+
+@require_safe
+def schema(request: HttpRequest, digest: str) -> HttpResponse:
+    """The schema of this version. Only under its own digest may a browser keep it."""
+    headers = {"Cache-Control": KEPT} if digest == DIGEST else {}
+    return HttpResponse(TEXT, content_type="application/json", headers=headers)
+
+
+@reads
+def offers(request: HttpRequest, access: Access) -> HttpResponse:
+    """Names, labels and taints of the cluster as it is now, which is what a manifest is applied to."""
+    return JsonResponse(site.read(access.sandbox, "offers"))

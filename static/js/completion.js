@@ -1,0 +1,118 @@
+// What an editor knows of the fields: it completes keys and values, and tells what the field at hand is for.
+
+import { fieldAt, offersAt } from './schema.js';
+import { placeAt } from './yaml-place.js';
+
+const LONGEST = 20_000; // lines: in a longer text every key that is typed would be felt
+const LETTERS = /[^\s:,[\]{}"'#]/;
+const HOVER_MS = 350;
+const KEYS = '<kbd>Ctrl</kbd> <kbd>Space</kbd> completes · <kbd>F1</kbd> explains the field · <kbd>Tab</kbd> leaves the editor';
+
+let schema = null;
+
+/** The schema of the fields; every page of this version has it under the same address. */
+function fields(app) {
+  schema ??= asked(app.dataset.schema).catch((error) => { schema = null; throw error; });
+  return schema;
+}
+
+async function asked(url) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} could not be read`);
+  return answer.json();
+}
+
+/** The tables of the cluster, asked for when they are first needed, and again after `forget`. */
+function tables(app) {
+  let known = null;
+  return {
+    get: () => { known ??= asked(`${app.dataset.base}offers/`).catch(() => { known = null; return {}; }); return known; },
+    forget: () => { known = null; },
+  };
+}
+
+function place(editor, { row, column }) {
+  const { doc } = editor.session;
+  return doc.getLength() > LONGEST ? null : placeAt(doc.getAllLines(), row, column);
+}
+
+function told({ path, shown, says }) {
+  const made = document.createElement('span');
+  const parts = [['b', path], ['i', shown], ['span', says ?? '']];
+  for (const [tag, text] of parts.filter(([, each]) => each)) {
+    if (made.childNodes.length) made.append(' ');
+    made.append(Object.assign(document.createElement(tag), { textContent: text }));
+  }
+  return made;
+}
+
+/** Ace asks this for the offers at the cursor. */
+function completer(app, cluster, kind) {
+  return {
+    identifierRegexps: [LETTERS],
+    async getCompletions(editor, session, position, prefix, answer) {
+      const known = await fields(app).catch(() => null);
+      const here = known && place(editor, position);
+      const offers = here ? offersAt(known, await cluster.get(), here, kind) : [];
+      const typing = editor.completer.autoShown;
+      answer(null, offers.filter(({ live }) => live || !typing).map(({ caption, text, shown, says, more, rank }) => (
+        { caption, value: text, meta: shown, docText: says, score: rank, command: more ? 'startAutocomplete' : undefined })));
+    },
+  };
+}
+
+/** The line under the editor: the field at the cursor, else the keys. */
+function line(app, editor, kind) {
+  const box = Object.assign(document.createElement('p'), { className: 'ed-line quiet', id: `${editor.container.id}-line` });
+  const says = Object.assign(document.createElement('span'), { className: 'vh' });
+  says.setAttribute('role', 'status');
+  const keys = Object.assign(document.createElement('span'), { className: 'ed-keys', innerHTML: KEYS });
+  const field = Object.assign(document.createElement('span'), { className: 'ed-field' });
+  box.append(field, keys);
+  editor.container.after(box, says);
+  editor.textInput.getElement().setAttribute('aria-describedby', box.id);
+  let known = null;
+  const look = () => {
+    const found = known && fieldAt(known, place(editor, editor.getCursorPosition()), kind);
+    field.replaceChildren(...(found ? [told(found)] : []));
+    return found;
+  };
+  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = 'The fields could not be read: nothing is completed.'; });
+  editor.on('changeSelection', look);
+  return () => { const found = look(); says.replaceChildren(found ? told(found) : 'No field that is known.'); return found; };
+}
+
+/** A note at the field under the pointer; the same by a key at the cursor. */
+function notes(app, editor, kind, say) {
+  const { HoverTooltip } = window.ace.require('ace/tooltip');
+  const { Range } = window.ace.require('ace/range');
+  const note = new HoverTooltip();
+  note.idleTime = HOVER_MS;
+  note.getElement().classList.add('ed-note');
+  const show = (found, { row, column }, event) => {
+    const range = editor.session.getWordRange(row, column);
+    note.showForRange(editor, range.isEmpty() ? new Range(row, column, row, column + 1) : range, told(found), event);
+  };
+  note.setDataProvider(async (event) => {
+    const at = event.getDocumentPosition();
+    if (at.column >= editor.session.getLine(at.row).length) return;
+    const known = await fields(app).catch(() => null);
+    const found = known && fieldAt(known, place(editor, at), kind);
+    if (found) show(found, at, event);
+  });
+  note.addToEditor(editor);
+  editor.commands.addCommand({
+    name: 'tellField',
+    bindKey: 'F1',
+    readOnly: true,
+    exec: () => { const found = say(); if (found) show(found, editor.getCursorPosition()); },
+  });
+}
+
+/** `kind`: of documents that do not tell theirs. */
+export function assist(app, editor, kind) {
+  const cluster = tables(app);
+  editor.setOptions({ enableBasicAutocompletion: [completer(app, cluster, kind)], enableLiveAutocompletion: true });
+  editor.container.closest('dialog')?.addEventListener('close', cluster.forget);
+  notes(app, editor, kind, line(app, editor, kind));
+}

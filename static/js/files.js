@@ -1,0 +1,52 @@
+// Files that are chosen or dropped: their texts as one, parted as YAML parts documents, or what is wrong in words.
+
+const NAMES = /\.(ya?ml|json)$/i;
+
+async function decoded(file) {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  if (text.includes('\0')) throw new TypeError('a zero byte');
+  return text;
+}
+
+/** The text of several manifests in one. */
+export function joined(texts) {
+  return texts.map((text) => text.replace(/\s*$/, '\n')).join('---\n');
+}
+
+/** Words for what none of the files may be; '' when they will do. */
+export function refusal(files, most) {
+  const stranger = files.find(({ name }) => !NAMES.test(name));
+  if (stranger) return `${stranger.name} is no manifest: its name must end in .yaml, .yml or .json. Nothing was read.`;
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const whose = files.length === 1 ? `${files[0]?.name} is` : 'The files together are';
+  return size > most ? `${whose} ${size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Nothing was read.` : '';
+}
+
+async function read(files, most) {
+  const words = refusal(files, most);
+  if (words) throw new Error(words);
+  const texts = [];
+  for (const file of files) {
+    texts.push(await decoded(file).catch(() => { throw new Error(`${file.name} is no text in UTF-8. Nothing was read.`); }));
+  }
+  return files.length > 1 ? joined(texts) : texts[0];
+}
+
+/** Files that `input` chooses or somebody drops on `box`: `take` gets their text, `refuse` the words. */
+export function filesInto(box, input, most, take, refuse) {
+  const bring = async (list) => {
+    const files = [...list];
+    if (files.length) await read(files, most).then(take, ({ message }) => refuse(message));
+  };
+  const over = (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return false;
+    event.preventDefault();
+    event.stopPropagation(); // The editor would take what lies over it for its own.
+    box.toggleAttribute('data-over', event.type === 'dragover');
+    return true;
+  };
+  input.addEventListener('change', async () => { await bring(input.files); input.value = ''; });
+  box.addEventListener('dragover', over, true);
+  box.addEventListener('dragleave', ({ relatedTarget }) => { if (!box.contains(relatedTarget)) box.removeAttribute('data-over'); });
+  box.addEventListener('drop', (event) => { if (over(event)) bring(event.dataTransfer.files); }, true);
+}

@@ -1,0 +1,136 @@
+// What the schema and the tables of the cluster offer at a place of a manifest (yaml-place.js), and what a field is.
+
+import { pathOf } from './yaml-place.js';
+
+const UNKNOWN = 'Object'; // the fields that every object has
+const SPECIAL = /^(true|false|yes|no|on|off|y|n|null|~)$|^[-+.\d]|^[-?:,[\]{}#&*!|>'"%@`]|: |\s#|^$/i;
+
+const kindOf = (schema, place, kind) => schema.kinds[place.root.get('kind')] ?? schema.kinds[kind];
+
+function within(schema, node, { dash, key, owner }) {
+  if (dash) return node.holds === 'list' ? { ...node, holds: 'one' } : null;
+  if (node.holds === 'map') return { ...node, holds: 'one', of: key };
+  const field = node.holds ? schema.types[node.type]?.[key] : undefined;
+  if (!field) return null;
+  return {
+    holds: 'one',
+    ...field,
+    selects: field.selects ?? node.selects,
+    type: field.by?.[owner.get('name')] ?? field.type,
+    of: field.part === 'value' ? owner.get('key') : undefined,
+  };
+}
+
+/** What the steps of a place lead to: the field, or an item of it; null for what the schema does not know. */
+function nodeAt(schema, place, kind) {
+  let node = { type: kindOf(schema, place, kind)?.type ?? UNKNOWN, holds: 'one' };
+  for (const step of place.steps) {
+    node = within(schema, node, step);
+    if (!node) return null;
+  }
+  return node;
+}
+
+function table(node, cluster) {
+  return (node.from && cluster[node.selects ?? node.from]) ?? [];
+}
+
+/** A text as YAML reads it as one. */
+export function written(text) {
+  return SPECIAL.test(text) ? JSON.stringify(text) : text;
+}
+
+const closed = (values) => values.map((value) => ({ value, live: true }));
+const open = (values) => values.map((value) => ({ value, live: false }));
+
+function kinds(schema, kind) {
+  const alone = schema.kinds[kind]?.alone ?? false;
+  return Object.entries(schema.kinds).filter(([, found]) => (found.alone ?? false) === alone);
+}
+
+/** What stands in the first lines of every document. */
+const HEAD = {
+  kind: (schema, place, kind) => kinds(schema, kind).map(([value, { says }]) => ({ value, says, live: true })),
+  apiVersion(schema, place, kind) {
+    const found = schema.kinds[place.root.get('kind')];
+    const versions = found ? found.versions : kinds(schema, kind).flatMap(([, each]) => each.versions);
+    return closed([...new Set(versions)]);
+  },
+};
+
+const heads = (name, { steps }) => steps.length === 0 && name in HEAD;
+
+function values(schema, cluster, place, kind, node) {
+  const [first, ...deeper] = place.steps;
+  if (place.at === 'value' && first && deeper.length === 0 && first.key in HEAD) return HEAD[first.key](schema, place, kind);
+  if (node.values) return closed(node.values);
+  if (node.type === 'bool') return closed(['true', 'false']).map((value) => ({ ...value, bare: true }));
+  const found = table(node, cluster);
+  if (Array.isArray(found)) return open(found);
+  return open(node.part === 'key' ? Object.keys(found) : found[node.of] ?? []);
+}
+
+/** What follows the colon: the next line for what has fields or items. */
+function opening(schema, field, place, dash) {
+  const start = `\n${' '.repeat(place.column + dash.length)}`;
+  if (place.colon) return '';
+  if (place.flow) return ': ';
+  if (field.holds === 'list') return `:${start}- `;
+  return field.holds === 'map' || field.type in schema.types || field.by ? `:${start}  ` : ': ';
+}
+
+function keys(schema, place, node, dash) {
+  const found = Object.entries(schema.types[node.type]).filter(([name]) => !place.keys.has(name));
+  return found.map(([name, field], at) => {
+    const after = opening(schema, field, place, dash);
+    const more = after && (field.values || field.from || field.type === 'bool' || field.type in schema.types || heads(name, place));
+    return { caption: name, text: `${dash}${name}${after}`, shown: field.shown, says: field.says, live: true, more: Boolean(more), rank: rank(name, field, place) - at };
+  });
+}
+
+/** Among equals the schema's own order holds; no type has a thousand fields. */
+function rank(name, field, place) {
+  if (heads(name, place)) return 4000;
+  return field.required ? 3000 : field.says ? 2000 : 1000;
+}
+
+/**
+ * The offers at a place: `caption`, the `text` that is inserted, `shown` (a type), `says`, `rank`, `more`: there is
+ * something to choose after it. `live`: whether it may come up while somebody types, as nothing else can be meant.
+ */
+export function offersAt(schema, cluster, place, kind = '') {
+  const node = place && nodeAt(schema, place, kind);
+  if (!node) return [];
+  const item = node.holds === 'list' && place.at === 'key' && !place.dashed ? within(schema, node, { dash: true }) : null;
+  const [here, dash] = item ? [item, '- '] : [node, ''];
+  if (here.holds === 'one' && here.type in schema.types) return place.at === 'key' ? keys(schema, place, here, dash) : [];
+  if (here.holds === 'map') return place.at === 'key' ? names(here, cluster, place) : [];
+  if (here.holds === 'list' || (place.at === 'key' && !item && !place.steps.at(-1).dash)) return [];
+  const start = place.tight ? ' ' : dash;
+  return values(schema, cluster, place, kind, here).map(({ value, says, live, bare }, at) => (
+    { caption: value, text: `${start}${bare ? value : written(value)}`, shown: '', says, live, more: false, rank: -at }));
+}
+
+/** Keys of a mapping that are the cluster's own. */
+function names(node, cluster, place) {
+  const found = table(node, cluster);
+  const free = Object.keys(found).filter((name) => !place.keys.has(name));
+  return free.map((name, at) => ({ caption: name, text: `${written(name)}${place.colon ? '' : ': '}`, shown: '', live: false, more: found[name].length > 0, rank: -at }));
+}
+
+/** The field at a place: `path`, `shown` and `says`; null when the schema does not know it. */
+export function fieldAt(schema, place, kind = '') {
+  if (!place) return null;
+  const named = place.at === 'key' && place.key !== undefined ? [...place.steps, { key: place.key, owner: place.keys }] : place.steps;
+  const known = named.findLastIndex(({ dash }) => !dash);
+  const steps = named.slice(0, known + 1);
+  if (!steps.length) return null;
+  const node = nodeAt(schema, { ...place, steps }, kind);
+  if (!node) return null;
+  const [shown, says] = node.of !== undefined && !node.part ? [node.type, node.says] : [node.shown, node.says];
+  return { path: pathOf(steps), shown, says: says ?? headline(schema, place, kind, steps) };
+}
+
+function headline(schema, place, kind, [first, ...deeper]) {
+  return first.key === 'kind' && !deeper.length ? kindOf(schema, place, kind)?.says : undefined;
+}

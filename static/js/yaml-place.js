@@ -1,0 +1,152 @@
+// Where in a YAML text the cursor stands. It goes by indentation alone, so that a half-written text will do.
+
+const KEY = /^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'#[\]{},][^#]*?)\s*:(?=\s|$)/;
+const DASH = /^-(?=\s|$)\s*/;
+const END = /^---(?=\s|$)/;
+const BLOCK = /^[|>][-+0-9]*\s*(#.*)?$/;
+const NOTHING = /^\s*(#|$)/;
+const LONGEST_KEY = 1000; // to look for the end of a longer one would take too long
+const NOTE = /(^|\s)#/;
+
+const indent = (line) => line.length - line.trimStart().length;
+const bare = (text) => text.trim().replace(/^(["'])(.*)\1$/, '$2');
+
+/** The dashes and the key with which a line begins, each with its column; `rest` is where they end. */
+function read(line) {
+  const dashes = [];
+  let column = indent(line);
+  for (let dash = DASH.exec(line.slice(column)); dash; dash = DASH.exec(line.slice(column))) {
+    dashes.push({ column, dash: true });
+    column += dash[0].length;
+  }
+  const key = KEY.exec(line.slice(column, column + LONGEST_KEY));
+  if (!key) return { dashes, column, entry: null, rest: column };
+  const rest = column + key[0].length;
+  return { dashes, column, entry: { column, key: bare(key[1]), value: bare(line.slice(rest).replace(NOTE, '\n').split('\n')[0]) }, rest };
+}
+
+function leave(stack, { column, dash }) {
+  for (let top = stack.at(-1); top.column > column || (top.column === column && !(dash && !top.dash)); top = stack.at(-1)) stack.pop();
+}
+
+/** `stack`: what the place so far is inside of; each frame has the keys that stand in it, and `owner`: those beside it. */
+function enter(stack, { column, dash = false, key, value }) {
+  leave(stack, { column, dash });
+  const owner = stack.at(-1).keys;
+  if (!dash) owner.set(key, value);
+  stack.push({ column, dash, key, owner, keys: new Map() });
+}
+
+function bounds(lines, row) {
+  let [first, last] = [row, row];
+  while (first > 0 && !END.test(lines[first - 1])) first -= 1;
+  while (last + 1 < lines.length && !END.test(lines[last + 1])) last += 1;
+  return [first, last];
+}
+
+/** What stands open in braces and brackets at the end of `typed`, on top of `stack`; null when nothing does. */
+function flow(stack, typed) {
+  const frames = [...stack];
+  const open = []; // each: whether it is a mapping, and how many frames are around it
+  let [word, quote] = ['', ''];
+  const item = () => frames.push({ dash: true, owner: frames.at(-1).keys, keys: new Map() });
+  const told = () => { const top = frames.at(-1); if (top.key !== undefined) top.owner.set(top.key, bare(word)); };
+  for (const [at, sign] of [...typed].entries()) {
+    const inner = open.at(-1);
+    if (quote || sign === '"' || sign === "'") {
+      quote = quote === sign ? '' : quote || sign;
+      word += sign;
+    } else if (sign === '{' || sign === '[') {
+      open.push({ map: sign === '{', depth: frames.length });
+      if (sign === '[') item();
+      word = '';
+    } else if (!inner) {
+      return null;
+    } else if (sign === ':' && inner.map && frames.length === inner.depth && /^\s?$/.test(typed[at + 1] ?? '')) {
+      frames.push({ key: bare(word), owner: frames.at(-1).keys, keys: new Map() });
+      word = '';
+    } else if (',}]'.includes(sign)) {
+      if (inner.map && frames.length > inner.depth) told();
+      frames.length = inner.depth;
+      if (sign !== ',') open.pop();
+      else if (!inner.map) item();
+      word = '';
+    } else word += sign;
+  }
+  const inner = open.at(-1);
+  return inner && { frames, at: inner.map && frames.length === inner.depth ? 'key' : 'value' };
+}
+
+function seen(stack, at, more) {
+  return { at, steps: stack.slice(1), keys: stack.at(-1).keys, root: stack[0].keys, flow: false, dashed: false, ...more };
+}
+
+/** The place in the line of the cursor; what stands there joins the stack. */
+function inLine(stack, line, column) {
+  const { dashes, column: starts, entry, rest } = read(line);
+  if (NOTE.test(line.slice(0, column)) && !/["']/.test(line.slice(0, column))) return null;
+  if (dashes.length === 0 && column < starts && line.trim()) return null;
+  const here = line.slice(starts).trim() ? starts : column;
+  for (const dash of dashes) enter(stack, dash);
+  const more = { column: here, dashed: dashes.length > 0, key: entry?.key };
+  if (entry && column >= rest) {
+    enter(stack, entry);
+    return inValue(stack, line.slice(rest, column), more);
+  }
+  if (column < here) return null;
+  leave(stack, { column: here });
+  if (!entry && /^\s*[[{]/.test(line.slice(here, column))) return inValue(stack, line.slice(here, column), more);
+  const place = seen(stack, 'key', { ...more, colon: entry !== null });
+  if (entry) {
+    const known = place.keys.get(entry.key);
+    enter(stack, entry);
+    if (known === undefined) place.keys.delete(entry.key);
+  }
+  return place;
+}
+
+function inValue(stack, typed, more) {
+  if (!/^\s*[[{]/.test(typed)) return seen(stack, 'value', { ...more, tight: typed === '' });
+  const inside = flow(stack, typed.trimStart());
+  return inside && seen(inside.frames, inside.at, { ...more, flow: true });
+}
+
+/**
+ * Row and column count from 0. null where nothing can be said: in a comment, in a block of text.
+ *
+ * `at`: whether a key or a value is written; `steps`: the keys ({key}) and items ({dash}) around it, `owner` has what
+ * stands beside a step; `keys`: what stands beside a key that is written; `root`: the same of the whole document.
+ * `key`: that of the line, `colon`: it is there already; `tight`: no space follows it yet; `dashed`: the line begins an item; `column`: where it begins.
+ */
+export function placeAt(lines, row, column) {
+  const [first, last] = bounds(lines, row);
+  const stack = [{ column: -1, keys: new Map() }];
+  let place = null;
+  let block = null; // the column of the key whose text the lines belong to
+  for (let at = first; at <= last; at += 1) {
+    const line = lines[at];
+    if (END.test(line)) continue;
+    const empty = !line.trim();
+    const deep = empty ? at !== row || column > block : indent(line) > block;
+    if (block !== null && deep) {
+      if (at === row) return null;
+      continue;
+    }
+    block = null;
+    if (at === row) place = inLine(stack, line, column);
+    else if (!NOTHING.test(line)) for (const entry of entries(line)) enter(stack, entry);
+    const { entry, rest } = read(line);
+    if (entry && BLOCK.test(line.slice(rest).trim())) block = entry.column;
+  }
+  return place;
+}
+
+function entries(line) {
+  const { dashes, entry } = read(line);
+  return entry ? [...dashes, entry] : dashes;
+}
+
+/** The steps as Kubernetes writes a path: `spec.tolerations[].effect`. */
+export function pathOf(steps) {
+  return steps.map(({ dash, key }) => (dash ? '[]' : `.${key}`)).join('').replace(/^\./, '');
+}

@@ -1,0 +1,183 @@
+"""The schema that the editors complete from says what the engine says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.panels.facts.offering import KEYS, NAMES, TABLES
+from sandbox.schema.document import document
+from sandbox.schema.help import HELP, TOLD_ELSEWHERE
+from sandbox.schema.values import SELECTS, SOURCES, VALUES
+from scheduler_engine.api.checking import check_text
+from scheduler_engine.api.fields import TYPES
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.config import schema as config
+from scheduler_engine.config.load import load_configuration
+from scheduler_engine.errors import Rejected
+
+DOCUMENT = document()
+
+
+@pytest.mark.parametrize("table", [HELP, VALUES, SOURCES, SELECTS], ids=["help", "values", "sources", "selects"])
+def test_every_row_is_of_a_field_that_exists(table: dict[str, Any]) -> None:
+    known = {f"{name}.{field}" for name, fields in DOCUMENT["types"].items() for field in fields}
+    assert set(table) - known - set(DOCUMENT["kinds"]) == set()
+
+
+def test_every_source_is_a_table_of_the_cluster() -> None:
+    assert {source.table for source in SOURCES.values()} | set(SELECTS.values()) <= set(TABLES)
+    parts = {key: source.part for key, source in SOURCES.items() if source.table in NAMES}
+    assert not any(parts.values())
+    assert {source.table for source in SOURCES.values() if source.part} <= set(KEYS)
+
+
+def test_every_kind_and_every_field_of_the_engine_is_in_it() -> None:
+    assert set(DOCUMENT["kinds"]) == {*KINDS, config.KIND}
+    for name, fields in TYPES.items():
+        assert list(DOCUMENT["types"][name]) == list(fields)
+    for plugin, struct in config.PLUGIN_ARGS.items():
+        assert DOCUMENT["types"]["PluginConfig"]["args"]["by"][plugin] == struct.name
+        assert list(DOCUMENT["types"][struct.name]) == list(struct.fields)
+
+
+def test_types_that_the_configuration_shares_with_pods_have_the_same_fields() -> None:
+    shared = (config.NODE_AFFINITY, config.NODE_SELECTOR, config.NODE_TERM, config.NODE_REQUIREMENT)
+    for struct in (*shared, config.PREFERRED_TERM, config.LABEL_SELECTOR, config.SPREAD_CONSTRAINT):
+        assert set(struct.fields) == set(TYPES[struct.name])
+
+
+def test_types_are_told_in_words() -> None:
+    spec = DOCUMENT["types"]["PodSpec"]
+    shown = {name: spec[name]["shown"] for name in ("nodeName", "tolerations", "nodeSelector", "hostNetwork")}
+    assert shown == {
+        "nodeName": "string",
+        "tolerations": "list of Toleration",
+        "nodeSelector": "map of string",
+        "hostNetwork": "boolean",
+    }
+    assert [name for name, field in spec.items() if field.get("required")] == ["containers"]
+    assert DOCUMENT["types"]["Toleration"]["effect"]["values"] == ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def test_what_a_form_tells_is_told_in_the_same_words() -> None:
+    assert DOCUMENT["types"]["PodSpec"]["nodeSelector"]["says"] == TOLD_ELSEWHERE["PodSpec.nodeSelector"]
+    assert DOCUMENT["types"]["Toleration"]["operator"]["says"].startswith("Exists: any value will do.")
+
+
+NOT_JUDGED = {
+    "Plugin.name",  # A plugin that is unknown is told as one.
+    "PluginConfig.name",  # Arguments of other plugins are not looked at.
+}
+"""Fields whose other values are refused in other words, or by nobody."""
+
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+MAIN = {"name": "main", "image": "x"}
+LABELS = {"matchLabels": {"a": "b"}}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [MAIN]}}
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    return POD | {"spec": {"containers": [MAIN], **spec}}
+
+
+def owner(kind: str, **spec: Any) -> dict[str, Any]:
+    given = {"selector": LABELS, "template": TEMPLATE, **spec}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "a"}, "spec": given}
+
+
+def other(version: str, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **fields}
+
+
+def arguments(plugin: str, **args: Any) -> dict[str, Any]:
+    profiles = [{"pluginConfig": [{"name": plugin, "args": args}]}]
+    return {"apiVersion": config.API_VERSION, "kind": config.KIND, "profiles": profiles}
+
+
+def spread(**fields: Any) -> dict[str, Any]:
+    given = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **fields}
+    return pod(topologySpreadConstraints=[given])
+
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+WRONG = "Wrong"
+EXPRESSION = {"matchExpressions": [{"key": "a", "operator": WRONG, "values": ["b"]}]}
+CLAIM = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}
+VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}
+PORT = {"port": 80, "protocol": "TCP"}
+
+CASES: dict[str, dict[str, Any]] = {
+    "Container.imagePullPolicy": pod(containers=[MAIN | {"imagePullPolicy": WRONG}]),
+    "ContainerPort.protocol": pod(containers=[MAIN | {"ports": [{"containerPort": 80, "protocol": WRONG}]}]),
+    "DaemonSetUpdateStrategy.type": owner("DaemonSet", updateStrategy={"type": WRONG}),
+    "DeploymentStrategy.type": owner("Deployment", strategy={"type": WRONG}),
+    "JobSpec.completionMode": other("batch/v1", "Job", spec={"template": TEMPLATE, "completionMode": WRONG}),
+    "LabelSelectorRequirement.operator": owner("Deployment", selector=LABELS | EXPRESSION),
+    "NodeSelectorRequirement.operator": pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [EXPRESSION]}}}),
+    "PersistentVolumeClaimSpec.accessModes": other(
+        "v1", "PersistentVolumeClaim", spec=CLAIM | {"accessModes": [WRONG]}
+    ),
+    "PersistentVolumeClaimSpec.volumeMode": other("v1", "PersistentVolumeClaim", spec=CLAIM | {"volumeMode": WRONG}),
+    "PersistentVolumeSpec.accessModes": other("v1", "PersistentVolume", spec=VOLUME | {"accessModes": [WRONG]}),
+    "PersistentVolumeSpec.persistentVolumeReclaimPolicy": other(
+        "v1", "PersistentVolume", spec=VOLUME | {"persistentVolumeReclaimPolicy": WRONG}
+    ),
+    "PersistentVolumeSpec.volumeMode": other("v1", "PersistentVolume", spec=VOLUME | {"volumeMode": WRONG}),
+    "PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy": other(
+        "policy/v1", "PodDisruptionBudget", spec={"selector": LABELS, "unhealthyPodEvictionPolicy": WRONG}
+    ),
+    "PodOS.name": pod(os={"name": WRONG}),
+    "PodSpec.dnsPolicy": pod(dnsPolicy=WRONG),
+    "PodSpec.preemptionPolicy": pod(preemptionPolicy=WRONG),
+    "PodSpec.restartPolicy": pod(restartPolicy=WRONG),
+    "PodTopologySpreadArgs.defaultingType": arguments("PodTopologySpread", defaultingType=WRONG),
+    "PriorityClass.preemptionPolicy": other("scheduling.k8s.io/v1", "PriorityClass", value=1, preemptionPolicy=WRONG),
+    "ScoringStrategy.type": arguments("NodeResourcesFit", scoringStrategy={"type": WRONG}),
+    "ServicePort.protocol": other("v1", "Service", spec={"ports": [PORT | {"protocol": WRONG}]}),
+    "ServiceSpec.externalTrafficPolicy": other(
+        "v1", "Service", spec={"ports": [PORT], "type": "NodePort", "externalTrafficPolicy": WRONG}
+    ),
+    "ServiceSpec.sessionAffinity": other("v1", "Service", spec={"ports": [PORT], "sessionAffinity": WRONG}),
+    "ServiceSpec.type": other("v1", "Service", spec={"ports": [PORT], "type": WRONG}),
+    "StatefulSetSpec.podManagementPolicy": owner("StatefulSet", podManagementPolicy=WRONG),
+    "StatefulSetUpdateStrategy.type": owner("StatefulSet", updateStrategy={"type": WRONG}),
+    "StorageClass.reclaimPolicy": other("storage.k8s.io/v1", "StorageClass", provisioner="a", reclaimPolicy=WRONG),
+    "StorageClass.volumeBindingMode": other(
+        "storage.k8s.io/v1", "StorageClass", provisioner="a", volumeBindingMode=WRONG
+    ),
+    "Taint.effect": other("v1", "Node", spec={"taints": [{"key": "a", "effect": WRONG}]}),
+    "Toleration.effect": pod(tolerations=[{"key": "a", "operator": "Exists", "effect": WRONG}]),
+    "Toleration.operator": pod(tolerations=[{"key": "a", "operator": WRONG}]),
+    "TopologySpreadConstraint.nodeAffinityPolicy": spread(nodeAffinityPolicy=WRONG),
+    "TopologySpreadConstraint.nodeTaintsPolicy": spread(nodeTaintsPolicy=WRONG),
+    "TopologySpreadConstraint.whenUnsatisfiable": spread(whenUnsatisfiable=WRONG),
+}
+
+
+def test_every_field_with_values_is_compared() -> None:
+    assert set(VALUES) - NOT_JUDGED == set(CASES)
+
+
+def refusals(manifest: dict[str, Any]) -> list[str]:
+    if manifest["kind"] != config.KIND:
+        return [error.message for error in check_text(yaml.safe_dump(manifest)).errors]
+    try:
+        load_configuration(manifest)
+    except Rejected as refused:
+        return [error.message for error in refused.errors]
+    return []
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_the_values_are_those_that_the_engine_takes(key: str) -> None:
+    told = min((message for message in refusals(CASES[key]) if WRONG in message), key=len)
+    listed = re.search(r"supported values: (.*)", told)
+    if listed:
+        assert set(re.findall(r'"(\w+)"', listed[1])) == set(VALUES[key])
+    for value in VALUES[key]:
+        accepted = yaml.safe_load(yaml.safe_dump(CASES[key]).replace(WRONG, f'"{value}"'))
+        assert told.replace(WRONG, value) not in refusals(accepted)

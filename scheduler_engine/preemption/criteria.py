@@ -12,7 +12,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.preemption.candidates import NOT_STARTED_US, Candidate, start_us
 
 PRIORITY_OFFSET = 2**31
-"""Added to every priority in the sum, so that none is negative and fewer victims nearly always sum to less."""
+"""Added to every priority in the sum, so that none is negative: no victim makes the sum smaller."""
 
 
 @dataclass(frozen=True, slots=True)

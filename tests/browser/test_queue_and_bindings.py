@@ -24,9 +24,9 @@ def test_one_event_wakes_one_pod_and_the_hint_says_why_the_other_stays(page: Pag
     paste(page, eventually, NODE)
     woken, stays = '[id="q:default/hungry-1"]', '[id="q:default/picky-1"]'
     assert page.locator(woken).get_attribute("data-lane") == "activeQ"
-    assert "Queue to NodeAdd node-hdd by NodeResourcesFit: a node was added that is large enough" in text(page, woken)
+    assert "NodeAdd node-hdd → NodeResourcesFit says Queue: a node was added that is large enough" in text(page, woken)
     assert page.locator(stays).get_attribute("data-lane") == "unschedulable"
-    assert "QueueSkip to NodeAdd by NodeAffinity: the node does not match" in text(page, stays)
+    assert "NodeAdd node-hdd → NodeAffinity says QueueSkip: the node does not match" in text(page, stays)
     page.locator(woken).hover()
     lit = page.locator("#panel-timeline .cmd.is-linked")
     eventually(lambda: lit.count() == 1)
@@ -135,7 +135,7 @@ def test_a_pod_in_flight_notes_the_node_that_arrives(page: Page, eventually: Eve
     click(page, eventually, "#do-stage")
     card = '[id="q:default/big-1"]'
     assert page.locator(card).get_attribute("data-lane") == "backoffQ"
-    assert "Queue to NodeAdd by NodeResourcesFit" in text(page, card)
+    assert "NodeAdd → NodeResourcesFit says Queue" in text(page, card)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
+from sandbox.panels.facts.waking import last_woken, left_by
 from sandbox.panels.inspector.departures import of_node, of_pod
 from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
@@ -67,6 +68,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "app": pod.app,
         "priority": pod.pod.priority,
         "state": _state(world, pod),
+        "woken": last_woken(world, pod.key) or left_by(world, pod.key),
         "facts": facts(pod, world),
         "finished": pod.pod.finished,
         "labels": sorted(pod.pod.labels.items()),

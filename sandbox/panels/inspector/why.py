@@ -15,6 +15,8 @@ from sandbox.panels.words.phrases import helps, listed
 from sandbox.panels.words.say import say
 
 FEW, PAGE = 12, 60
+RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")
+"""Scores that may speak against a node that they prefer to another, which is worse still."""
 
 
 def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
@@ -52,7 +54,18 @@ def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
         edge = say("inspector.gains-and-loses", other=second, by=by, gain=gain, worst=worst, loss=signed(loss))
     else:
         edge = say("inspector.gains", other=second, by=by, gain=gain)
-    return {"edge": edge, "plugin": by, "says": explain_score(world, cycle, winner, by).sentence}
+    return {"edge": edge, "plugin": by, "says": _says(world, cycle, by, winner, second)}
+
+
+def _says(world: World, cycle: Cycle, plugin: str, winner: str, second: str) -> str:
+    """Why ``plugin`` prefers the winner, never without what makes it a gain."""
+    ours = explain_score(world, cycle, winner, plugin).sentence
+    if cycle.normalized is None or plugin not in RELATIVE:
+        return ours
+    theirs = explain_score(world, cycle, second, plugin).sentence
+    scores = dict(dict(cycle.normalized.normalized)[plugin])
+    lower = say("inspector.normalized", node=winner, score=scores[winner], other=second, less=scores[second])
+    return f"{ours} {theirs} {lower}"
 
 
 def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from collections.abc import Container
 from typing import Any
 
 from sandbox.panels.model import election, eviction_log, node_health
+from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.guide import Guide
 from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.requeuing import Left, Requeuing
 from sandbox.panels.model.schedulers import InFocus, SchedulerState
 from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from sandbox.panels.model.stuck import Stuck
@@ -24,7 +26,8 @@ class Models:
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
-    ``applied``: kind → key → the entry that tells what somebody applied last, and what became of it.
+    ``applied``: kind → key → the entry that tells what somebody applied last, and what became of it. ``given``: what
+    the last command applied, None when it was another one.
     ``assumed_ttl_us``: after which an assumed pod expires in any cache, 0 = never. ``changed``: kind → number of the
     entry that last changed an object of that kind. ``starts``: how many entries there were before each command.
     ``instants``: (number of the first entry, simulated microseconds) of each time at which
@@ -35,8 +38,9 @@ class Models:
 
     queue = InFocus[dict[str, Queued]]()
     hints = InFocus[dict[str, list[ev.HintAnswered]]]()
-    stayed = InFocus[dict[str, ev.HintAnswered]]()
+    stayed = InFocus[dict[str, Left]]()
     moves = InFocus[dict[str, list[Queued]]]()
+    requeuing = InFocus[Requeuing]()
     noted = InFocus[dict[str, list[tuple[str, str]]]]()
     nominations = InFocus[dict[str, str]]()
     cache = InFocus[CacheState]()
@@ -78,6 +82,7 @@ class Models:
         self.guide = Guide()
         self.stuck: Stuck | None = None
         self.commands: list[Command] = []
+        self.given: Applied | None = None
         self.kube_events: list[KubeEvent] = []
         self.health = node_health.Health()
         self.evictions = eviction_log.EvictionLog()

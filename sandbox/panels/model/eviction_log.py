@@ -102,6 +102,10 @@ class EvictionLog:
     happened: Happening | None = None
     number: int = 0
 
+    def news(self, entry: int) -> Happening | None:
+        """The last that happened, if it came after ``entry``."""
+        return self.happened if self.happened is not None and self.happened.n > entry else None
+
     def newest(self, request: Request) -> None:
         """Put it at the end."""
         self.requests.pop(request.number, None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, overload
 
 from sandbox.panels.model.cache import CacheState
+from sandbox.panels.model.requeuing import Left, Requeuing
 from sandbox.panels.model.state import Cycle, Fault, Queued
 from scheduler_engine.trace import events as ev
 
@@ -21,14 +22,16 @@ class SchedulerState:
 
     ``cycle``: the one that moved last, ``started`` the number of the one that it began last; ``binding``: binding
     cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
+    ``requeuing``: what just happened to the pods that waited.
     """
 
     replica: str = ""
     queue: dict[str, Queued] = field(default_factory=dict)
     hints: dict[str, list[ev.HintAnswered]] = field(default_factory=dict)
-    stayed: dict[str, ev.HintAnswered] = field(default_factory=dict)
+    stayed: dict[str, Left] = field(default_factory=dict)
     moves: dict[str, list[Queued]] = field(default_factory=dict)
     noted: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    requeuing: Requeuing = field(default_factory=Requeuing)
     nominations: dict[str, str] = field(default_factory=dict)
     cache: CacheState = field(default_factory=CacheState)
     next_start: int = 0

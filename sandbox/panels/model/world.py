@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.panels.model.base import Models
-from sandbox.panels.model.folding import cycles, election, eviction_log, node_health, queueing
+from sandbox.panels.model.folding import applied, cycles, election, eviction_log, node_health, queueing, requeuing
 from sandbox.panels.model.state import Command, KubeEvent, NodeState, PodState
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.trace import events as ev
@@ -21,7 +21,7 @@ from scheduler_engine.trace import events as ev
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
 BESIDE = ("entries", "objects", "present", "rests", "people", "guide", "stuck", "_appliers")
-FOLDS = (queueing, cycles, node_health, eviction_log, election)
+FOLDS = (queueing, requeuing, cycles, node_health, eviction_log, applied, election)
 
 
 class World(Models):

@@ -23,7 +23,7 @@ CANDIDATES, OTHERS, PAGE = 50, 30, 100
 
 SUM = "smallest sum of the victims' priorities"
 OFFSET = 1 << 31
-"""Added to every priority in the sum, so that fewer victims nearly always sum to less."""
+"""Added to every priority in the sum, as none is lower than −2³¹: no victim then makes the sum smaller."""
 
 PLAINLY = {
     "No preemption victims found for incoming pod": "preemption.nobody-lower",
@@ -197,4 +197,5 @@ def _rung(applied: PreemptionCriterionApplied, number: int, chosen: str, victims
             {"node": node, "value": value, "fell": node in applied.fallen, "won": node == won}
             for node, value in values.items()
         ],
+        "note": say("preemption.sum-note") if applied.criterion == SUM else "",
     }

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.origin import origin
+from sandbox.panels.facts.waking import woken_by
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
@@ -16,6 +17,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
 from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
+from scheduler_engine.trace.events import HintAnswered
 
 MOST = 60
 """Cards on one page of a lane."""
@@ -140,6 +142,7 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "app": pod.app if pod else 1,
         "priority": queued.move.priority,
         "place": place,
+        "woken": woken_by(world, queued),
         "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
         "command": by.get("command", 0),
         "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
@@ -172,10 +175,11 @@ CAME = {
 
 def _verdict(queued: Queued) -> dict[str, Any]:
     """Which plugin's hint brought the pod here, to which event, and why."""
-    answer = queued.answer
-    if answer is None:
-        return {}
-    return {"hint": (answer.plugin, answer.verdict, _event(answer.cluster_event, queued.about), answer.why)}
+    return _hint(queued.answer, queued.about) if queued.answer is not None else {}
+
+
+def _hint(answer: HintAnswered, about: str) -> dict[str, Any]:
+    return {"hint": (answer.plugin, answer.verdict, _event(answer.cluster_event, about), answer.why)}
 
 
 def _event(name: str, about: str) -> str:
@@ -281,7 +285,7 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
         "why": _why(world, move.pod) if len(by) < 3 else "",
         "wakes": woken[:2] + ([say("queues.more", count=len(woken) - 2)] if len(woken) > 2 else []),
         **_verdict(queued),
-        **({"hint": (stayed.plugin, stayed.verdict, stayed.cluster_event, stayed.why)} if stayed else {}),
+        **(_hint(stayed.hint, stayed.about) if stayed else {}),
     }
 
 

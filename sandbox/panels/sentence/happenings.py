@@ -13,26 +13,18 @@ from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
+from sandbox.panels.sentence.commanded import Told, applied, commanded
 from sandbox.panels.words.amounts import clock, left, short_name
-from sandbox.panels.words.phrases import listed, plural, taint_text
+from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import around, say
 from scheduler_engine.trace import events as ev
 
-Told = tuple[str, str, str, str, str]
-SYSTEM = "the system on "
 DRAINS = {
     "started": "happenings.drain-started",
     "evicted": "happenings.drain-evicted",
     "finished": "happenings.drain-finished",
     "stopped": "happenings.drain-stopped",
 }
-DELETED = {
-    (False, False): "happenings.deleted",
-    (False, True): "happenings.deleted-without-owned",
-    (True, False): "happenings.deleted-after-owned",
-    (True, True): "happenings.deleted-later-without-owned",
-}
-"""Whether the object is still there, and whether what it owned stays."""
 RECLAIMED = {"dead containers": "happenings.removes-containers", "unused images": "happenings.removes-images"}
 PRESSURES = {
     (True, False): "happenings.kubelet-reports",
@@ -44,8 +36,7 @@ PRESSURES = {
 
 def happening(world: World) -> Happening | None:
     """The last one, as long as no scheduling cycle has moved on since."""
-    last = world.evictions.happened
-    return last if last is not None and last.n > world.latest.get(ev.StageFinished, 0) else None
+    return world.evictions.news(world.latest.get(ev.StageFinished, 0))
 
 
 def told(world: World, last: Happening) -> dict[str, Any]:
@@ -148,72 +139,6 @@ def _expired(world: World, event: ev.CachePodChanged) -> Told:
     return before, "pod", event.pod, after, say("happenings.given-twice")
 
 
-def _command(world: World, given: ev.CommandGiven) -> Told:
-    if given.kind == "scale":
-        return _scaled(world, given)
-    if given.kind == "delete":
-        return _deleted(world, given)
-    if given.kind == "usage":
-        return _uses(given)
-    if given.kind == "drain":
-        return _nothing_to_stop(given)
-    node, _, condition = given.summary.partition(": ")
-    before, after = around("happenings.node-has-condition", "node", condition=condition)
-    taints = [taint_text(taint) for taint in world.nodes[node].node.taints] if node in world.nodes else []
-    has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
-    return before, "node", node, f"{after} {has}", ""
-
-
-def _nothing_to_stop(given: ev.CommandGiven) -> Told:
-    """``stop draining node1``, where no drain runs; of one that does, its own events tell."""
-    before, after = around("happenings.nothing-to-stop", "node")
-    return before, "node", given.summary.rpartition(" ")[2], after, ""
-
-
-def _uses(given: ev.CommandGiven) -> Told:
-    """``default/web-1 uses cpu 2`` or ``the system on node1 uses memory 1Gi``."""
-    who, _, amounts = given.summary.partition(" uses ")
-    if who.startswith(SYSTEM):
-        before, after = around("happenings.system-uses", "node", amounts=amounts)
-        return before, "node", who.removeprefix(SYSTEM), after, ""
-    before, after = around("happenings.pod-uses", "pod", amounts=amounts)
-    return before, "pod", who, after, ""
-
-
-def _scaled(world: World, given: ev.CommandGiven) -> Told:
-    """``scale Deployment default/web to 4`` and what came of it so far."""
-    _, kind, key, _, number = given.summary.split(" ")
-    status = world.objects.get(kind, {}).get(key, {}).get("status") or {}
-    text = say(
-        "happenings.scaled",
-        kind=kind,
-        name=short_name(key),
-        pods=plural(int(number), "pod"),
-        there=status.get("replicas") or 0,
-        ready=status.get("readyReplicas") or 0,
-    )
-    return "", "", "", text, ""
-
-
-def _deleted(world: World, given: ev.CommandGiven) -> Told:
-    """``delete Pod default/web (Foreground)``: no budget has a say, but a pod may take its time."""
-    _, kind, key, *how = given.summary.split(" ")
-    if kind == "Pod":
-        return _pod_deleted(world, key)
-    there = kind != "Node" and key in world.objects.get(kind, {})
-    text = say(DELETED[there, how == ["(Orphan)"]], kind=kind, name=short_name(key))
-    return "", "", "", text, ""
-
-
-def _pod_deleted(world: World, key: str) -> Told:
-    pod = world.pods.get(key)
-    if pod is None:
-        before, after = around("happenings.pod-was-deleted", "pod")
-    else:
-        before, after = around("happenings.pod-is-deleted", "pod", left=left(pod.left_us(world.clock_us)))
-    return before, "pod", key, after, ""
-
-
 def _deed(world: World, deed: Deed) -> Told:
     event = deed.event
     if isinstance(event, ev.NodeResourcesReclaimed):
@@ -241,6 +166,11 @@ def _pressure(world: World, told: Pressure) -> Told:
     return before, "node", told.node, after, ""
 
 
+def _clock(world: World, move: ev.PodMoved) -> Told:
+    """What it meant for the pods that waited is all that there is to tell."""
+    return "", "", "", "", ""
+
+
 def _election(world: World, text: str) -> Told:
     return "", "", "", text, ""
 
@@ -249,7 +179,9 @@ TELLERS: dict[str, Callable[[World, Any], Told]] = {
     "answer": _request,
     "drain": _drain,
     "plan": _plan,
-    "command": _command,
+    "command": commanded,
+    "applied": applied,
+    "clock": _clock,
     "expired": _expired,
     "deed": _deed,
     "pressure": _pressure,

@@ -9,10 +9,12 @@ from typing import Any
 
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
-from sandbox.panels.model.state import Cycle, by_priority
-from sandbox.panels.model.steps import offered
+from sandbox.panels.model.eviction_log import Happening
+from sandbox.panels.model.state import Cycle, by_expiry, by_priority
+from sandbox.panels.model.steps import offered, untouched
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
+from sandbox.panels.sentence import effects
 from sandbox.panels.sentence.happenings import happening, told
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
@@ -64,25 +66,59 @@ def _idle_at(world: World, view: View) -> dict[str, Any]:
 def _said(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     last = None if cycle is not world.cycle else happening(world)
-    if last is not None:
+    beside = _beside(world, last, cycle) if last is not None else None
+    if beside is not None:
         number = cycle.number if cycle else 0
-        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, **told(world, last)}
+        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, **beside}
     if cycle is None:
         return _idle_at(world, view)
     stage = STAGE_INDEX.get(cycle.last_stage)
-    faster = _faster(world, cycle)
+    meant = effects.of_stage(world) if cycle is world.cycle else ""
     return {
         "replica": cycle.replica if world.election.several else "",
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": f"{sentence(cycle)} {faster}" if faster else sentence(cycle),
+        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), meant))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
         "cycle": cycle.number,
     }
+
+
+def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any] | None:
+    """What happened, what it meant for the pods that waited, and how it goes on; None: there is nothing to tell."""
+    if untouched(world):
+        return None
+    said = told(world, last)
+    meant = effects.of_happening(world) if cycle else _guide(world)
+    if not (said["name"] or said["text"] or meant):
+        return None
+    return {
+        **said,
+        "text": f"{said['text']} {meant}" if meant else said["text"],
+        "next": said["next"] or _following(world, cycle),
+        "precise": said["precise"] or effects.precisely(world),
+    }
+
+
+def _following(world: World, cycle: Cycle | None) -> str:
+    """The next stage of the attempt under way, else who is next in the queue."""
+    if cycle is not None and not cycle.outcome and cycle.next_stage in STAGE_INDEX:
+        stage = STAGES[STAGE_INDEX[cycle.next_stage]].title
+        return say("effects.goes-on", stage=stage, pod=short_name(cycle.pod))
+    soonest = min(world.lane("backoffQ"), key=by_expiry, default=None)
+    if world.lane("activeQ") or soonest is None or soonest.move.backoff_until_us is None:
+        return _first(world)
+    ends = clock(soonest.move.backoff_until_us)
+    return say("effects.backoff-ends", pod=short_name(soonest.move.pod), clock=ends)
+
+
+def _guide(world: World) -> str:
+    """What to do where nothing was scheduled yet."""
+    return _idle(world) if world.lane("activeQ") or (world.nodes and not world.pods) else ""
 
 
 def _idle(world: World) -> str:

@@ -8,7 +8,7 @@ from sandbox.panels import View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector.panel import stats
 from scheduler_engine import commands
-from scheduler_engine.scenario import load_scenarios
+from scheduler_engine.scenario import FOLDER, load_scenario, load_scenarios
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
@@ -70,12 +70,48 @@ def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> N
     here = stats(World.fold(traces.api_scored().entries), View(pod="default/api-4"))["here"]
     scored = World.fold(traces.api_scored().entries)
     assert scored.cycle is not None
-    assert here["says"] == explain_score(scored, scored.cycle, "node-b3", here["plugin"]).sentence
+    assert here["says"].startswith(explain_score(scored, scored.cycle, "node-b3", here["plugin"]).sentence)
     world = World.fold(traces.web_at_filter().entries)
     groups = {group["first"]: group["says"] for group in stats(world, View())["not_there"]}
     assert groups["node-c2"] == "node-c2 is cordoned: it takes no new pods."
     node = stats(world, View(node="node-c2"))
     assert (node["says"], node["word"].plugin) == (groups["node-c2"], "NodeUnschedulable")
+
+
+def opened(slug: str) -> Simulation:
+    return load_scenario(next(FOLDER.glob(f"*-{slug}.yaml"))).open()
+
+
+def gain(simulation: Simulation, pod: str) -> str:
+    """What the inspector says of the score that decided most."""
+    simulation.execute(commands.Run())
+    here = stats(World.fold(simulation.recorder.entries), View(pod=pod))["here"]
+    return f"{here['edge']} {here['says']}"
+
+
+def test_a_gain_over_a_worse_node_says_what_is_worse_there() -> None:
+    simulation = Simulation()
+    soft = [make_node(f"n{n}").taint("busy", f"v{n}", "PreferNoSchedule") for n in (1, 2)]
+    soft[1] = soft[1].taint("slow", "", "PreferNoSchedule")
+    simulation.execute(commands.Apply((*(node.obj() for node in soft), make_pod("p").obj())))
+    assert gain(simulation, "default/p") == (
+        "Against n2 it gains most by TaintToleration (+150). "
+        "n1 would rather not have p: 1 taint that it does not tolerate. "
+        "n2 would rather not have p: 2 taints that it does not tolerate. "
+        "Normalized, that is 50 for n1 and 0 for n2."
+    )
+
+
+def test_a_score_that_speaks_for_itself_is_told_of_the_chosen_node_alone() -> None:
+    said = gain(opened("image-locality"), "default/model-1")
+    assert said.endswith("node-1 already has 1 of 1 image that model-1 runs.")
+
+
+def test_whatever_gains_is_never_followed_by_what_speaks_against_it_alone() -> None:
+    """The pods around the winner speak neither way; those around the other node speak against it."""
+    said = gain(opened("preferred-anti-affinity"), "default/web-3")
+    assert "speak neither for nor against web-3. The pods around" in said
+    assert "speak against putting web-3 there. Normalized, that is 100 for" in said
 
 
 @pytest.mark.parametrize(

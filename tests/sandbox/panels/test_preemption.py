@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.preemption.panel import stats
+from sandbox.panels.preemption.panel import SUM, stats
 from scheduler_engine import commands
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.preemption.candidates import Candidate
+from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
@@ -177,6 +181,20 @@ def test_the_sum_of_priorities_is_shown_without_its_offset(world: World) -> None
     values = [token["value"] for token in stats(world, View())["ladder"][2]["tokens"]]
     assert "100 + 2·2³¹" in values
     assert "100 + 3·2³¹" in values
+
+
+def test_only_the_sum_of_priorities_says_what_the_offset_is_for(world: World) -> None:
+    notes = [rung.get("note") for rung in stats(world, View())["ladder"]]
+    assert notes[2].startswith("The priorities of the victims, plus 2³¹ for each of them. No priority is lower")
+    assert not any([*notes[:2], *notes[3:]])
+
+
+def test_a_further_victim_never_makes_the_sum_smaller() -> None:
+    """What the note promises, down to the lowest priority that there is."""
+    victims = tuple(Pod(make_pod("p").priority(priority).obj()) for priority in (1000, 0, -1, -(2**31)))
+    criterion = next(criterion for criterion in CRITERIA if criterion.name == SUM)
+    sums = [criterion.value(Candidate("n", victims[:count], 0)) for count in range(1, len(victims) + 1)]
+    assert sums == sorted(sums)
 
 
 def test_the_summary_says_who_must_go(world: World) -> None:

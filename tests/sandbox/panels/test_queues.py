@@ -161,7 +161,7 @@ def test_the_same_event_wakes_one_pod_and_not_the_other_and_the_hint_says_why() 
     )  # fmt: skip
     assert cards["picky-1"]["lane"] == "unschedulable"
     assert cards["picky-1"]["hint"] == (
-        "NodeAffinity", "QueueSkip", "NodeAdd", "the node does not match the pod's node affinity",
+        "NodeAffinity", "QueueSkip", "NodeAdd node-hdd", "the node does not match the pod's node affinity",
     )  # fmt: skip
 
 

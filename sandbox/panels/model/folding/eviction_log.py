@@ -13,10 +13,24 @@ from scheduler_engine.api.taints import Taint, Toleration
 from scheduler_engine.trace import events as ev
 
 BY_TAINT = "TaintManagerEviction"
+PLAYING = "play"
+"""Summary of a tick of playing: many of them go by."""
 
 
-OF_PEOPLE = ("evict", "drain", "node-condition", "usage", "scale", "delete")
+OF_PEOPLE = (
+    "drain",
+    "node-condition",
+    "usage",
+    "scale",
+    "delete",
+    "cordon",
+    "taint",
+    "patch",
+    "rollout-restart",
+)
 """Commands whose outcome is worth a sentence of its own."""
+BY_TIME = ("answer", "drain", "plan", "deed", "pressure")
+"""What goes on as time passes."""
 
 
 def tell(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
@@ -24,7 +38,9 @@ def tell(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
 
 
 def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
-    if event.kind in OF_PEOPLE:
+    going_on = world.evictions.news(world.latest.get(ev.StageFinished, 0))
+    passed = event.kind == "advance" and event.summary != PLAYING
+    if event.kind in OF_PEOPLE or (passed and (going_on is None or going_on.kind not in BY_TIME)):
         tell(world, entry, "command", event)
 
 

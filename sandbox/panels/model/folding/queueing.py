@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.panels.model.base import Models
+from sandbox.panels.model.requeuing import Left
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import STEPS, Fault, Queued
 from scheduler_engine.trace import events as ev
@@ -81,7 +82,7 @@ def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
     mine = world.of(entry)
     mine.hints.setdefault(event.pod, []).append(event)
     if event.verdict == "QueueSkip":
-        mine.stayed[event.pod] = event
+        mine.stayed[event.pod] = Left(len(world.entries), event)
 
 
 def nominated(world: Models, entry: ev.Entry, event: ev.NominationChanged) -> None:

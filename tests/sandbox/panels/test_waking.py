@@ -1,0 +1,214 @@
+"""What an event meant for the pods that waited: in the headline, on the queue's cards and in the inspector."""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import Any
+
+import pytest
+
+from sandbox.panels import PANELS, View, World
+from sandbox.panels.model.guide import Guide
+from sandbox.panels.sentence.panel import stats
+from scheduler_engine.scenario import play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.scenarios import advance, drain, looking_back, panel_html, world_after, world_of
+
+GPU = {"kind": "taint", "node": "node-a", "key": "gpu", "effect": "NoSchedule"}
+CORDON = {"kind": "cordon", "node": "node-a", "on": True}
+LABEL = {"metadata": {"labels": {"disk": "ssd"}}}
+
+
+def apply(*objects: Any) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": [item.obj() for item in objects]}
+
+
+def patch(kind: str, key: str, changes: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "patch", "object_kind": kind, "key": key, "changes": changes}
+
+
+def waiting(*steps: dict[str, Any]) -> World:
+    """web cannot go to node-a for its taint, and big fits on no node at all; then ``steps``."""
+    simulation = Simulation()
+    tainted = make_node("node-a").taint("gpu", "", "NoSchedule")
+    pods = apply(make_pod("web").cpu("2"), make_pod("big").cpu("100"))
+    play(simulation, [apply(tainted), pods, {"kind": "run"}, *steps])
+    return world_of(simulation)
+
+
+def headline(world: World) -> str:
+    found = stats(world, View())
+    return f"{found.get('before', '')}{found.get('name', '')}{found['text']}" if found.get("beside") else found["text"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        pytest.param(
+            [apply(make_node("node-b").capacity({"cpu": "8"}).taint("gpu", "", "NoSchedule"))],
+            "node-b joined. 2 pods were looked at and left.",
+            id="a node joins that helps nobody",
+        ),
+        pytest.param(
+            [apply(make_node("node-b").capacity({"cpu": "8"}))],
+            "node-b joined. NodeAdd woke web and big: TaintToleration says Queue (the pod tolerates the node's taints "
+            "now).",
+            id="a node joins that helps",
+        ),
+        pytest.param(
+            [apply(make_node("node-b").capacity({"cpu": "1"}), make_node("node-c"))],
+            "2 nodes joined. NodeAdd woke web and big: TaintToleration says Queue (the pod tolerates the node's taints "
+            "now).",
+            id="several nodes join",
+        ),
+        pytest.param(
+            [{**GPU, "on": False}],
+            "node-a has lost the taint gpu:NoSchedule. NodeUpdateNodeTaint woke web and big: TaintToleration says "
+            "Queue (the pod tolerates the node's taints now).",
+            id="a taint is removed",
+        ),
+        pytest.param(
+            [{**GPU, "key": "slow"}],
+            "node-a has the taint slow:NoSchedule now. 2 pods were looked at and left.",
+            id="a node is tainted",
+        ),
+        pytest.param(
+            [CORDON], "node-a is cordoned: it takes no new pods. 2 pods were looked at and left.", id="a cordon"
+        ),
+        pytest.param(
+            [CORDON, {**CORDON, "on": False}],
+            "node-a is cordoned no more. 2 pods were looked at and left.",
+            id="a cordon is lifted",
+        ),
+        pytest.param(
+            [patch("Node", "node-a", LABEL)],
+            "node-a was edited: metadata.labels.disk=ssd. 2 pods are unschedulable; no plugin that rejected them was "
+            "asked.",
+            id="an edit that no plugin waits for",
+        ),
+        pytest.param(
+            [drain("node-a")],
+            "The drain of node-a is over: 0 pods evicted. 2 pods were looked at and left.",
+            id="a drain is over",
+        ),
+        pytest.param(
+            [{"kind": "delete", "object_kind": "Pod", "key": "default/big"}],
+            "big was deleted: no budget is asked for that.",
+            id="a pod that waits is deleted",
+        ),
+        pytest.param([apply(make_pod("late"))], "late was added.", id="a pod is added"),
+        pytest.param([apply(make_pod("late"), make_pod("later"))], "2 pods were added.", id="pods are added"),
+        pytest.param(
+            [apply(make_pod("late"), make_node("node-b").capacity({"cpu": "1"}).taint("gpu", "", "NoSchedule"))],
+            "Applied: 1 × Pod and 1 × Node. 2 pods were looked at and left.",
+            id="objects of several kinds are applied",
+        ),
+        pytest.param(
+            [advance(2)],
+            "2 s passed, and woke nobody: 2 pods are unschedulable still.",
+            id="time passes for nothing",
+        ),
+    ],
+)
+def test_what_happened_last_is_the_headline_with_what_it_meant_for_waiting_pods(
+    steps: list[dict[str, Any]], words: str
+) -> None:
+    assert headline(waiting(*steps)) == words
+
+
+def test_the_answers_of_the_plugins_are_the_precise_form_and_the_next_in_the_queue_is_told() -> None:
+    found = stats(waiting({**GPU, "on": False}), View())
+    answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: the pod tolerates the node's taints now"
+    assert found["precise"] == f"web: {answer}; big: {answer}"
+    assert found["next"] == "the backoff of web ends at 00:01.0"
+    assert stats(waiting(apply(make_pod("late"))), View())["next"] == "Pop takes late"
+
+
+def test_plugins_that_answer_differently_are_all_named() -> None:
+    small, larger = (make_node(name).capacity({"cpu": cpu}) for name, cpu in (("node-b", "1"), ("node-c", "3")))
+    assert headline(waiting(apply(small), {"kind": "run"}, apply(larger))) == (
+        "node-c joined. NodeAdd woke web and big: NodeResourcesFit and TaintToleration say Queue."
+    )
+
+
+def test_who_is_in_flight_notes_a_node_that_comes_in_mid_cycle_and_goes_on() -> None:
+    found = stats(
+        waiting(
+            {**GPU, "on": False},
+            {"kind": "stage"},
+            apply(make_node("node-b")),
+        ),
+        View(),
+    )
+    assert found["text"] == " joined. web is in flight and noted it."
+    assert found["next"] == "Snapshot for web"
+
+
+def test_a_stage_tells_whom_it_woke_and_a_later_one_does_not() -> None:
+    bound = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"})
+    assert headline(bound) == (
+        "it is bound to node-a1; this attempt is over. AssignedPodAdd woke web-1: InterPodAffinity says Queue (a pod "
+        "that the affinity terms mean is there now)."
+    )
+    popped = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"}, {"kind": "stage"})
+    assert "woke" not in headline(popped)
+
+
+def test_a_stage_that_follows_is_the_headline_again() -> None:
+    assert headline(waiting({**GPU, "on": False}, {"kind": "stage"})).startswith("it left the queue for attempt 2")
+
+
+def test_what_a_scenario_began_with_is_no_news() -> None:
+    world = waiting(apply(make_pod("late")))
+    world.guide = Guide(len(world.commands))
+    assert headline(world) == "evicting pods would not make room anywhere."
+
+
+def test_before_the_first_attempt_the_headline_says_what_to_do() -> None:
+    simulation = Simulation()
+    play(simulation, [apply(make_node("node-a"))])
+    assert headline(world_of(simulation)) == (
+        "node-a joined. 1 node and no pod yet. Add a pod to have something to schedule."
+    )
+    play(simulation, [apply(make_pod("web"))])
+    assert headline(world_of(simulation)) == (
+        "web was added. 1 pod waits in activeQ. Press Stage to take the first one out."
+    )
+
+
+def test_the_past_has_the_headline_of_then() -> None:
+    world = waiting({**GPU, "on": False})
+    then = looking_back(world, world.end_of(3))
+    assert headline(then) == "evicting pods would not make room anywhere."
+
+
+def test_a_card_says_who_woke_the_pod_and_why() -> None:
+    html = unescape(panel_html("queues", waiting({**GPU, "on": False})))
+    assert "woken by command 4: untaint node-a gpu:NoSchedule" in html
+    assert 'NodeUpdateNodeTaint node-a → <span data-plugin="TaintToleration">TaintToleration</span> says' in html
+    assert "woken" not in unescape(panel_html("queues", waiting({**GPU, "key": "slow"})))
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "answer"),
+    [
+        pytest.param(
+            {**GPU, "on": False},
+            "At 00:00.0 woken by command 4: untaint node-a gpu:NoSchedule.",
+            "NodeUpdateNodeTaint node-a → TaintToleration says Queue: the pod tolerates the node's taints now",
+            id="it was woken",
+        ),
+        pytest.param(
+            {**GPU, "key": "slow"},
+            "The last event left it where it is.",
+            "NodeUpdateNodeTaint node-a → TaintToleration says QueueSkip: the node has a taint that the pod does not "
+            "tolerate",
+            id="it was left",
+        ),
+    ],
+)
+def test_the_inspector_says_who_woke_the_pod_or_left_it(step: dict[str, Any], text: str, answer: str) -> None:
+    found = PANELS["inspector"].stats(waiting(step), View(pod="default/web"))
+    assert found["woken"] == {"text": text, "answer": answer}
+    assert text in unescape(panel_html("inspector", waiting(step), pod="default/web"))

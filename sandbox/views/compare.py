@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, resolve, reverse
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from sandbox.access import answered, limited, problem, readable_body
+from sandbox.access import answered, limited, open_access, problem, readable_body
 from sandbox.guide import scenarios
 from sandbox.views.pages import open_scenario
 
 SIDES = ("left", "right")
+RULES = {"v1.34": "compare.by-v1-34", "design-doc": "compare.by-the-design-doc"}
+"""Queue rules → the key of what they do otherwise than the others."""
 
 
 @csrf_exempt  # As for every new sandbox: a forged request makes two that nobody knows.
@@ -25,9 +27,18 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 def show_both(request: HttpRequest) -> HttpResponse:
     paths = {side: request.GET.get(side, "") for side in SIDES}
-    if not all(map(_is_workbench, paths.values())):
+    found = [_workbench(path) for path in paths.values()]
+    if None in found:
         return problem(request, 404, "Two addresses of sandboxes are needed, as /compare/?left=/s/…/&right=/s/…/.")
-    return render(request, "compare.html", paths)
+    shown = [open_access(**match.kwargs) for match in found if match is not None]
+    sandboxes = [access.sandbox if access else None for access in shown]
+    rules = [RULES[sandbox.queue_rules] if sandbox else "" for sandbox in sandboxes]
+    differ = len(set(rules)) == len(SIDES)
+    sides = [
+        {"name": side, "path": paths[side], "sandbox": sandbox, "rules": key if differ else ""}
+        for side, sandbox, key in zip(SIDES, sandboxes, rules, strict=True)
+    ]
+    return render(request, "compare.html", {"sides": sides})
 
 
 @limited
@@ -43,9 +54,10 @@ def open_both(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('compare')}?{urlencode(dict(zip(SIDES, paths, strict=True)))}")
 
 
-def _is_workbench(path: str) -> bool:
+def _workbench(path: str) -> ResolverMatch | None:
     """Nothing but a workbench of this site is ever shown in a frame."""
     try:
-        return resolve(path).view_name == "workbench"
+        match = resolve(path)
     except Resolver404:
-        return False
+        return None
+    return match if match.view_name == "workbench" else None

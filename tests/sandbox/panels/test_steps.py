@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from sandbox.guide import command, guide, scenarios
 from sandbox.panels import TABS, View, World
 from sandbox.panels.inspector import panel as inspector
 from sandbox.panels.model.steps import made, offered
-from scheduler_engine.scenario import command_of
+from scheduler_engine.scenario import Scenario, command_of
 from tests.sandbox.scenarios import advance, delete, evict, looking_back, panel_html, world_after
 
 html = partial(panel_html, "sentence")
@@ -51,7 +52,7 @@ def test_steps_are_made_in_their_order(slug: str, steps: list[dict[str, Any]], n
 
 
 def test_the_next_step_is_offered_until_all_are_made() -> None:
-    first = {"number": 1, "text": "ask to evict db-0"}
+    first = {"number": 1, "text": "evict db-0"}
     assert offered(guided(SLUG)) == {"first": first, "more": [], "of": 5, "over": False}
     steps = [command_of(step) for step in scenarios()[SLUG].then]
     assert offered(guided(SLUG, *steps)) == {"first": None, "more": [], "of": 5, "over": True}
@@ -83,10 +84,43 @@ def test_every_step_has_words_that_fit_on_its_button(slug: str) -> None:
         assert "default/" not in offer.text
 
 
+WORDS_OF_BUTTONS = {
+    "stage": r"press Stage\b",
+    "pod": r"press Pod\b",
+    "settle": r"press Settle\b",
+    "advance": r"let .+ pass\b",
+    "run": r"let .+ run\b",
+    "delete": r"delete \w",
+    "evict": r"evict \w",
+    "drain": r"drain \w",
+    "cordon": r"(un)?cordon \w",
+    "scale": r"scale \w",
+    "kill": r"kill \w",
+    "release": r"release\b",
+    "resume": r"resume \w",
+    "heal": r"heal \w",
+}
+"""Of commands, and of actions with a replica, that have a button on the page; several buttons let time pass."""
+
+
+@pytest.mark.parametrize("slug", [slug for slug in scenarios() if guide(slug).steps])
+def test_a_step_has_words_of_its_own_and_those_of_the_button_that_does_the_same(slug: str) -> None:
+    for given in scenarios()[slug].then:
+        words = WORDS_OF_BUTTONS.get(given.get("action", given["kind"]), "")
+        assert re.match(words, given["say"]), given["say"]
+
+
+def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_for_ever() -> None:
+    world = guided("leader-killed", *map(command_of, scenarios()["leader-killed"].then[:4]))
+    assert made(world) == 4
+    assert [command.summary for command in world.commands[world.guide.setup :]][-1] == "settle"
+    assert offered(world)["first"]["text"] == "let 10 s pass: the lease still counts"
+
+
 def test_only_who_may_change_something_sees_the_button_and_only_in_the_present() -> None:
     world = guided(SLUG, evict("db-0"))
     assert "Step 2 of 5" in html(world)
-    assert "ask to evict db-1 as well" in html(world)
+    assert "evict db-1 as well" in html(world)
     assert "now-step" not in html(world, can_edit=False)
     assert "now-step" not in html(looking_back(world, world.by_number[1].last_entry))
 
@@ -103,7 +137,13 @@ def test_a_scenario_opens_on_a_tab_that_the_workbench_has() -> None:
     assert scenarios()[SLUG].tab == "evictions"
 
 
-def test_the_words_of_a_step_are_its_own_or_those_of_its_command() -> None:
-    assert [offer.text for offer in guide("leader-killed").steps][1:3] == ["kill kube-scheduler-1", "add web-2"]
-    assert guide("leader-stands-still").steps[3].text == "apply Pod web-2"
+def test_the_words_of_a_step_are_its_own_or_those_of_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = (delete("Pod", "web-1"), advance(31), advance(5) | {"say": "let 5 s pass: nothing moves"})
+    own = Scenario("with-few-words", "t", "D1", "a", "o", "s", then=steps)
+    monkeypatch.setattr("sandbox.guide.scenarios", lambda: {own.slug: own})
+    told = [offer.text for offer in guide(own.slug).steps]
+    assert told == ["delete Pod web-1", "let 31 s pass", "let 5 s pass: nothing moves"]
+
+
+def test_a_deletion_is_the_command_of_its_step() -> None:
     assert delete("PodDisruptionBudget", "forgotten") == command("eviction-two-budgets", 2)

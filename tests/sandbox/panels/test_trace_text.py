@@ -32,8 +32,10 @@ def test_a_line_is_one_line(story: str) -> None:
         ),
         (ev.HostSelected(1, "a/p", "n2", "draw", ("n1", "n2"), 480), "a/p: n2 selected, drawn among n1, n2 with 480"),
         (
-            ev.FilterRan(1, (), (), (), ("n1",), 1, 1, 1, 0, 0, ""),
-            "Filter: 1 of 1 node fit, 1 looked at from index 0; the next search starts at 0",
+            ev.FilterRan(
+                1, (), (), tuple((n, "", "Success", (), ()) for n in ("n3", "n1")), ("n3",), 3, 3, 1, 2, 0, ""
+            ),
+            "Filter: 1 of 3 nodes fit, 2 looked at from index 2; the next search starts at 0",
         ),
         (ev.CycleFinished(3, "a/p", "bound", "n1", ""), "Cycle 3 of a/p: bound on n1"),
         (

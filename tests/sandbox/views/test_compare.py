@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from sandbox.models import Sandbox
+from sandbox.panels.words.say import say
+
+KEYS = ("compare.by-the-design-doc", "compare.by-v1-34")
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +26,9 @@ def test_two_scenarios_open_in_one_page_each_with_its_rules() -> None:
     html = answer.content.decode()
     for sandbox in sandboxes.values():
         assert f'data-base="/s/{sandbox.pk}/' in html
+    captions = re.findall(r"<figcaption>(.+?)</figcaption>", html)
+    assert ["by the design document" in caption for caption in captions] == [True, False]
+    assert [escape(say(key)) in caption for key, caption in zip(KEYS, captions, strict=True)] == [True, True]
     assert "frame-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
@@ -45,7 +53,15 @@ def test_only_workbenches_of_this_site_are_framed(visitor: Any, left: str, right
 def test_any_two_sandboxes_can_be_compared_and_a_watcher_may_look_on(visitor: Any) -> None:
     answer = visitor.client.get("/compare/", {"left": visitor.url(), "right": visitor.watching().url()})
     assert answer.status_code == 200
-    assert f'src="{visitor.url()}?panel=queue"' in answer.content.decode()
+    html = answer.content.decode()
+    assert f'src="{visitor.url()}?panel=queue"' in html
+    assert html.count(f"<figcaption><b>{visitor.sandbox.title}</b></figcaption>") == 2
+
+
+def test_who_has_no_key_learns_nothing_of_a_sandbox(visitor: Any) -> None:
+    strange = visitor.url().replace(visitor.token, "A" * len(visitor.token))
+    html = visitor.client.get("/compare/", {"left": strange, "right": visitor.url()}).content.decode()
+    assert html.count("<figcaption>") == 1
 
 
 def test_an_unknown_scenario_is_said_and_makes_nothing() -> None:

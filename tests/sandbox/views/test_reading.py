@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox import store
-from scheduler_engine.testing import make_pod
+from sandbox.views.reading import LONGEST_WANTED
+from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
 
@@ -68,3 +69,86 @@ def test_the_dump_is_of_the_scheduler_and_of_the_moment_that_are_looked_at(visit
     link = re.search(r'href="(dump\?at=[0-9.]+&amp;replica=kube-scheduler-2)"', panel)
     assert link is not None
     assert "web-1" not in visitor.get(unescape(link[1])).content.decode()
+
+
+CLUSTER = [
+    make_node("node-blue").zone("eu-a").obj(),
+    make_pod("web-1").node("node-blue").obj(),
+    make_pod("web-2").cpu("64").obj(),
+    {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "shop"},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "shop"}},
+            "template": {
+                "metadata": {"labels": {"app": "shop"}},
+                "spec": {"containers": [{"name": "main", "image": "x"}]},
+            },
+        },
+    },
+]
+
+
+def hits(visitor: Any, wanted: str) -> list[tuple[str, str, str]]:
+    """(kind, what it leads to, text) of each that is listed."""
+    page = visitor.get("find/", q=wanted).content.decode()
+    rows = re.findall(
+        r'<li><(?:button type="button"|a) ?([^>]*)><span class="f-t">(.+?)</span>.*?<small>(.+?)</small>', page
+    )
+    return [(kind, unescape(leads), unescape(text)) for leads, text, kind in rows]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind", "leads", "text"),
+    [
+        pytest.param("web-1", "pod", 'data-pod="default/web-1"', "web-1", id="a pod on a node"),
+        pytest.param("WEB-2", "pod", 'data-pod="default/web-2"', "web-2", id="a pod that waits, in other letters"),
+        pytest.param("node-blue", "node", 'data-node="node-blue"', "node-blue", id="a node"),
+        pytest.param("shop", "workload", 'data-tab="workloads"', "shop", id="a workload"),
+        pytest.param("kube-system", "object", 'data-edit="Namespace"', "kube-system", id="another object"),
+        pytest.param("NodeAff", "plugin", 'data-tab="filter"', "NodeAffinity", id="a plugin"),
+        pytest.param(
+            "Insufficient", "event", 'data-pod="default/web-2"', "FailedScheduling", id="an event by its words"
+        ),
+        pytest.param("evic", "tab", 'data-tab="evictions"', "Evictions", id="a tab"),
+        pytest.param("repriev", "help", 'data-tab="preemption"', "reprieve", id="a term with a tab"),
+        pytest.param("Permit", "help", "data-help", "Permit", id="a term without a tab"),
+        pytest.param(
+            "leader is killed",
+            "scenario",
+            "?find=The%20leader%20is%20killed#scenarios",
+            "The leader is killed",
+            id="a scenario",
+        ),
+    ],
+)
+def test_find_lists(visitor: Any, wanted: str, kind: str, leads: str, text: str) -> None:
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": CLUSTER})
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    found = [(where, said) for what, where, said in hits(visitor, wanted) if what == kind]
+    assert any(leads in where and said == text for where, said in found), found
+
+
+def test_find_says_that_nothing_was_found_and_shows_the_letters_as_text(visitor: Any) -> None:
+    answer = visitor.get("find/", q="<b>nowhere")
+    assert hits(visitor, "<b>nowhere") == []
+    assert "Nothing here is called “&lt;b&gt;nowhere”" in answer.content.decode()
+
+
+@pytest.mark.parametrize("wanted", ["", "   "])
+def test_find_without_letters_says_what_can_be_found(visitor: Any, wanted: str) -> None:
+    page = visitor.get("find/", q=wanted).content.decode()
+    assert "<button" not in page
+    assert "A part of the name of a pod, a node" in page
+
+
+def test_a_watcher_finds_no_object_that_only_editing_would_show(visitor: Any) -> None:
+    assert "object" in {kind for kind, _, _ in hits(visitor, "kube-system")}
+    assert "object" not in {kind for kind, _, _ in hits(visitor.watching(), "kube-system")}
+
+
+def test_a_text_that_is_too_long_is_looked_for_by_its_beginning(visitor: Any) -> None:
+    page = visitor.get("find/", q="x" * 500).content.decode()
+    assert "“" + "x" * LONGEST_WANTED + "”" in page

@@ -1,0 +1,294 @@
+"""Every command and every example of the documents is carried out as it stands there, in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+
+from scheduler_engine.scenario import load_scenario
+from tests.sandbox.served import free_port, until
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))))
+OTHER_FOLDERS = (".git", ".venv", "var", "__pycache__", ".*_cache", "images")
+SECONDS = 120
+"""Within which a command ends, and a server answers, on however busy a machine."""
+
+COMMAND = re.compile(r"(?:[A-Z]+=\S+ )*(?:make|python|\.venv/bin/\S+|\.ci/run|apt-get)(?: .*)?")
+"""What is a command in the middle of a sentence; other inline code is a name, a key or a field."""
+SERVES = re.compile(r"make run$|sandbox\.server")
+PORT = re.compile(r"(?<=PORT=)\d+|(?<=--port )\d+")
+LEFT_OUT = {
+    "make test": "it would run this test again",
+    "make test lint types contracts": "it would run this test again",
+    ".ci/run": "it would run this test again",
+    ".venv/bin/python -m pytest": "it would run this test again",
+    "make golden": "it rewrites what tests compare with",
+    "make bench": "it measures for minutes",
+    "make bench ARGS='-k web'": "it measures for minutes",
+    "make hostile": "it lasts for two hours",
+    '.venv/bin/python -m tests.hostile.attack --alone --only "300 MB"': "tests/hostile runs it, for a shorter time",
+    "make lock": "it asks a package index for the newest versions",
+    "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
+    "apt-get install chromium": "only root may",
+    "export DATABASE_URL=postgres://sandbox@db/sandbox REDIS_URL=redis://cache/0 SECRET_KEY=… "
+    "ALLOWED_HOSTS=sandbox.example": "it names machines that are not there",
+}
+"""Of those that make carries out, make says at least what it would do."""
+SHORTENED = {
+    # tests/engine/test_conformance.py compares all recordings.
+    ".venv/bin/python -m scheduler_engine conformance fixtures/conformance": " --family priority",
+}
+BEFORE = {
+    # A site that has run has a database.
+    ".venv/bin/python manage.py prune --days 30": ".venv/bin/python manage.py migrate --verbosity 0 && ",
+}
+EXIT_STATUS = {".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1}
+"""Of the commands that are to find something wrong."""
+READ_ELSEWHERE = {
+    "json": "log.json, which `replay` reads",
+    "text": "what `validate` prints",
+    "nginx": "there is no nginx",
+}
+"""Languages of blocks that are not carried out."""
+
+CLUSTER = """\
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+"""
+PODS = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  labels:
+    app: web
+
+spec:
+  tolerationz: []
+  containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db}
+spec:
+  containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+  nodeSelector:
+    beta.kubernetes.io/os: linux
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A fenced block, with the language that it is marked with; or ``sh`` for a command in a sentence."""
+
+    language: str
+    text: str
+    place: str
+
+
+def examples(document: str) -> list[Example]:
+    found = []
+    for token in MarkdownIt("commonmark").parse((ROOT / document).read_text()):
+        assert token.map or not token.content
+        place = f"{document}:{token.map[0] + 1}" if token.map else document
+        if token.type == "fence":
+            found.append(Example(token.info, token.content, place))
+        for part in token.children or ():
+            if part.type == "code_inline" and COMMAND.fullmatch(part.content):
+                found.append(Example("sh", part.content, place))
+    return found
+
+
+def commands(example: Example) -> list[str]:
+    """One a line, without comments."""
+    lines = (re.sub(r"(^|\s+)#.*", "", line).strip().removesuffix(" &") for line in example.text.splitlines())
+    return [line for line in lines if line]
+
+
+EXAMPLES = {document: examples(document) for document in DOCUMENTS}
+
+
+def first_told() -> dict[str, list[str]]:
+    """Document → the commands that no document before it has told."""
+    told: dict[str, list[str]] = {}
+    for document, found in EXAMPLES.items():
+        lines = [line for example in found if example.language == "sh" for line in commands(example)]
+        told[document] = [line for line in dict.fromkeys(lines) if not any(line in before for before in told.values())]
+    return told
+
+
+COMMANDS = first_told()
+IN_PYTHON = [example for found in EXAMPLES.values() for example in found if example.language == "python"]
+IN_YAML = [example for example in EXAMPLES["docs/scenarios.md"] if example.language == "yaml"]
+
+
+def block(document: str, language: str) -> str:
+    """The first one of the document in this language."""
+    return next(example.text for example in EXAMPLES[document] if example.language == language)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The project as a visitor has it who has just set it up, with the files that examples read."""
+
+    folder: Path
+
+    def environment(self) -> dict[str, str]:
+        """Nothing of the tests': neither their settings nor their virtual environment."""
+        return {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "LANG": "C.UTF-8"}
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=SECONDS,
+        )
+
+    @contextmanager
+    def started(self, command: str, **more: str) -> Iterator[Path]:
+        """Its log, as long as it runs in the background; it is stopped as by Ctrl-C."""
+        log = self.folder / "log"
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", command],
+                cwd=self.folder,
+                env=self.environment() | more,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                yield log
+            finally:
+                os.killpg(process.pid, signal.SIGINT)
+                process.wait(SECONDS)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    folder = tmp_path / "project"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*OTHER_FOLDERS))
+    (folder / ".venv").symlink_to(sys.prefix)
+    # What is installed is what these files say: make need not look again.
+    for lock in folder.glob("requirements*.txt"):
+        os.utime(lock, (0, 0))
+    files = {
+        "cluster.yaml": CLUSTER,
+        "pods.yaml": PODS,
+        "log.json": block("docs/command-line.md", "json"),
+        "my-scenario.yaml": block("docs/scenarios.md", "yaml"),
+        "bin/kubectl": f"#!/bin/sh\ncat <<'END'\n{CLUSTER}END\n",
+    }
+    (folder / "bin").mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    (folder / "bin/kubectl").chmod(0o755)
+    return Copy(folder)
+
+
+def serve(copy: Copy, command: str) -> None:
+    port = str(free_port())
+
+    def answers() -> bool:
+        assert "Traceback" not in log.read_text()
+        return f"http://127.0.0.1:{port}/ " in log.read_text()
+
+    with copy.started(PORT.sub(port, command), PORT=port) as log:
+        until(answers)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=SECONDS) as page:
+            assert page.status == 200
+
+
+def run_line(copy: Copy, line: str) -> None:
+    if SERVES.search(line):
+        serve(copy, line)
+        return
+    done = copy.run(BEFORE.get(line, "") + line + SHORTENED.get(line, ""))
+    assert done.returncode == EXIT_STATUS.get(line, 0), f"{line}\n{done.stdout}"
+
+
+@pytest.mark.parametrize("document", [document for document, lines in COMMANDS.items() if lines])
+def test_what_a_document_tells_to_type_works(document: str, copy: Copy) -> None:
+    for line in COMMANDS[document]:
+        if line not in LEFT_OUT:
+            run_line(copy, line)
+        elif "make " in line:
+            run_line(copy, f"{line} --dry-run")
+
+
+@pytest.mark.parametrize("example", IN_PYTHON, ids=lambda example: example.place)
+def test_an_example_in_python_works(example: Example, copy: Copy) -> None:
+    (copy.folder / "example.py").write_text(example.text)
+    runner = "-m pytest -p no:cacheprovider" if "def test_" in example.text else ""
+    done = copy.run(f".venv/bin/python {runner} example.py")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("example", IN_YAML, ids=lambda example: example.place)
+def test_an_example_of_a_scenario_is_one_or_a_part_of_one(example: Example, tmp_path: Path) -> None:
+    whole = yaml.safe_load(block("docs/scenarios.md", "yaml"))
+    path = tmp_path / "part.yaml"
+    path.write_text(yaml.safe_dump({**whole, **yaml.safe_load(example.text)}))
+    load_scenario(path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_block_names_a_language_that_these_tests_know(document: str) -> None:
+    known = {"sh", "python", "yaml", *READ_ELSEWHERE}
+    assert [example.place for example in EXAMPLES[document] if example.language not in known] == []
+
+
+def test_every_exception_is_for_a_command_of_a_document() -> None:
+    assert {*LEFT_OUT, *SHORTENED, *BEFORE, *EXIT_STATUS} - {
+        line for lines in COMMANDS.values() for line in lines
+    } == set()
+
+
+def test_validate_prints_what_the_document_shows(copy: Copy) -> None:
+    line = next(iter(EXIT_STATUS))
+    assert copy.run(line).stdout == block("docs/command-line.md", "text")
+
+
+def test_the_example_of_the_engine_alone_prints_the_node(copy: Copy) -> None:
+    (copy.folder / "example.py").write_text(block("README.md", "python"))
+    assert copy.run(".venv/bin/python example.py").stdout == "n1\n"
+
+
+def anchors(document: Path) -> set[str]:
+    """Of its headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_link_leads_to_a_file_and_a_heading_that_are_there(document: str) -> None:
+    tokens = MarkdownIt("commonmark").parse((ROOT / document).read_text())
+    parts = [part for token in tokens for part in token.children or ()]
+    targets = [str(part.attrs.get("href") or part.attrs.get("src") or "") for part in parts]
+    for target in targets:
+        if not target or "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        path = (ROOT / document).parent / name if name else ROOT / document
+        assert path.is_file(), target
+        assert not anchor or anchor in anchors(path), target

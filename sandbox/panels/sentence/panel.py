@@ -112,8 +112,10 @@ def _following(world: World, cycle: Cycle | None) -> str:
     soonest = min(world.lane("backoffQ"), key=by_expiry, default=None)
     if world.lane("activeQ") or soonest is None or soonest.move.backoff_until_us is None:
         return _first(world)
-    ends = clock(soonest.move.backoff_until_us)
-    return say("effects.backoff-ends", pod=short_name(soonest.move.pod), clock=ends)
+    pod, ends = short_name(soonest.move.pod), clock(soonest.move.backoff_until_us)
+    if world.configured is not None and world.configured.queue_rules == "design-doc":
+        return say("effects.backoff-ends", pod=pod, clock=ends)
+    return say("effects.pops-early", pod=pod)
 
 
 def _guide(world: World) -> str:

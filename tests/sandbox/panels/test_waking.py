@@ -121,8 +121,17 @@ def test_the_answers_of_the_plugins_are_the_precise_form_and_the_next_in_the_que
     found = stats(waiting({**GPU, "on": False}), View())
     answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: the pod tolerates the node's taints now"
     assert found["precise"] == f"web: {answer}; big: {answer}"
-    assert found["next"] == "the backoff of web ends at 00:01.0"
+    assert found["next"] == "Pop takes web from backoffQ, as activeQ is empty"
     assert stats(waiting(apply(make_pod("late"))), View())["next"] == "Pop takes late"
+
+
+def test_by_the_design_document_nobody_leaves_backoff_early() -> None:
+    simulation = Simulation(queue_rules="design-doc")
+    play(simulation, [apply(make_node("node-a")), apply(make_pod("big").cpu("100")), {"kind": "run"}])
+    play(simulation, [apply(make_node("node-b"))])
+    world = world_of(simulation)
+    assert headline(world) == "node-b joined. NodeAdd woke big."
+    assert stats(world, View())["next"] == "the backoff of big ends at 00:02.0"
 
 
 def test_plugins_that_answer_differently_are_all_named() -> None:

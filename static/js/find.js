@@ -5,11 +5,14 @@ const finder = byId('dialog-find');
 const text = byId('find-text');
 const list = byId('find-list');
 let lead = null; // what is to be done with the one that is chosen
+let listed = ''; // the letters whose hits are in the list
+let entered = false; // Enter was pressed before the hits of what is typed were there
 
 /** `then` gets the data of what a person chooses. */
 export function find(then) {
   lead = then;
   text.value = '';
+  entered = false;
   finder.showModal();
   text.focus();
   window.htmx.trigger(text, 'find-opened');
@@ -29,9 +32,22 @@ list.addEventListener('click', ({ target }) => {
   lead({ ...button.dataset });
 });
 
+function takeFirst() {
+  if (!entered || listed !== text.value) return;
+  entered = false;
+  list.querySelector('button, a')?.click();
+}
+
 finder.querySelector('form').addEventListener('submit', (event) => {
   event.preventDefault();
-  list.querySelector('button, a')?.click();
+  entered = true;
+  takeFirst();
+});
+
+text.addEventListener('input', () => { entered = false; });
+list.addEventListener('htmx:afterSwap', ({ detail }) => {
+  listed = detail.requestConfig.parameters.q;
+  takeFirst();
 });
 
 text.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { event.preventDefault(); list.querySelector('button, a')?.focus(); } });

@@ -138,12 +138,15 @@ def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventua
     open_scenario(page, "three-zones-one-gpu-pool")
     page.locator("#tab-workloads").click()
     assert "No workload yet." in text(page, "#panel-workloads")
-    page.locator("#w-add-deployment").click()
-    assert page.locator("#drawer").get_attribute("data-kind") == "paste"
-    click(page, eventually, "#form-paste .btn-ink")
+    page.locator("#w-add").click()
+    assert page.locator("#drawer").get_attribute("data-kind") == "workload"
+    page.get_by_role("button", name="Deployment over zones").click()
+    eventually(lambda: page.locator("#form-workload [name=replicas]").input_value() == "6")
+    click(page, eventually, "#form-workload .btn-ink")
     assert page.locator("#panel-workloads .wl:not(.w-classes) .pod.is-pending").count() == 6
     closed(page, eventually)
     page.locator("#add").click()
+    page.locator("#add-paste").click()
     page.locator("[data-manifest='budget']").click()
     click(page, eventually, "#form-paste .btn-ink")
     assert "maxUnavailable 1" in text(page, "#panel-workloads .w-budgets")

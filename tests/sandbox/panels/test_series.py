@@ -170,7 +170,7 @@ def test_the_load_agrees_with_the_schedulers_cache(wanted: list[Command]) -> Non
             assert series.of("cpu/node")[name].last == round(
                 100 * info.requested.milli_cpu / info.allocatable.milli_cpu, 1
             )
-            sums = zones.setdefault(info.node.labels["topology.kubernetes.io/zone"], [0, 0])
+            sums = zones.setdefault(info.node.labels.get("topology.kubernetes.io/zone", ""), [0, 0])
             sums[0] += info.requested.milli_cpu
             sums[1] += info.allocatable.milli_cpu
         found = {zone: line.last for zone, line in series.of("cpu/zone").items() if line.last is not None}

@@ -437,7 +437,7 @@ def test_who_only_watches_sees_numbers_and_no_buttons() -> None:
     world = world_of(cluster(workload("Deployment", "shop", replicas=2), make_budget("shop", {"app": "shop"})))
     assert "hx-post" in html(world)
     assert "hx-post" not in html(world, can_edit=False)
-    assert "data-preset" not in html(World(), can_edit=False)
+    assert "data-form" not in html(World(), can_edit=False)
 
 
 def test_an_owner_is_deleted_in_one_of_three_ways_and_only_once() -> None:
@@ -453,7 +453,7 @@ def test_an_owner_is_deleted_in_one_of_three_ways_and_only_once() -> None:
 def test_an_empty_panel_says_what_to_do() -> None:
     text = html(World())
     assert "No workload yet." in text
-    assert 'data-preset="deployment"' in text
+    assert 'data-form="workload"' in text
 
 
 def test_names_are_escaped() -> None:

@@ -1,0 +1,90 @@
+"""Find, in Chromium: by the keyboard alone, to a pod, a tab, a term, a scenario, or to nothing."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page
+
+from tests.browser.workbench import Eventually, arrive, open_example, text
+
+FIRST = "#find-list li:first-child"
+
+
+def look_for(page: Page, eventually: Eventually, letters: str, hits: str) -> None:
+    """Open Find by its key, type, and wait until the list begins with ``hits``."""
+    page.keyboard.press("/")
+    eventually(lambda: "A part of the name of a pod" in text(page, "#find-list"))
+    page.keyboard.type(letters)
+    eventually(lambda: text(page, "#find-list").startswith(hits))
+
+
+def address(page: Page) -> str:
+    """What the page itself takes for its address: it changes it without a navigation."""
+    return str(page.evaluate("location.href"))
+
+
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.innerText || document.activeElement.id"))
+
+
+def test_enter_leads_to_the_pod_that_is_first(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    look_for(page, eventually, "migrate", "migrate-1")
+    page.keyboard.press("Enter")
+    eventually(lambda: text(page, "#panel-inspector h3 >> nth=0") == "migrate-1")
+    assert not page.locator("#dialog-find").is_visible()
+
+
+def test_arrows_go_through_the_list_and_back_to_the_letters(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    look_for(page, eventually, "node-a", "node-a1")
+    page.keyboard.press("ArrowDown")
+    assert focused(page).startswith("node-a1")
+    page.keyboard.press("ArrowDown")
+    assert focused(page).startswith("node-a2")
+    page.keyboard.press("Enter")
+    eventually(lambda: "node=node-a2" in address(page))
+    look_for(page, eventually, "node-a", "node-a1")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert focused(page) == "find-text"
+
+
+def test_a_tab_and_a_term_open_the_tab_and_one_without_a_tab_the_help(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    for letters, hits, tab in (("evictions", "Evictions", "evictions"), ("nodetree", "nodeTree", "cache")):
+        look_for(page, eventually, letters, hits)
+        page.keyboard.press("Enter")
+        eventually(lambda tab=tab: page.locator(f"#tab-{tab}").get_attribute("aria-selected") == "true")
+    look_for(page, eventually, "gated pod", "gated pod")
+    page.keyboard.press("Enter")
+    eventually(lambda: page.locator("#dialog-help").is_visible())
+
+
+def test_a_scenario_leads_to_its_place_on_the_first_page(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    look_for(page, eventually, "leader is killed", "The leader is killed")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("find=The%20leader%20is%20killed"))
+    page.locator(".scen-g button:visible").click()
+    arrive(page)
+    assert text(page, ".scenario span") == "The leader is killed"
+
+
+def test_what_is_not_there_is_said_and_enter_leads_nowhere(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    before = address(page)
+    look_for(page, eventually, "zeppelin", "Nothing here is called “zeppelin”")
+    page.keyboard.press("Enter")
+    assert page.locator("#dialog-find").is_visible()
+    assert address(page) == before
+
+
+def test_enter_waits_for_the_hits_of_what_was_typed_last(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    look_for(page, eventually, "node-a", "node-a1")
+    page.locator("#find-text").fill("node-c2")
+    page.keyboard.press("Enter")
+    eventually(lambda: "node=" in address(page))
+    assert "node=node-c2" in address(page)

@@ -1,0 +1,54 @@
+"""The first page: scenarios by a few letters and by part."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page
+
+from tests.browser.workbench import Eventually, arrive, text
+
+SHOWN = ".scen-g button:visible b"
+
+
+def shown(page: Page) -> list[str]:
+    return page.locator(SHOWN).all_inner_texts()
+
+
+def test_letters_leave_the_scenarios_that_tell_of_them_and_say_how_many(page: Page, eventually: Eventually) -> None:
+    page.goto("/")
+    everything = len(shown(page))
+    page.locator("#scen-find").fill("SAMPLING nodes")
+    eventually(
+        lambda: "Sampling: 250 nodes, and not all are looked at" in shown(page) and len(shown(page)) < everything
+    )
+    found = len(shown(page))
+    assert text(page, "#scen-none") == ("1 scenario" if found == 1 else f"{found} scenarios")
+    page.locator("#scen-find").fill("zeppelin")
+    eventually(lambda: text(page, "#scen-none") == "no scenarios")
+    assert page.locator(".scen-g h3:visible").count() == 0
+    page.locator("#scen-find").fill("")
+    eventually(lambda: len(shown(page)) == everything)
+    assert text(page, "#scen-none") == ""
+
+
+def test_a_part_leaves_its_own_scenarios_which_letters_narrow_further(page: Page, eventually: Eventually) -> None:
+    page.goto("/")
+    parts = page.locator("#scen-part option").all_inner_texts()[1:]
+    assert parts == page.locator(".scen-g h3").all_inner_texts()
+    part = next(name for name in parts if re.search("leader", name, re.IGNORECASE))
+    page.locator("#scen-part").select_option(part)
+    eventually(lambda: page.locator(".scen-g h3:visible").all_inner_texts() == [part])
+    assert "The leader is killed" in shown(page)
+    page.locator("#scen-find").fill("killed lock")
+    eventually(lambda: shown(page) == ["The leader is killed"])
+    page.locator(".scen-g button:visible").click()
+    arrive(page)
+    assert text(page, ".scenario span") == "The leader is killed"
+
+
+def test_a_link_with_letters_opens_the_list_with_them(page: Page) -> None:
+    page.goto("/?find=killed#scenarios")
+    assert page.locator("#scen-find").input_value() == "killed"
+    assert "The leader is killed" in shown(page)
+    assert "Sampling: 250 nodes, and not all are looked at" not in shown(page)

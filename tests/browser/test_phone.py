@@ -1,0 +1,63 @@
+"""A phone of 390 pixels: what the bar has no room for is under the three dots, and works there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.workbench import Eventually, head, open_scenario, text
+
+
+@pytest.fixture(name="phone")
+def opened_phone(new_page: Callable[..., Page]) -> Page:
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_scenario(page, "three-zones-one-gpu-pool")
+    return page
+
+
+def press_more(page: Page, name: str) -> None:
+    """A button of the menu, which is opened when it is closed."""
+    if page.locator("details.more[open]").count() == 0:
+        page.get_by_label("More tools").click()
+    page.locator("details.more").get_by_role("button", name=name, exact=True).click()
+
+
+def test_more_tools_step_and_let_time_pass(phone: Page, eventually: Eventually) -> None:
+    start = head(phone)
+    press_more(phone, "Settle")
+    eventually(lambda: head(phone) == start + 1)
+    press_more(phone, "+1 s")
+    eventually(lambda: text(phone, "#panel-toolbar b") == "00:01.0")
+    press_more(phone, "+10 s")
+    eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
+    phone.locator("#do-back").click()
+    eventually(lambda: text(phone, "#panel-toolbar b") == "00:01.0")
+    press_more(phone, "Forward again")
+    eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
+
+
+def test_the_speed_of_more_tools_is_that_of_play(phone: Page, eventually: Eventually) -> None:
+    phone.get_by_label("More tools").click()
+    phone.locator("details.more [data-twin=speed]").select_option("20")
+    assert phone.locator("#speed").input_value() == "20"
+    phone.locator("#play").click()
+    eventually(lambda: int(phone.locator("#panel-toolbar").get_attribute("data-clock") or 0) >= 10_000_000)
+    phone.locator("#play").click()
+
+
+@pytest.mark.parametrize(("name", "dialog"), [("Find", "find"), ("Share", "share"), ("Help", "help")])
+def test_more_tools_open_the_dialog_of(phone: Page, eventually: Eventually, name: str, dialog: str) -> None:
+    press_more(phone, name)
+    eventually(lambda: phone.locator(f"#dialog-{dialog}").is_visible())
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_find_on_a_phone_opens_the_pane_that_shows_what_was_found(phone: Page, eventually: Eventually) -> None:
+    press_more(phone, "Find")
+    phone.locator("#find-text").fill("node-a2")
+    eventually(lambda: text(phone, "#find-list").startswith("node-a2"))
+    phone.keyboard.press("Enter")
+    eventually(lambda: phone.locator(".p-cluster").is_visible())
+    eventually(lambda: "node=node-a2" in phone.evaluate("location.search"))

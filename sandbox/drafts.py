@@ -123,7 +123,8 @@ def _laid_over(now: Manifest, given: AddForm) -> Manifest:
     before = _bound(type(given).of(now), given.object)
     if not before.is_valid():
         return given.made()
-    made: Manifest = overlaid(now, before.made_for(now), given.made_for(now))
+    sound = well_typed(now, now["kind"])
+    made: Manifest = overlaid(now, before.made_for(sound), given.made_for(sound))
     return made
 
 

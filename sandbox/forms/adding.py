@@ -98,7 +98,7 @@ class AddForm(forms.Form):
         return self.make(self.cleaned_data["name"], self.cleaned_data)
 
     def made_for(self, now: Manifest) -> Manifest:
-        """As far as it is laid over another manifest, ``now``."""
+        """As far as it is laid over another manifest, ``now``, whose types are right."""
         return self.made()
 
     def add_engine_errors(self, errors: Iterable[FieldError]) -> None:

@@ -53,8 +53,7 @@ class NodeForm(AddForm):
     def made_for(self, now: Manifest) -> Manifest:
         """What pods may ask for is the allocatable, where a node says that apart from its capacity."""
         made = self.made()
-        status = now.get("status")
-        if isinstance(status, dict) and status.get("allocatable"):
+        if (now.get("status") or {}).get("allocatable"):
             made["status"] = {**made["status"], "allocatable": made["status"]["capacity"]}
         return made
 

@@ -87,6 +87,21 @@ class PodFields(forms.Form):
     claims = Listed("Volumes", "PersistentVolumeClaims of the namespace by name, parted by commas.", "data")
 
 
+def requested_too(spec: Manifest, now: Manifest) -> None:
+    """Extended resources are requests too, where the pod that the form's is laid over names them so.
+
+    Kubernetes writes them there itself, and the two must be equal.
+    """
+    held = next(iter(now.get("containers") or ()), None) or {}
+    asked = (held.get("resources") or {}).get("requests") or {}
+    resources = spec["containers"][0].get("resources") or {}
+    limits = resources.get("limits") or {}
+    if limits:
+        resources["requests"] = (resources.get("requests") or {}) | {
+            name: amount for name, amount in limits.items() if name in asked
+        }
+
+
 class PodForm(PodFields, AddForm):
     slug, short, title, template, kind = "pod", "p", "Pod", "pod_form", "Pod"
     filled_in = PODS
@@ -98,3 +113,8 @@ class PodForm(PodFields, AddForm):
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.pod(name, data)
+
+    def made_for(self, now: Manifest) -> Manifest:
+        made = self.made()
+        requested_too(made["spec"], now.get("spec") or {})
+        return made

@@ -11,7 +11,7 @@ from django import forms
 from sandbox import manifests
 from sandbox.forms.adding import AddForm
 from sandbox.forms.fields import Pairs, number, text
-from sandbox.forms.pod import POD_PLACES, PodFields
+from sandbox.forms.pod import POD_PLACES, PodFields, requested_too
 from sandbox.manifests import Manifest
 from sandbox.presets import WORKLOADS
 from scheduler_engine.errors import FieldError
@@ -47,6 +47,8 @@ class WorkloadForm(PodFields, AddForm):
     def made_for(self, now: Manifest) -> Manifest:
         """The selector of a workload that is there stays: Kubernetes does not change it."""
         made = self.made()
+        template = (now.get("spec") or {}).get("template") or {}
+        requested_too(made["spec"]["template"]["spec"], template.get("spec") or {})
         return made | {"spec": _without(made["spec"], "selector")} if self.object else made
 
     def place_of(self, error: FieldError) -> tuple[str | None, str]:

@@ -15,6 +15,7 @@ from sandbox.forms import form_of
 from sandbox.forms.reading import READERS
 from sandbox.merging import merge_patch, overlaid, unshown
 from sandbox.presets import CLUSTERS, MANIFESTS
+from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import validate
 
@@ -89,7 +90,8 @@ def test_a_form_shows_what_it_can_of_anything(manifest: dict[str, Any], draw: st
     junk = parts | {"kind": manifest["kind"]}
     form = form_of(junk["kind"]).of(junk)
     if form.is_valid():
-        made = overlaid(junk, form.made(), form.made() | {"apiVersion": "v9"})
+        shown = form.made_for(well_typed(junk, junk["kind"]))
+        made = overlaid(junk, shown, shown | {"apiVersion": "v9"})
         assert made == junk | {"apiVersion": "v9"}
         unshown(junk, form.made())
 

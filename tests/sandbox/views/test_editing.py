@@ -208,6 +208,27 @@ def test_the_size_of_a_node_is_what_pods_may_ask_for(visitor: Any) -> None:
     assert last(visitor)["changes"] == {"status": changed}, "what nobody touched stays, memory 8Gi and 7Gi, too"
 
 
+@pytest.mark.parametrize("amount", ["2", ""])
+def test_a_device_is_a_request_too_once_kubernetes_made_it_one(visitor: Any, amount: str) -> None:
+    """The API server copies limits of extended resources to requests, and both must be equal."""
+    form = {"name": "train", "cpu": "1"}
+    visitor.post("add/pod/", **form, extended="nvidia.com/gpu=8")
+    assert (
+        stored(visitor, key="default/train")["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] == "8"
+    )
+    original = shown(visitor, key="default/train")
+    fields = form | {"extended": f"nvidia.com/gpu={amount}" if amount else "", "priority": "0", "anew": "1"}
+    fields |= {"toleration_key": "", "toleration_operator": "Exists"}
+    answer = visitor.post("edit/Pod/?key=default/train", **FORM, yaml=original, original=original, **fields)
+    assert answer.status_code == 204, text_of(answer)
+    resources = stored(visitor, key="default/train")["spec"]["containers"][0]["resources"]
+    assert (
+        resources["requests"].get("nvidia.com/gpu", "")
+        == resources.get("limits", {}).get("nvidia.com/gpu", "")
+        == amount
+    )
+
+
 def test_a_workloads_selector_stays(visitor: Any) -> None:
     fields = {"workload": "Deployment", "name": "web", "replicas": "1", "labels": "app=web"}
     visitor.post("add/workload/", **fields)

@@ -94,6 +94,17 @@ def test_the_worked_bin_packing_scores_5_and_7_come_out_with_their_arithmetic(
         eventually(lambda expected=sum_of_ten: expected in text(page, "#panel-scores .why"))
 
 
+def test_the_note_of_a_criterion_is_as_wide_as_its_values(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "preemption-every-rung")
+    press(page, eventually, *"sssss")
+    rung = page.locator(".rung", has_text="2³¹")
+    eventually(lambda: rung.count() == 1)
+    values, note = (rung.locator(f"p{which}").bounding_box() for which in (":not(.quiet)", ".quiet"))
+    assert values is not None
+    assert note is not None
+    assert (note["x"], note["width"]) == (values["x"], values["width"])
+
+
 def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "preemption-every-rung")
     press(page, eventually, *"sssss")

@@ -166,7 +166,7 @@ class Copy:
 
     @contextmanager
     def started(self, command: str, **more: str) -> Iterator[Path]:
-        """Its log, as long as it runs in the background; it is stopped as by Ctrl-C."""
+        """Its log, as long as it runs in the background; it is stopped at the end."""
         log = self.folder / "log"
         with log.open("w") as output:
             process = subprocess.Popen(
@@ -180,7 +180,7 @@ class Copy:
             try:
                 yield log
             finally:
-                os.killpg(process.pid, signal.SIGINT)
+                os.killpg(process.pid, signal.SIGTERM)  # who runs in the background may not hear Ctrl-C
                 process.wait(SECONDS)
 
 

@@ -5,13 +5,14 @@ const finder = byId('dialog-find');
 const text = byId('find-text');
 const list = byId('find-list');
 let lead = null; // what is to be done with the one that is chosen
-let listed = ''; // the letters whose hits are in the list
+let listed = null; // the letters whose hits are in the list; null: of another time
 let entered = false; // Enter was pressed before the hits of what is typed were there
 
 /** `then` gets the data of what a person chooses. */
 export function find(then) {
   lead = then;
   text.value = '';
+  listed = null;
   entered = false;
   finder.showModal();
   text.focus();

@@ -6,17 +6,33 @@ import re
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, arrive, open_example, text
+from tests.browser.workbench import Eventually, apply, arrive, open_example, post, text
 
-FIRST = "#find-list li:first-child"
+HINT = "A part of the name of a pod"
+GATED = {"schedulingGates": [{"name": "example.com/later"}], "containers": [{"name": "main", "image": "x"}]}
+LONELY = "#panel-queues [data-pod='default/lonely']"
+ENTER_AT_ONCE = """letters => {
+    document.getElementById("find").click();
+    const field = document.getElementById("find-text");
+    field.value = letters;
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+    field.form.requestSubmit();
+}"""
+"""Open it, type and enter in one turn, so that no answer can come in between."""
 
 
 def look_for(page: Page, eventually: Eventually, letters: str, hits: str) -> None:
     """Open Find by its key, type, and wait until the list begins with ``hits``."""
     page.keyboard.press("/")
-    eventually(lambda: "A part of the name of a pod" in text(page, "#find-list"))
+    eventually(lambda: HINT in text(page, "#find-list"))
     page.keyboard.type(letters)
     eventually(lambda: text(page, "#find-list").startswith(hits))
+
+
+def close(page: Page, eventually: Eventually) -> None:
+    """Without Escape, which first empties the field; returns when keys are the page's again."""
+    page.locator("#dialog-find").evaluate("dialog => dialog.close()")
+    eventually(lambda: page.evaluate("document.activeElement === document.body"))
 
 
 def address(page: Page) -> str:
@@ -88,3 +104,41 @@ def test_enter_waits_for_the_hits_of_what_was_typed_last(page: Page, eventually:
     page.keyboard.press("Enter")
     eventually(lambda: "node=" in address(page))
     assert "node=node-c2" in address(page)
+
+
+def test_the_letter_of_the_last_time_finds_again(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    for _ in range(2):
+        page.keyboard.press("/")
+        eventually(lambda: HINT in text(page, "#find-list"))
+        page.keyboard.type("l")
+        eventually(lambda: "Leader" in text(page, "#find-list"))
+        close(page, eventually)
+
+
+def test_asking_again_while_an_answer_is_on_its_way_is_no_error(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    page.keyboard.press("/")
+    page.locator("#find-text").evaluate(
+        """(field, letters) => {
+            htmx.trigger(field, "find-opened");
+            field.value = letters;
+            htmx.trigger(field, "find-opened");
+        }""",
+        "node-c2",
+    )
+    eventually(lambda: text(page, "#find-list").startswith("node-c2"))
+
+
+def test_enter_takes_no_hit_of_an_earlier_time(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    apply(page, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lonely"}, "spec": GATED})
+    eventually(lambda: page.locator(LONELY).count())
+    look_for(page, eventually, "lonely", "lonely")
+    close(page, eventually)
+    post(page, "delete/", kind="Pod", key="default/lonely")
+    eventually(lambda: not page.locator(LONELY).count())
+    page.evaluate(ENTER_AT_ONCE, "lonely")
+    eventually(lambda: "Nothing here is called “lonely”" in text(page, "#find-list"))
+    assert page.locator("#dialog-find").is_visible()
+    assert "pod=" not in address(page)

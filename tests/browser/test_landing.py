@@ -52,3 +52,20 @@ def test_a_link_with_letters_opens_the_list_with_them(page: Page) -> None:
     assert page.locator("#scen-find").input_value() == "killed"
     assert "The leader is killed" in shown(page)
     assert "Sampling: 250 nodes, and not all are looked at" not in shown(page)
+
+
+def test_every_scenario_is_in_one_part(page: Page) -> None:
+    page.goto("/")
+    everything = shown(page)
+    listed: list[str] = []
+    for part in page.locator("#scen-part option").all_inner_texts()[1:]:
+        page.locator("#scen-part").select_option(part)
+        listed += shown(page)
+    assert listed == everything
+
+
+def test_what_the_whole_title_finds_is_one_scenario(page: Page) -> None:
+    page.goto("/")
+    page.locator("#scen-find").fill("The leader is killed")
+    assert shown(page) == ["The leader is killed"]
+    assert text(page, "#scen-none") == "1 scenario"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, head, open_scenario, text
+from tests.browser.workbench import Eventually, connected, head, open_scenario, text
 
 
 @pytest.fixture(name="phone")
@@ -61,3 +61,26 @@ def test_find_on_a_phone_opens_the_pane_that_shows_what_was_found(phone: Page, e
     phone.keyboard.press("Enter")
     eventually(lambda: phone.locator(".p-cluster").is_visible())
     eventually(lambda: "node=node-a2" in phone.evaluate("location.search"))
+
+
+@pytest.mark.parametrize(
+    ("letters", "pane"),
+    [
+        pytest.param("migrate-1", "inspector", id="a pod, in the inspector"),
+        pytest.param("Leader", "decision", id="a tab, in the decision"),
+    ],
+)
+def test_find_on_a_phone_opens_also(phone: Page, eventually: Eventually, letters: str, pane: str) -> None:
+    press_more(phone, "Find")
+    phone.locator("#find-text").fill(letters)
+    eventually(lambda: text(phone, "#find-list").startswith(letters))
+    phone.keyboard.press("Enter")
+    eventually(lambda: phone.locator(f".p-{pane}").is_visible())
+
+
+def test_who_watches_on_a_phone_has_the_tools_without_the_steps(phone: Page) -> None:
+    phone.goto(phone.locator("#share-view").input_value())
+    connected(phone)
+    phone.get_by_label("More tools").click()
+    names = phone.locator(".more-b button:visible").all_inner_texts()
+    assert [name.strip() for name in names] == ["Find", "Share", "Help", "Large type"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox import store
-from sandbox.views.reading import LONGEST_WANTED
+from sandbox.views.reading import LONGEST_WANTED, MOST_NAMED
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
@@ -91,9 +91,9 @@ CLUSTER = [
 ]
 
 
-def hits(visitor: Any, wanted: str) -> list[tuple[str, str, str]]:
+def hits(visitor: Any, wanted: str, **view: str) -> list[tuple[str, str, str]]:
     """(kind, what it leads to, text) of each that is listed."""
-    page = visitor.get("find/", q=wanted).content.decode()
+    page = visitor.get("find/", q=wanted, **view).content.decode()
     rows = re.findall(
         r'<li><(?:button type="button"|a) ?([^>]*)><span class="f-t">(.+?)</span>.*?<small>(.+?)</small>', page
     )
@@ -152,3 +152,22 @@ def test_a_watcher_finds_no_object_that_only_editing_would_show(visitor: Any) ->
 def test_a_text_that_is_too_long_is_looked_for_by_its_beginning(visitor: Any) -> None:
     page = visitor.get("find/", q="x" * 500).content.decode()
     assert "“" + "x" * LONGEST_WANTED + "”" in page
+
+
+def test_who_looks_back_finds_what_was_there_then(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("node-blue"))
+    store.execute(visitor.sandbox, node("node-red"))
+    assert [text for kind, _, text in hits(visitor, "node-") if kind == "node"] == ["node-blue", "node-red"]
+    assert [text for kind, _, text in hits(visitor, "node-", at="1.1") if kind == "node"] == ["node-blue"]
+
+
+def test_find_counts_what_it_leaves_out(visitor: Any, pod: Any) -> None:
+    store.execute(visitor.sandbox, pod(*(f"twin-{number}" for number in range(20))))
+    listed = len(hits(visitor, "twin-"))
+    assert 0 < listed < 20
+    assert f"{20 - listed} more; type more of the name" in visitor.get("find/", q="twin-").content.decode()
+
+
+@pytest.mark.parametrize("kind", ["tab", "help", "scenario"])
+def test_of_what_many_are_called_some_are_named(visitor: Any, kind: str) -> None:
+    assert 0 < sum(what == kind for what, _, _ in hits(visitor, "e")) <= MOST_NAMED

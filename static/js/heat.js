@@ -23,6 +23,7 @@ const marks = { cursor: [], lit: [], chosen: [], pinned: [] }; // kind → nodes
 let read = { text: '', map: null };
 let size = null; // { side, across: cells in a row of each zone, width: of each zone }
 let drawn = '';
+let here = ''; // where the keys have led
 let seen = ''; // the marks that were last brought into view
 
 /** What the server says of the map on the page, null = there is none. */
@@ -203,11 +204,13 @@ function bring(name) {
 
 /** Mark the chosen node and those of a phrase. */
 export function markNodes(chosen, pins) {
-  const other = marks.chosen[0] !== chosen;
+  const other = chosen && marks.chosen[0] !== chosen;
   marks.chosen = chosen ? [chosen] : [];
   marks.pinned = pins ? pins.split(' ') : [];
   paintMarks();
-  if (other && chosen) bring(chosen);
+  if (!other) return;
+  here = chosen;
+  bring(chosen);
 }
 
 /** After an update: what was drawn stands in the new panel, in the room that it had, before anybody looks. */
@@ -261,15 +264,16 @@ const GOES = {
 function put(name) {
   const map = theMap();
   const { z, i } = map.at.get(name);
+  here = name;
   marks.cursor = [name];
   byId('heat-told').textContent = told(map, map.zones[z], i).join(', ');
   paintMarks();
   bring(name);
 }
 
-/** Where the cursor starts: at what is chosen, else at what matters, else at the first node. */
+/** Where the keys start: where they were, else at what is chosen, else at what matters, else at the first node. */
 function first(map) {
-  return [...marks.cursor, ...marks.chosen, ...map.marks.best, map.zones[0].nodes[0]].find((name) => map.at.has(name));
+  return [here, ...marks.chosen, ...map.marks.best, map.zones[0].nodes[0]].find((name) => map.at.has(name));
 }
 
 document.addEventListener('keydown', (event) => {
@@ -290,7 +294,7 @@ document.addEventListener('focusin', ({ target }) => {
   if (map && size) put(first(map));
 });
 document.addEventListener('focusout', ({ target }) => {
-  if (target.id !== 'heat-map' || !target.isConnected) return;
+  if (target.id !== 'heat-map') return;
   marks.cursor = [];
   byId('heat-told').textContent = '';
   paintMarks();

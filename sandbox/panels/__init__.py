@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, cluster, events, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import bindings, events, faults, ribbon, scores, status, timeline, toolbar
 from sandbox.panels.cache import panel as cache
+from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.configuration import panel as configuration
 from sandbox.panels.evictions import panel as evictions
 from sandbox.panels.filter import panel as filter
@@ -66,7 +67,7 @@ PANELS: dict[str, Panel] = {
         Panel("queues", "Queues", queues.stats),
         Panel("bindings", "Binding cycles", bindings.stats),
         Panel("faults", "Faults", faults.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout"), cluster.same_while),
+        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while),
         Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
         Panel(
             "filter",

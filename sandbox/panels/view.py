@@ -10,6 +10,7 @@ from typing import Any
 from sandbox.panels.model.moment import Moment
 
 LONGEST = 400
+COLOURS = ("verdict", "score", "fill", "cpu", "memory")
 SURROGATE = re.compile("[\ud800-\udfff]")
 MOST_LISTS = 16
 """Lists of which a view holds the page, and as many of which it holds the order."""
@@ -22,8 +23,9 @@ ORDER = re.compile(r"([\w./-]{1,400}):(-?[\w./]{1,100})", re.ASCII)
 class View:
     """``pod`` is ``namespace/name``; ``cycle`` 0 follows the present.
 
-    ``group``: rows of the filter table by ``reason`` or ``node``; ``layout``: nodes as ``cards`` or ``tiles``.
-    Empty means: by their number. ``reasons``: ``all`` = what the other filters would have said, too.
+    ``group``: rows of the filter table by ``reason`` or ``node``; ``layout``: nodes as ``cards``, ``tiles`` or a
+    heat ``map``, empty = by their number; ``colour``: what the heat map colours, empty = what the stage is about.
+    ``reasons``: ``all`` = what the other filters would have said, too.
     ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
     name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
@@ -36,6 +38,7 @@ class View:
     cycle: int = 0
     group: str = ""
     layout: str = ""
+    colour: str = ""
     reasons: str = ""
     replica: str = ""
     pages: tuple[tuple[str, str], ...] = ()
@@ -67,7 +70,8 @@ class View:
             plugin=_text(given.get("plugin")),
             cycle=max(0, _number(given.get("cycle"), 0)),
             group=_one_of(("reason", "node"), given.get("group")),
-            layout=_one_of(("cards", "tiles"), given.get("layout")),
+            layout=_one_of(("cards", "tiles", "map"), given.get("layout")),
+            colour=_one_of(COLOURS, given.get("colour")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
             pages=_lists(PAGE, given.get("pages")),

@@ -10,12 +10,14 @@ export async function plotly(url) {
   return window.Plotly;
 }
 
-function token(name) {
+/** A colour of the page as its three numbers. */
+export function token(name) {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1);
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-function grey(share, ink, surface) {
+/** So much ink on the surface. */
+export function grey(share, ink, surface) {
   return `rgb(${ink.map((part, i) => Math.round(part * share + surface[i] * (1 - share))).join(',')})`;
 }
 

@@ -6,6 +6,7 @@ let lit = [];
 function put(on, element) {
   for (const marked of lit) marked.classList.remove('is-linked');
   lit = [];
+  document.dispatchEvent(new CustomEvent('node-lit', { detail: on ? element?.dataset.node : undefined }));
   if (!on || !element) return;
   for (const key of KEYS) {
     const name = element.dataset[key];

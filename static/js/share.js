@@ -1,6 +1,6 @@
 // The address of the page says what is looked at, so that a reload stays there and a link opens there.
 
-const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', reasons: '', replica: '', pages: '', orders: '' };
+const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '' };
 
 /** What is looked at as a query; of the present no moment is named. */
 function query(view, withTab) {

@@ -10,6 +10,7 @@ import { find, show } from './find.js';
 import { fold, settleFolds, unfold } from './fold.js';
 import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
+import { markNodes, settleMap } from './heat.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
 import { address, copies, linkTo } from './share.js';
@@ -177,9 +178,15 @@ function settle() {
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
   settleFolds();
-  mark(view, pins);
+  settleMap();
+  markAll();
   drawChart();
   return news;
+}
+
+function markAll() {
+  mark(view, pins);
+  markNodes(view.node, pins);
 }
 
 /** Scroll to what is now. */
@@ -258,7 +265,7 @@ function choose(changes) {
   Object.assign(view, changes);
   address(view, pinnedIn !== null || stays(view.tab));
   bench.classList.toggle('has-choice', hasChoice());
-  mark(view, pins);
+  markAll();
   send();
 }
 
@@ -285,13 +292,14 @@ const CLICKS = [
   ['[data-goto-tab]', (el) => goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
+  ['[data-colour]', (el) => choose({ colour: el.dataset.colour })],
   ['[data-group]', (el) => choose({ group: el.dataset.group })],
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['button[data-replica]', (el) => choose({ replica: view.replica === el.dataset.replica ? '' : el.dataset.replica })],
   ['[data-fold]', fold],
   ['[data-page]', (el) => { turn(el.dataset.list); choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) }); }],
   ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
-  ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
+  ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; markAll(); }],
   ['i[data-at]', (el) => look(el.dataset.at)],
   ['button[data-cycle]', chooseCycle],
   ['button[data-at]', (el) => look(el.dataset.at)],
@@ -321,8 +329,7 @@ function chooseCell(el, node, plugin) {
   choose({ node: same ? '' : node, plugin: same ? '' : plugin });
 }
 
-function chooseThing(el) {
-  const { pod, node } = el.dataset;
+function chooseThing(el, { pod, node } = el.dataset) {
   choose(pod ? { pod, node: '', plugin: '' } : { node, pod: '', plugin: view.node === node ? view.plugin : '' });
   if (small.matches && el.closest('.p-queue, .p-cluster')) showPane('inspector');
 }
@@ -441,6 +448,7 @@ dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
 cells(app);
 document.addEventListener('look-changed', settle);
+document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), { node }));
 addEventListener('resize', () => { settleKnob(); drawChart(); });
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');

@@ -75,3 +75,13 @@ def taint(*effects: str) -> dict[str, Any]:
         "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
     }
     return {"kind": "apply", "manifests": [node]}
+
+
+def unpacked(text: str) -> list[int | None]:
+    """What ``sandbox.panels.drawing.runs`` has made of numbers."""
+    numbers: list[int | None] = []
+    for item in text.split():
+        first, _, count = item.partition("x")
+        start, _, step = first.partition("+")
+        numbers += [None if start == "-" else int(start) + i * int(step or 0) for i in range(int(count or 1))]
+    return numbers

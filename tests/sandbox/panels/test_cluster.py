@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
-from sandbox.panels.cluster import stats
+from sandbox.panels.cluster.heat import Scene, Zone, heat
+from sandbox.panels.cluster.panel import stats
+from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.words.phrases import zone_title
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from tests.sandbox import traces
-from tests.sandbox.scenarios import hatched, panel_html, world_after
+from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after
 
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -98,6 +100,116 @@ def test_many_nodes_are_tiles_unless_cards_are_asked_for() -> None:
     assert sum(zone["count"] for zone in tiles["zones"]) == 100
     assert tiles["zones"][0]["nodes"][0].kind == "hard"
     assert not stats(world, View(layout="cards"))["many"]
+
+
+@pytest.mark.parametrize(
+    ("count", "layout", "drawn", "offered"),
+    [
+        (12, "", "cards", []),
+        (40, "", "cards", ["cards", "tiles"]),
+        (40, "map", "cards", ["cards", "tiles"]),
+        (41, "", "tiles", ["cards", "tiles", "map"]),
+        (41, "map", "map", ["cards", "tiles", "map"]),
+        (400, "", "tiles", ["cards", "tiles", "map"]),
+        (401, "", "map", ["cards", "tiles", "map"]),
+        (401, "tiles", "tiles", ["cards", "tiles", "map"]),
+    ],
+)
+def test_the_number_of_nodes_says_how_they_are_drawn_unless_a_person_does(
+    count: int, layout: str, drawn: str, offered: list[str]
+) -> None:
+    told = stats(World.fold(traces.hundred(count).entries), View(layout=layout))
+    assert (told["layout"], [way["name"] for way in told["layouts"]]) == (drawn, offered)
+    assert told["many"] == (drawn != "cards")
+
+
+def heat_of(world: World, colour: str = "") -> dict[str, Any]:
+    return dict(stats(world, View(layout="map", colour=colour))["heat"])
+
+
+def pressed(heat: dict[str, Any]) -> list[str]:
+    return [choice["name"] for choice in heat["choices"] if choice["on"]]
+
+
+def test_the_map_colours_the_verdicts_of_a_pod_at_filter_and_counts_each_kind_in_its_legend() -> None:
+    heat = heat_of(World.fold(traces.hundred().entries))
+    counted = {item["kind"]: item["count"] for item in heat["legend"]}
+    assert (heat["shown"], heat["ramp"], pressed(heat)) == ("Verdict", None, [""])
+    assert counted == {"ok": 36, "no": 54, "hard": 10}
+    kinds = [heat["data"]["said"][number][0] for number in unpacked(heat["data"]["zones"][0]["said"])]
+    assert (len(kinds), kinds[0]) == (34, "hard")
+
+
+def test_a_zone_of_the_map_is_one_sentence_for_those_who_do_not_see_it() -> None:
+    world = World.fold(traces.hundred().entries)
+    assert (
+        heat_of(world)["summaries"][1]
+        == "eu-b, 33 nodes. refused, eviction may help: 30; refused, eviction cannot help: 3."
+    )
+    assert heat_of(world, "cpu")["summaries"][1] == (
+        "eu-b, 33 nodes. Share of cpu in use: from 0 % to 90 %, 40 % on average, highest on b07."
+    )
+
+
+def test_a_zone_of_the_map_is_a_few_short_texts() -> None:
+    zone = heat_of(World.fold(traces.hundred().entries), "memory")["data"]["zones"][2]
+    assert (zone["title"], zone["names"], zone["places"]) == ("eu-c", "c[2:1+1x33]", "3+3x33")
+    assert unpacked(zone["values"])[:4] == [25, 0, 19, 12]
+
+
+def test_before_any_pod_the_map_tells_how_full_the_nodes_are() -> None:
+    story = traces.Story()
+    for number in range(41):
+        story.add_node(traces.node(f"n{number}", cpu="4", memory="8Gi"))
+    story.tree()
+    story.add_pod(traces.pod("web-1", "1", "4Gi", on="n1"))
+    heat = heat_of(World.fold(story.entries))
+    assert [choice["name"] for choice in heat["choices"]] == ["", "fill", "cpu", "memory"]
+    assert (heat["ramp"], heat["legend"]) == ({"low": "0 %", "high": "100 %"}, [])
+    assert unpacked(heat["data"]["zones"][0]["values"])[:3] == [0, 50, 0]
+
+
+def test_a_colour_that_is_not_there_yet_is_that_of_the_stage() -> None:
+    heat = heat_of(World.fold(traces.hundred().entries), "score")
+    assert (heat["shown"], pressed(heat)) == ("Verdict", [""])
+    heat = heat_of(World.fold(traces.hundred().entries), "cpu")
+    assert (heat["shown"], pressed(heat)) == ("Share of cpu in use", ["cpu"])
+
+
+def scored(colour: str) -> dict[str, Any]:
+    world = World.fold(traces.api_scored().entries)
+    cycle = world.cycle_in_view(0)
+    zones = [Zone(title, list(names)) for title, names in world.cache.zones]
+    scene = Scene(world, cycle, words_for(world, cycle), {}, "")
+    return heat(scene, zones, colour)
+
+
+def test_scores_are_coloured_as_soon_as_there_are_any_and_the_winner_is_marked() -> None:
+    told = scored("")
+    assert (told["shown"], told["ramp"]) == ("Total score", {"low": "436", "high": "843"})
+    assert told["data"]["marks"]["best"] == ["node-b3"]
+    assert "ok" not in {item["kind"] for item in told["legend"]}
+    assert pressed(scored("verdict")) == ["verdict"]
+
+
+def test_a_node_to_which_a_pod_is_nominated_and_the_start_of_the_search_are_marked(found: dict[str, Any]) -> None:
+    world = World.fold(traces.web_at_filter().entries)
+    told = heat(Scene(world, world.cycle, {}, {}, "node-a1"), [], "")
+    assert (told["data"]["marks"]["nominated"], told["data"]["marks"]["start"]) == (["node-a2"], ["node-a1"])
+
+
+def test_of_more_zones_than_have_room_for_their_names_the_map_makes_one_field() -> None:
+    story = traces.Story()
+    for number in range(60):
+        story.add_node(traces.node(f"n{number}", f"zone-{number % 30}"))
+    story.tree()
+    told = stats(World.fold(story.entries), View(layout="map"))
+    assert [(zone["title"], zone["count"]) for zone in told["zones"]] == [("all nodes", 60)]
+
+
+def test_the_page_of_a_thousand_nodes_is_small() -> None:
+    world = World.fold(traces.hundred(1000).entries)
+    assert len(panel_html("cluster", world)) < 10_000 < len(panel_html("cluster", world, layout="tiles")) / 10
 
 
 def test_extended_resources_and_taints_are_named() -> None:

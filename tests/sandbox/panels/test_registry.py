@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 PAGES = tuple((panel, "2") for panel in PANELS)
 ORDERS = tuple((panel, "-name") for panel in PANELS)
-EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 1, "reason", "tiles", "all", "", PAGES, ORDERS)
+EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 1, "reason", "tiles", "cpu", "all", "", PAGES, ORDERS)
 WORLDS: dict[str, World] = {}
 
 
@@ -59,7 +59,7 @@ def test_a_panel_is_one_section_with_its_id_in_every_story(panel: str, story: st
 @pytest.mark.parametrize("panel", PANELS)
 def test_a_panel_has_no_inline_script_handler_or_doubled_id(panel: str, story: str) -> None:
     text = html(panel, story, EVERYTHING)
-    assert not re.search(r"<script(?! id=\"(?:scores|metrics)-data\" type=\"application/json\")", text)
+    assert not re.search(r"<script(?! id=\"(?:scores|metrics|heat)-data\" type=\"application/json\")", text)
     assert not re.search(r"\son[a-z]+=", text)
     ids = re.findall(r'\sid="([^"]+)"', text)
     assert len(ids) == len(set(ids))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
+from sandbox.panels.cluster.heat import MOST_ZONES, Scene, Zone, heat
+from sandbox.panels.cluster.tiles import tile
 from sandbox.panels.drawing.blocks import Block, block
 from sandbox.panels.drawing.shapes import Drawing, bar
 from sandbox.panels.facts.domains import domain_key, domain_of
@@ -13,14 +15,17 @@ from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import cores, memory, ratio, seconds, short_name
+from sandbox.panels.words.amounts import ratio, seconds, short_name
 from sandbox.panels.words.phrases import taint_text, zone_title
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.trace import events as ev
 
-CARDS = 40
-"""Up to so many nodes are cards; more are tiles."""
+CARDS, TILES = 40, 400
+"""Up to so many nodes are cards, up to so many more are tiles; the rest is a heat map."""
+SWITCH = 12
+"""From so many nodes on, there is another way to draw them."""
+LAYOUTS = (("cards", "cluster.as-cards"), ("tiles", "cluster.as-tiles"), ("map", "cluster.as-map"))
 FEW_NODES, FEW_PODS = 2, 4
 """So many nodes in a zone, and pods on a node, keep their names when the cards fold."""
 
@@ -68,39 +73,59 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     pod = world.pods.get(cycle.pod) if cycle else None
     asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
-    many = len(world.nodes) > CARDS if not view.layout else view.layout == "tiles"
+    layout = _layout(world, view)
     words = words_for(world, cycle)
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = _start(world)
     asked = asking.requests if asking else {}
     asked_on = {} if asking is None or asking.node else asked
     key = domain_key(world)
+    columns = _there(world, _domains(world, key) if key else _columns(world))
+    if layout == "map" and len(columns) > MOST_ZONES:
+        columns = [Zone(say("heat.all-nodes"), [name for zone in columns for name in zone.names])]
     spread = skews(world, cycle, key)
     zones: list[dict[str, Any]] = []
-    for title, names in _domains(world, key) if key else _columns(world):
-        build = _tile if many else _card
-        nodes: list[Any] = [
+    for title, names in columns:
+        nodes = [
             build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
+            for build in BUILD[layout]
             for name in names
-            if name in world.nodes
         ]
         fit = sum(1 for name in names if words.get(name, NOTHING).kind in ("ok", "plain", "best"))
-        zones.append({"title": title, "count": len(nodes), "fit": fit, "skew": spread.get(title), "nodes": nodes})
+        zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(title), "nodes": nodes})
     return {
         "zones": zones,
         "columns": min(max(len(zones), 1), 4),
         "rows": 1 + max((zone["count"] for zone in zones), default=0),
-        "many": many,
+        "layout": layout,
+        "layouts": _layouts(len(world.nodes)),
+        "many": layout != "cards",
         "few": _few(world, zones),
         "nodes": len(world.nodes),
         "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
         "pods": sum(len(pods) for pods in world.pods_on.values()),
-        "asking": short_name(asking.key) if asking and asked_on else "",
+        "asking": short_name(asking.key) if asking and asked_on and layout != "map" else "",
         "filtered": bool(cycle and cycle.filter),
         "past": cycle.number if cycle and cycle is not world.cycle else 0,
         "key": key,
-        "can_switch": len(world.nodes) > 12,
+        "heat": heat(Scene(world, cycle, words, places, start), columns, view.colour) if layout == "map" else None,
     }
+
+
+def _layout(world: World, view: View) -> str:
+    nodes = len(world.nodes)
+    usual = "cards" if nodes <= CARDS else "tiles" if nodes <= TILES else "map"
+    return usual if not view.layout or (view.layout == "map" and nodes <= CARDS) else view.layout
+
+
+def _layouts(nodes: int) -> list[dict[str, str]]:
+    """How else so many nodes can be drawn."""
+    offered = LAYOUTS[: 3 if nodes > CARDS else 2] if nodes > SWITCH else ()
+    return [{"name": name, "title": say(key)} for name, key in offered]
+
+
+def _there(world: World, columns: list[tuple[str, list[str]]]) -> list[Zone]:
+    return [Zone(title, [name for name in names if name in world.nodes]) for title, names in columns]
 
 
 def _few(world: World, zones: list[dict[str, Any]]) -> bool:
@@ -201,68 +226,5 @@ def _block(world: World, pod: PodState, state: str) -> Block:
     return block(pod, state=state, note=left)
 
 
-class Level(NamedTuple):
-    """In percent of what the node has: ``used``, None = it has none of it; ``asked`` on top of that; ``over``: what is
-    asked is too much. 0 = nothing to draw.
-    """
-
-    used: int | None
-    asked: int = 0
-    over: int = 0
-
-
-class Tile(NamedTuple):
-    """A node as a small square. There may be thousands, so the shapes are left to the style sheet."""
-
-    node: str
-    kind: str
-    ghost: bool
-    cordoned: bool
-    start: bool
-    place: int
-    title: str
-    cpu: Level
-    memory: Level
-
-
-def _tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Tile:
-    used, has = world.used(node.name), node.allocatable
-    cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
-    mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
-    return _tile_of(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
-
-
-@lru_cache(20_000)
-def _tile_of(
-    node: str,
-    ghost: bool,
-    cordoned: bool,
-    place: int,
-    start: bool,
-    cpu: tuple[int, int, int],
-    mem: tuple[int, int, int],
-    word: Word,
-) -> Tile:
-    """``cpu`` and ``mem`` are used, total and asked. Most are as they were at the step before, hence the cache."""
-    verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
-    title = say(
-        "cluster.tile",
-        node=node,
-        cpu=cores(cpu[0]),
-        cpus=cores(cpu[1]),
-        memory=memory(mem[0]),
-        memories=memory(mem[1]),
-        verdict=verdict,
-    )
-    kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
-    refused = word.kind in ("no", "hard")
-    return Tile(node, kind, ghost, cordoned, start, place, title, _level(*cpu, refused), _level(*mem, refused))
-
-
-def _level(used: int, total: int, asked: int, refused: bool) -> Level:
-    if total <= 0:
-        return Level(None)
-    level = min(round(100 * used / total), 100)
-    if asked and used + asked > total:
-        return Level(level, over=100 - level)
-    return Level(level, asked=0 if refused else min(round(100 * asked / total), 100 - level))
+BUILD: dict[str, tuple[Callable[..., Any], ...]] = {"cards": (_card,), "tiles": (tile,), "map": ()}
+"""Layout → what a node is drawn as; the heat map draws all of them at once."""

@@ -1,0 +1,207 @@
+"""Very many nodes as a heat map, one cell for each: what static/js/heat.js draws, as a few short texts per zone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sandbox.panels.drawing.runs import names, runs
+from sandbox.panels.facts.verdicts import NOTHING, Word
+from sandbox.panels.model.state import Cycle, NodeState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.say import say
+
+MOST_ZONES = 24
+"""Of more zones none would have room for its name: all nodes are one field."""
+KINDS = {"ok": "ok", "plain": "ok", "best": "ok", "no": "no", "hard": "hard", "out": "out", "": "none"}
+"""Kind of a word → kind of a cell."""
+TITLES = {
+    "ok": "heat.kind-ok",
+    "no": "heat.kind-no",
+    "hard": "heat.kind-hard",
+    "out": "heat.kind-out",
+    "none": "heat.kind-none",
+}
+FILLS = {"fill": ("cpu", "memory", "pods"), "cpu": ("cpu",), "memory": ("memory",)}
+"""What is coloured → the resources of which the fullest counts."""
+
+
+class Colour(NamedTuple):
+    """Keys of its words: on its button, over the legend, and behind a number."""
+
+    choice: str
+    title: str
+    value: str = ""
+
+
+COLOURS = {
+    "verdict": Colour("heat.choice-verdict", "heat.title-verdict"),
+    "score": Colour("heat.choice-score", "heat.title-score"),
+    "fill": Colour("heat.choice-fill", "heat.title-fill", "heat.value-fill"),
+    "cpu": Colour("heat.choice-cpu", "heat.title-cpu", "heat.value-cpu"),
+    "memory": Colour("heat.choice-memory", "heat.title-memory", "heat.value-memory"),
+}
+
+Values = Mapping[str, int | None]
+
+
+class Zone(NamedTuple):
+    title: str
+    names: Sequence[str]
+
+
+class Scene(NamedTuple):
+    """``words``: node → what the attempt in view says of it; ``places``: node → its place in the nodeTree's order."""
+
+    world: World
+    cycle: Cycle | None
+    words: Mapping[str, Word]
+    places: Mapping[str, int]
+    start: str
+
+
+def heat(scene: Scene, zones: Sequence[Zone], wanted: str) -> dict[str, Any]:
+    """``wanted`` is one of the colours of a View, "" = that of the stage. ``data`` is for the script, the rest for the
+    template; ``summaries`` are whole sentences, one per zone.
+    """
+    colours = _colours(scene)
+    shown = wanted if wanted in colours else next(iter(colours))
+    values = colours[shown](scene, shown)
+    said = _said(scene)
+    low, high = _scale(shown, values)
+    unit = "" if shown == "score" else " %"
+    counted = Counter(said[name][0] for zone in zones for name in zone.names) if shown in ("verdict", "score") else {}
+    return {
+        "choices": _choices(colours, wanted, shown),
+        "shown": say(COLOURS[shown].title),
+        "legend": [
+            {"kind": kind, "title": _title(scene, kind), "count": counted[kind]}
+            for kind in dict.fromkeys(KINDS.values())
+            if counted.get(kind) and not (values and kind == "ok")
+        ],
+        "ramp": {"low": f"{low}{unit}", "high": f"{high}{unit}"} if values else None,
+        "summaries": [_summary(scene, zone, shown, values, said) for zone in zones],
+        "data": {
+            "zones": [_drawn(scene, zone, values, said) for zone in zones],
+            "said": [list(row) for row in dict.fromkeys(said.values())],
+            "low": low,
+            "high": high,
+            "signs": bool(counted),
+            "title": say(COLOURS[shown].value) if COLOURS[shown].value else "",
+            "unit": unit,
+            "place": say("heat.place"),
+            "marks": _marks(scene),
+        },
+    }
+
+
+# --- what is coloured ------------------------------------------------------------------------------------------------
+
+
+def _colours(scene: Scene) -> dict[str, Callable[[Scene, str], Values]]:
+    """What can be coloured now → node → number. The first is what the stage is about."""
+    there: dict[str, Callable[[Scene, str], Values]] = {}
+    if scene.cycle is not None and scene.cycle.normalized is not None and scene.cycle.normalized.totals:
+        there["score"] = _totals
+    if scene.words:
+        there["verdict"] = _no_values
+    return there | dict.fromkeys(FILLS, _fills)
+
+
+def _no_values(_: Scene, __: str) -> Values:
+    return {}
+
+
+def _totals(scene: Scene, _: str) -> Values:
+    return dict(scene.cycle.normalized.totals) if scene.cycle and scene.cycle.normalized else {}
+
+
+def _fills(scene: Scene, shown: str) -> Values:
+    return {node.name: _fill(scene.world, node, FILLS[shown]) for node in scene.world.nodes.values()}
+
+
+def _fill(world: World, node: NodeState, resources: tuple[str, ...]) -> int | None:
+    """In percent of what the node has; None: it has nothing of it."""
+    used = world.used(node.name) if world.pods_on.get(node.name) else {}
+    has = [(used.get(name, 0), node.allocatable.get(name, 0)) for name in resources]
+    return max((min(round(100 * taken / total), 100) for taken, total in has if total > 0), default=None)
+
+
+def _scale(shown: str, values: Values) -> tuple[int, int]:
+    if shown in FILLS:
+        return 0, 100
+    known = [value for value in values.values() if value is not None]
+    return min(known, default=0), max(known, default=0)
+
+
+def _choices(colours: Mapping[str, Any], wanted: str, shown: str) -> list[dict[str, Any]]:
+    kept = wanted == shown
+    follow = {"name": "", "title": say("heat.choice-stage"), "on": not kept}
+    return [follow] + [
+        {"name": name, "title": say(colour.choice), "on": kept and name == shown}
+        for name, colour in COLOURS.items()
+        if name in colours
+    ]
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def _said(scene: Scene) -> dict[str, tuple[str, str]]:
+    """Node → kind of its cell, and the words under the pointer."""
+    quiet = say("cluster.not-visited") if scene.words else ""
+    silent = ("none", quiet)
+    gone = ("none", say("cluster.ghost"))
+    said = {}
+    for node in scene.world.nodes.values():
+        word = scene.words.get(node.name, NOTHING)
+        why = word.why or word.text
+        said[node.name] = (KINDS[word.kind], why) if why else gone if node.ghost else silent
+    return said
+
+
+def _title(scene: Scene, kind: str) -> str:
+    candidates = kind == "ok" and scene.cycle is not None and bool(scene.cycle.tried)
+    return say("heat.kind-candidate" if candidates else TITLES[kind])
+
+
+def _summary(scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]) -> str:
+    nodes = plural(len(zone.names), "node")
+    if shown == "verdict":
+        counted = Counter(said[name][0] for name in zone.names)
+        told = [f"{_title(scene, kind)}: {counted[kind]}" for kind in dict.fromkeys(KINDS.values()) if counted[kind]]
+        return say("heat.summary-verdict", zone=zone.title, nodes=nodes, verdicts="; ".join(told))
+    known = {name: value for name in zone.names if (value := values.get(name)) is not None}
+    if not known:
+        return say("heat.summary-nothing", zone=zone.title, nodes=nodes, what=say(COLOURS[shown].title))
+    most = max(known, key=lambda name: known[name])
+    low, high = min(known.values()), known[most]
+    if shown == "score":
+        return say("heat.summary-score", zone=zone.title, nodes=nodes, scored=len(known), low=low, high=high, node=most)
+    mean = round(sum(known.values()) / len(known))
+    what = say(COLOURS[shown].title)
+    return say("heat.summary-fill", zone=zone.title, nodes=nodes, what=what, low=low, high=high, mean=mean, node=most)
+
+
+def _drawn(scene: Scene, zone: Zone, values: Values, said: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    rows = {row: index for index, row in enumerate(dict.fromkeys(said.values()))}
+    drawn = {
+        "title": zone.title,
+        "names": names(zone.names),
+        "places": runs([scene.places.get(name) for name in zone.names]),
+        "said": runs([rows[said[name]] for name in zone.names]),
+    }
+    return drawn | ({"values": runs([values.get(name) for name in zone.names])} if values else {})
+
+
+def _marks(scene: Scene) -> dict[str, list[str]]:
+    """Kind of mark → nodes: where the pod goes, where pods are nominated to, where the search starts."""
+    world = scene.world
+    nominated = [node for node in dict.fromkeys(world.nominations.values()) if world.nominated_to(node)]
+    return {
+        "best": [name for name, word in scene.words.items() if word.kind == "best"],
+        "nominated": nominated,
+        "start": [scene.start] if scene.start in world.nodes else [],
+    }

@@ -1,0 +1,79 @@
+"""Many nodes as small squares."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from sandbox.panels.facts.verdicts import Word
+from sandbox.panels.model.state import NodeState
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import cores, memory
+from sandbox.panels.words.say import say
+
+
+class Level(NamedTuple):
+    """In percent of what the node has: ``used``, None = it has none of it; ``asked`` on top of that; ``over``: what is
+    asked is too much. 0 = nothing to draw.
+    """
+
+    used: int | None
+    asked: int = 0
+    over: int = 0
+
+
+class Tile(NamedTuple):
+    """A node as a small square. There may be thousands, so the shapes are left to the style sheet."""
+
+    node: str
+    kind: str
+    ghost: bool
+    cordoned: bool
+    start: bool
+    place: int
+    title: str
+    cpu: Level
+    memory: Level
+
+
+def tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Tile:
+    used, has = world.used(node.name), node.allocatable
+    cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
+    mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
+    return _tile_of(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
+
+
+@lru_cache(20_000)
+def _tile_of(
+    node: str,
+    ghost: bool,
+    cordoned: bool,
+    place: int,
+    start: bool,
+    cpu: tuple[int, int, int],
+    mem: tuple[int, int, int],
+    word: Word,
+) -> Tile:
+    """``cpu`` and ``mem`` are used, total and asked. Most are as they were at the step before, hence the cache."""
+    verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
+    title = say(
+        "cluster.tile",
+        node=node,
+        cpu=cores(cpu[0]),
+        cpus=cores(cpu[1]),
+        memory=memory(mem[0]),
+        memories=memory(mem[1]),
+        verdict=verdict,
+    )
+    kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
+    refused = word.kind in ("no", "hard")
+    return Tile(node, kind, ghost, cordoned, start, place, title, _level(*cpu, refused), _level(*mem, refused))
+
+
+def _level(used: int, total: int, asked: int, refused: bool) -> Level:
+    if total <= 0:
+        return Level(None)
+    level = min(round(100 * used / total), 100)
+    if asked and used + asked > total:
+        return Level(level, over=100 - level)
+    return Level(level, asked=0 if refused else min(round(100 * asked / total), 100 - level))

@@ -1,0 +1,159 @@
+"""The heat map of large clusters: hover, choice, keys, marks and colours at 500 nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.workbench import Eventually, apply, connected, press, text
+from tests.engine.cluster import node, pod
+
+NODES = 500
+HOVER = "#heat-map .hoverlayer .hovertext"
+
+
+def large() -> list[dict[str, Any]]:
+    """Nodes of three zones in turn, of which every tenth is too small for a pod that waits."""
+    nodes = []
+    for number in range(NODES):
+        nodes.append(node(f"node-{number:03}", f"zone-{'abc'[number % 3]}", "1" if number % 10 == 0 else "4"))
+    return [*nodes, pod("web-1", "2")]
+
+
+def opened(page: Page, eventually: Eventually, query: str = "") -> None:
+    page.goto(page.request.post("/new/").url)
+    apply(page, *large())
+    page.goto(page.url.partition("?")[0] + query)
+    connected(page)
+    if "panel=" not in query:
+        eventually(page.locator("#heat-map .nsewdrag").count)
+
+
+@pytest.fixture(name="map_page")
+def made_map_page(page: Page, eventually: Eventually) -> Page:
+    opened(page, eventually)
+    return page
+
+
+def cell(page: Page, zone: int, column: int, row: int) -> tuple[float, float]:
+    """Where the middle of a cell is on the page."""
+    box = page.locator("#scroll-cluster .heat-room").nth(zone).bounding_box()
+    side = page.locator("#heat-marks .is-start").first.evaluate("path => path.getBBox().width")
+    assert box
+    return box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side
+
+
+def marked(page: Page, kind: str) -> str:
+    found = page.locator(f"#heat-marks .is-{kind}")
+    return str(found.get_attribute("data-marked")) if found.count() else ""
+
+
+def inspected(page: Page) -> str:
+    found = page.locator("#panel-inspector h3").first
+    return found.inner_text() if found.count() else ""
+
+
+def test_there_is_no_element_for_each_node(map_page: Page) -> None:
+    assert map_page.locator("#panel-cluster [data-node]").count() == 0
+    assert map_page.locator("#heat-map .heatmaplayer .hm").count() == 3
+    assert map_page.locator("#panel-cluster *").count() < 300
+
+
+def test_the_pointer_is_told_node_zone_place_and_value(map_page: Page, eventually: Eventually) -> None:
+    map_page.mouse.move(*cell(map_page, 1, 2, 0))
+    told = eventually(lambda: map_page.locator(HOVER).count() and map_page.locator(HOVER).text_content())
+    assert told == "node-007zone-b, place 80 % in use"
+
+
+def test_a_click_chooses_the_node_and_frames_it(map_page: Page, eventually: Eventually) -> None:
+    map_page.mouse.click(*cell(map_page, 0, 1, 0))
+    eventually(lambda: inspected(map_page) == "node-003")
+    assert marked(map_page, "chosen") == "node-003"
+    map_page.keyboard.press("Escape")
+    eventually(lambda: marked(map_page, "chosen") == "")
+
+
+def test_after_steps_the_legend_counts_the_verdicts_and_the_winner_is_framed(
+    map_page: Page, eventually: Eventually
+) -> None:
+    map_page.evaluate("document.querySelector('.heat-plot').dataset.mine = 'yes'")
+    press(map_page, eventually, "s", "s", "s", "s")
+    legend = text(map_page, "#panel-cluster .heat-l")
+    assert legend.startswith("Verdict fits ")
+    assert "refused, eviction" in legend
+    eventually(lambda: map_page.locator("#heat-map .shapelayer path").count() >= 2)
+    assert marked(map_page, "best") == ""
+    press(map_page, eventually, "n")
+    winner = map_page.locator("#panel-scores tr.is-win").get_attribute("data-node")
+    eventually(lambda: marked(map_page, "best") == winner)
+    assert text(map_page, "#panel-cluster .heat-l").startswith("Total score ")
+    assert map_page.locator("#heat-map > .heat-plot").get_attribute("data-mine") == "yes"
+
+
+def test_what_is_coloured_can_be_chosen_and_the_address_keeps_it(map_page: Page, eventually: Eventually) -> None:
+    map_page.click("#colour-memory")
+    eventually(lambda: map_page.locator("#colour-memory").get_attribute("aria-pressed") == "true")
+    eventually(lambda: "colour=memory" in map_page.evaluate("location.search"))
+    map_page.click("#as-tiles")
+    eventually(lambda: map_page.locator("#panel-cluster .tile").count() == NODES)
+    map_page.click("#as-map")
+    eventually(map_page.locator("#heat-map .nsewdrag").count)
+    assert text(map_page, "#panel-cluster .heat-l > b") == "Share of memory in use"
+
+
+def test_keys_go_from_node_to_node_and_enter_chooses_also_after_an_update(
+    map_page: Page, eventually: Eventually
+) -> None:
+    map_page.locator("#colour-memory").focus()
+    map_page.keyboard.press("Tab")
+    assert map_page.evaluate("document.activeElement.id") == "heat-map"
+    assert text(map_page, "#heat-told") == "node-000, zone-a, place 1, 0 % in use"
+    for key in ("ArrowRight", "PageDown", "ArrowRight"):
+        map_page.keyboard.press(key)
+    assert text(map_page, "#heat-told") == "node-004, zone-b, place 5, 0 % in use"
+    press(map_page, eventually, "s", "s", "s", "s")
+    map_page.keyboard.press("ArrowRight")
+    assert text(map_page, "#heat-told").startswith("node-007, zone-b, place 8, every filter passed")
+    map_page.keyboard.press("Enter")
+    eventually(lambda: inspected(map_page) == "node-007")
+
+
+def test_a_phrase_of_the_message_frames_its_nodes(map_page: Page, eventually: Eventually) -> None:
+    apply(map_page, pod("huge-1", "64"))
+    press(map_page, eventually, "n", "n")
+    phrase = map_page.locator("#panel-filter [data-nodes]").first
+    eventually(phrase.count)
+    phrase.click()
+    eventually(lambda: len(marked(map_page, "pinned").split()) > 100)
+
+
+def test_dark_colours_reach_the_map(map_page: Page, eventually: Eventually) -> None:
+    def drawn() -> str:
+        return str(map_page.locator("#heat-map .heatmaplayer image").first.get_attribute("href"))
+
+    light = drawn()
+    map_page.click("#theme")
+    eventually(lambda: drawn() != light)
+
+
+def test_what_nobody_sees_is_not_drawn(new_page: Callable[..., Page], eventually: Eventually) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    opened(page, eventually, "?panel=queue")
+    press(page, eventually, "s")
+    assert page.evaluate("typeof Plotly") == "undefined"
+    page.click(".dock [data-panel=cluster]")
+    eventually(page.locator("#heat-map .nsewdrag").count)
+
+
+def test_a_map_that_is_unfolded_is_drawn(map_page: Page, eventually: Eventually) -> None:
+    map_page.click("#fold-cluster")
+    eventually(lambda: not map_page.locator("#heat-map").is_visible())
+    before = map_page.locator("#heat-map .heatmaplayer image").first.get_attribute("href")
+    press(map_page, eventually, "s", "s", "s", "s")
+    map_page.wait_for_timeout(500)
+    assert map_page.locator("#heat-map .heatmaplayer image").first.get_attribute("href") == before
+    map_page.click("#fold-cluster")
+    eventually(lambda: map_page.locator("#heat-map .heatmaplayer image").first.get_attribute("href") != before)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from django.http import QueryDict
 
 from sandbox.engines import site
-from sandbox.forms import AddForm, BareForm, Object, form_of
+from sandbox.forms import AddForm, BareForm, Object, form_of, has_room
 from sandbox.manifests import Manifest
 from sandbox.merging import merge_patch, overlaid, unshown
 from sandbox.models import Sandbox
@@ -27,6 +28,8 @@ from scheduler_engine.errors import FieldError, Rejected
 
 TEXT_LEADS = "yaml"
 MOST_UNSHOWN = 6
+MOST_PLACED = 200
+"""Errors that are told at the fields of a form."""
 ADMITTED = ("spec.preemptionPolicy",)
 """What admission writes beside a field that the form does show."""
 
@@ -35,7 +38,8 @@ ADMITTED = ("spec.preemptionPolicy",)
 class Draft:
     """``made`` is what would be applied, [] when something is wrong; ``errors`` and ``warnings`` have their lines.
 
-    ``follows``: the form shows what the text says. ``others`` are fields of the text that it does not show.
+    ``follows``: the form shows what the text says; ``large``: it cannot, for the text has more rows than a form takes.
+    ``others`` are fields of the text that it does not show.
     """
 
     form: AddForm
@@ -43,6 +47,7 @@ class Draft:
     made: list[Manifest] = field(default_factory=list)
     checked: Checked = field(default_factory=lambda: Checked([], [], []))
     follows: bool = True
+    large: bool = False
     others: list[str] = field(default_factory=list)
 
     @property
@@ -58,7 +63,7 @@ class Draft:
         told = list(errors)
         self.checked.errors.extend(told)
         if self.follows:
-            self.form.add_engine_errors(told)
+            _place(self.form, told)
 
 
 def drafted(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: Object | None = None) -> Draft:
@@ -66,12 +71,15 @@ def drafted(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: Obje
 
     ``edited`` is the object that is there, None for a new one.
     """
-    text = data.get("yaml", "")
+    text, original = data.get("yaml", ""), data.get("original", "")
     check_text(text)
-    if data.get("leads") == TEXT_LEADS:
+    check_text(original)
+    leads = data.get("leads") == TEXT_LEADS
+    below = None if leads else _one(text, form) or _one(original, form)
+    if leads or (edited and below is None):
         draft = _of_text(form, data, text, sandbox, edited)
     else:
-        draft = _of_form(_bound(form(data), edited), text, sandbox)
+        draft = _of_form(_bound(form(data), edited), text, below, sandbox)
     if not edited and draft.made and draft.right:
         _number(draft, data, sandbox)
     return draft
@@ -81,36 +89,41 @@ def _bound(form: AddForm, edited: Object | None) -> AddForm:
     return form.of_object(edited) if edited else form
 
 
-def _of_form(given: AddForm, text: str, sandbox: Sandbox) -> Draft:
+def _place(form: AddForm, errors: Iterable[FieldError]) -> None:
+    form.add_engine_errors(islice(errors, MOST_PLACED))
+
+
+def _of_form(given: AddForm, text: str, now: Manifest | None, sandbox: Sandbox) -> Draft:
+    """``now`` is what the form is laid over, None for nothing."""
     if not given.is_valid():
         return Draft(given, text)
-    now = _one(text, type(given))
     made = given.made() if now is None else _laid_over(now, given)
     text = written(made) if now is None else rewritten(text, now, made)
     manifests, checked = site.read(sandbox, "check", text)
     others = [] if checked.errors else _others(made, given)
-    given.add_engine_errors(checked.errors)
+    _place(given, checked.errors)
     return Draft(given, text, manifests, checked, others=others)
 
 
 def _of_text(form: type[AddForm], data: QueryDict, text: str, sandbox: Sandbox, edited: Object | None) -> Draft:
     manifests, checked = site.read(sandbox, "check", text)
     shown = manifests[0] if len(manifests) == 1 and _fits(manifests[0], form) else None
-    if shown is None:
-        return Draft(_bound(form(data), edited), text, manifests, checked, follows=False)
+    if shown is None or not has_room(shown):
+        blind = BareForm if edited and "name" not in data else form
+        return Draft(_bound(blind(data), edited), text, manifests, checked, follows=False, large=shown is not None)
     given = _bound(form.of(shown, data.get(form.copies_field, "1")), edited)
     others = _others(shown, given) if given.is_valid() and not checked.errors else []
-    given.add_engine_errors(checked.errors)
+    _place(given, checked.errors)
     return Draft(given, text, manifests, checked, others=others)
 
 
 def _one(text: str, form: type[AddForm]) -> Manifest | None:
-    """The only manifest of a text, if the form can show it."""
+    """The only manifest of a text, if the form can show it with all of its rows."""
     try:
         found = [document.data for document in read_documents(text) if document.data is not None]
     except Rejected:
         return None
-    return found[0] if len(found) == 1 and _fits(found[0], form) else None
+    return found[0] if len(found) == 1 and _fits(found[0], form) and has_room(found[0]) else None
 
 
 def _fits(manifest: Any, form: type[AddForm]) -> bool:
@@ -191,6 +204,13 @@ def editable(manifest: Manifest) -> Manifest:
     return made
 
 
+def blank(edited: Object, shown: Manifest) -> AddForm:
+    """The form in which an object begins to be edited, one without fields where none can show it."""
+    form = form_of(edited.kind)
+    has_form = form is not BareForm and has_room(shown)
+    return (form.of(shown) if has_form else BareForm({})).of_object(edited)
+
+
 def patch_of(edited: Object, original: str, text: str) -> dict[str, Any]:
     """The command that makes one text of the other, {} when they say the same.
 
@@ -206,11 +226,15 @@ def patch_of(edited: Object, original: str, text: str) -> dict[str, Any]:
 
 
 def _first(text: str) -> Manifest:
-    return next((document.data for document in read_documents(text) if document.data is not None), {})
+    found: Any = next((document.data for document in read_documents(text) if document.data is not None), {})
+    if not isinstance(found, dict):
+        raise Rejected("a manifest must be a mapping with apiVersion, kind and metadata")
+    return found
 
 
 def _without_resources(pod: Manifest) -> Manifest:
-    spec = dict(pod.get("spec") or {})
+    given = pod.get("spec")
+    spec = dict(given) if isinstance(given, Mapping) else {}
     for field_name in ("containers", "initContainers"):
         containers = spec.get(field_name)
         if isinstance(containers, list):

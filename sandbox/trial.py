@@ -21,6 +21,8 @@ MOST_OBJECTS = 600
 MOST_PODS = 40
 """That are tried at once."""
 MOST_CYCLES = 2 * MOST_PODS
+FAILED = ("unschedulable", "nominated", "error")
+"""Ends of an attempt that leave the pod without a node."""
 COUNTS = ("replicas", "parallelism")
 
 
@@ -85,8 +87,15 @@ def _run(simulation: Simulation) -> None:
 def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
     events = [entry.event for entry in entries]
     pod_of = {event.cycle: event.pod for event in events if isinstance(event, ev.CycleStarted)}
-    nodes = {event.pod: event.node for event in events if isinstance(event, ev.HostSelected) and event.pod in mine}
-    failed = [event for event in events if isinstance(event, ev.PodUnschedulable) and event.pod in mine]
+    failed = [
+        event
+        for event in events
+        if isinstance(event, ev.CycleFinished) and event.outcome in FAILED and event.pod in mine
+    ]
+    lost = {event.cycle for event in failed}
+    found = (event for event in events if isinstance(event, ev.HostSelected) and event.cycle not in lost)
+    nodes = {event.pod: event.node for event in found if event.pod in mine}
+    fit_errors = {event.cycle: event.message for event in events if isinstance(event, ev.PodUnschedulable)}
     ran = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.FilterRan)}
     room = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.PostFilterRan)}
     said = []
@@ -94,7 +103,8 @@ def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
         said.append(_fits(nodes, ran[mine[0]]) if len(mine) == 1 else _several_fit(nodes, len(mine)))
     for event in failed[:1]:
         key = "trial.fails" if len(mine) == 1 else "trial.one-fails"
-        said.append(say(key, pod=short_name(event.pod), message=event.message))
+        message = fit_errors.get(event.cycle, event.message)
+        said.append(say(key, pod=short_name(event.pod), message=message))
         made = room.get(event.pod)
         if made is not None and made.victims:
             victims = listed([short_name(victim) for victim in made.victims])

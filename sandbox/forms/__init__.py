@@ -4,11 +4,11 @@ from sandbox.forms.adding import AddForm, Object
 from sandbox.forms.more import BareForm, BudgetForm, ClaimForm, PriorityClassForm
 from sandbox.forms.node import NodeForm
 from sandbox.forms.pod import PodForm
-from sandbox.forms.reading import READERS
+from sandbox.forms.reading import READERS, has_room
 from sandbox.forms.rows import DrawnRow, blanks
 from sandbox.forms.workload import WorkloadForm
 
-__all__ = ["FORMS", "MORE", "AddForm", "BareForm", "Object", "blank_rows", "form_of"]
+__all__ = ["FORMS", "MORE", "AddForm", "BareForm", "Object", "blank_rows", "form_of", "has_room"]
 
 MORE: tuple[type[AddForm], ...] = (PriorityClassForm, BudgetForm, ClaimForm)
 """Those that share a tab."""

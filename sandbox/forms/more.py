@@ -7,6 +7,7 @@ from typing import Any
 from sandbox import manifests
 from sandbox.forms.adding import AddForm
 from sandbox.forms.fields import Pairs, choice, namespace, number, text, tick
+from sandbox.forms.reading import READERS
 from sandbox.manifests import Manifest
 from sandbox.presets import BUDGETS, CLAIMS, PRIORITY_CLASSES
 
@@ -89,7 +90,12 @@ class ClaimForm(AddForm):
 
 
 class BareForm(AddForm):
-    """Of a kind that has no form: its YAML alone."""
+    """Of what has no form: its YAML alone."""
 
     slug, short, title, template, kind = "bare", "ba", "Object", "bare_form", ""
     places = ()
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether its kind has a form, but not for so many rows."""
+        return self.object is not None and self.object.kind in READERS

@@ -11,7 +11,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from sandbox.forms.rows import Row, Rows
+from sandbox.forms.rows import Row, Rows, too_many
 from sandbox.manifests import IMAGE, RULES, WORKLOADS
 from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
@@ -42,6 +42,11 @@ def held_by(manifest: Data) -> Held:
     """What the form of its kind holds for a manifest, as far as the types in it are right."""
     kind = manifest["kind"]
     return READERS[kind][1](_without_nulls(well_typed(manifest, kind)))
+
+
+def has_room(manifest: Data) -> bool:
+    """Whether the form of its kind can show all of its rows."""
+    return not too_many(row for rows in held_by(manifest).values() if isinstance(rows, list) for row in rows)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,9 @@ Row = dict[str, Any]
 
 KEYS = "topology-keys"
 """The list of topology keys that is offered."""
+
+MOST_ROWS = 100
+"""That a form shows, with those inside of them: a browser may send a thousand inputs, and a row has up to eight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,10 @@ class Shape:
         return [dict(zip(starts, cells, strict=True)) for cells in zip(*filled, strict=True)]
 
 
+def too_many(rows: Iterable[Row]) -> bool:
+    return sum(1 + len(row.get("rows", ())) for row in rows) > MOST_ROWS
+
+
 class RowsWidget(forms.Widget):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -108,6 +115,8 @@ class Rows(forms.Field):
         self.shape = shape
 
     def clean(self, value: list[Row]) -> list[Row]:
+        if too_many(value):
+            raise ValidationError(f"A form takes {MOST_ROWS} rows at most; YAML takes more.")
         wrong = [
             ValidationError(f'Unsupported value: "{row[cell.part]}"', code=f"{place}.{cell.part}")
             for place, row in enumerate(value)

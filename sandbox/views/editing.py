@@ -9,10 +9,10 @@ from django.shortcuts import render
 
 from sandbox import store
 from sandbox.access import Access, edits, problem, reads, who
-from sandbox.drafts import Draft, drafted, editable, patch_of
+from sandbox.drafts import Draft, blank, drafted, editable, patch_of
 from sandbox.engines import site
-from sandbox.forms import BareForm, Object, form_of
-from sandbox.quotas import check_text
+from sandbox.forms import Object, form_of
+from sandbox.manifests import Manifest
 from sandbox.views.adding import applied, previewed, refused
 from sandbox.yaml_text import written
 from scheduler_engine.api.warning_rules import warnings_about
@@ -29,8 +29,7 @@ def pane(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     if manifest is None:
         return problem(request, 404, f"{edited.kind} {edited.key} is not there any more.")
     shown = editable(manifest)
-    form = form_of(kind).of(shown) if form_of(kind) is not BareForm else BareForm({})
-    context = {"form": form.of_object(edited), "yaml": written(shown)}
+    context = {"form": blank(edited, shown), "yaml": written(shown)}
     return render(request, "fragments/edit_pane.html", context)
 
 
@@ -45,25 +44,33 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     anew = False
     if draft.right:
         try:
-            if request.POST.get("anew") == "1":
+            if request.POST.get("anew") == "1" and _same_pod(edited, draft.made[0]):
                 _replace(request, access, edited, draft)
             else:
                 store.execute(access.sandbox, command, who(request))
         except Rejected as error:
-            anew = edited.kind == "Pod" and not _spec(access, edited).get("nodeName")
+            spec = _spec(access, edited)
+            anew = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
             draft.tell(site.read(access.sandbox, "locate", draft.text, error.errors))
     if not draft.right:
         return refused(request, draft, anew=anew)
     return applied(request, warnings_about(draft.made[0]))
 
 
+def _same_pod(edited: Object, made: Manifest) -> bool:
+    """Whether a new pod would stand in the place of the one that is edited; else a patch says what is wrong."""
+    metadata = made["metadata"]
+    return edited == ("Pod", f"{metadata.get('namespace')}/{metadata['name']}") and made["kind"] == "Pod"
+
+
 def _replace(request: HttpRequest, access: Access, edited: Object, draft: Draft) -> None:
     """Delete it and make it anew, as ``kubectl replace --force`` does. Raises ``Rejected``; nothing is lost then."""
-    store.execute(access.sandbox, {"kind": "delete", "object_kind": edited.kind, "key": edited.key}, who(request))
+    delete = {"kind": "delete", "object_kind": edited.kind, "key": edited.key}
+    without = store.execute(access.sandbox, delete, who(request))
     try:
         store.execute(access.sandbox, {"kind": "apply", "manifests": draft.made}, who(request))
     except Rejected:
-        store.go_to(access.sandbox, lambda position: position.head - 1)
+        store.go_to(access.sandbox, lambda now: now.head - 1 if now == without else now.head)
         raise
 
 
@@ -83,10 +90,8 @@ def _command(request: HttpRequest, draft: Draft, edited: Object) -> dict[str, An
     if len(draft.made) != 1:
         draft.tell([FieldError("", "Invalid", f"One object is edited here; the text has {len(draft.made)}.")])
         return {}
-    original = request.POST.get("original", "")
-    check_text(original)
     try:
-        return patch_of(edited, original, draft.text)
+        return patch_of(edited, request.POST.get("original", ""), draft.text)
     except Rejected as error:
         draft.tell(error.errors)
         return {}

@@ -41,6 +41,11 @@ def test_a_pod_that_does_not_fit_is_told_in_kubernetes_words() -> None:
     assert said.startswith("a would not be scheduled: 0/1 nodes are available: 1 Insufficient cpu.")
 
 
+def test_a_pod_without_any_node_is_told_so() -> None:
+    said = tried(Standing(), pod("a", "1"))
+    assert said == ["a would not be scheduled: no nodes available to schedule pods"]
+
+
 def test_who_would_be_evicted_is_told() -> None:
     standing = Standing(node("n1"), pod("low", "4", 0, nodeName="n1"))
     assert tried(standing, pod("a", "4", 10))[-1] == "It would evict low to make room on n1."

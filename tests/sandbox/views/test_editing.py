@@ -297,6 +297,96 @@ def test_a_pod_that_runs_is_not_made_anew(cluster: Any) -> None:
     assert "make it anew" not in text_of(answer)
 
 
+def test_only_the_same_pod_is_made_anew(cluster: Any) -> None:
+    original, before = shown(cluster), cluster.log()
+    other = original.replace("name: web", "name: other", 1)
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=other, original=original, anew="1")
+    assert "the name of the object (other) does not match the name on the URL (web)" in text_of(answer)
+    node = shown(cluster, "Node", "a")
+    assert cluster.post("edit/Node/?key=a", **TEXT, yaml=node, original=node, anew="1").status_code == 409
+    assert cluster.log() == before
+
+
+def test_a_pod_that_is_gone_is_not_made_anew(cluster: Any) -> None:
+    original = shown(cluster)
+    cluster.post("delete/", kind="Pod", key="default/web")
+    text = original.replace("disk: ssd", "disk: hdd")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
+    assert 'pods "web" not found' in text_of(answer)
+    assert "make it anew" not in text_of(answer)
+
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: shop:1}
+      - {name: side, image: side:1}
+"""
+
+
+def test_a_form_is_laid_over_the_object_where_the_text_cannot_be_read(cluster: Any) -> None:
+    cluster.post("apply/", manifests=DEPLOYMENT)
+    original = shown(cluster, "Deployment")
+    fields = {"workload": "Deployment", "name": "web", "replicas": "3", "labels": "app=web", "image": "shop:1"}
+    for text in ("kind: [", "", "kind: Service"):
+        told = cluster.post("edit/Deployment/preview/?key=default/web", **FORM, yaml=text, original=original, **fields)
+        containers = made(told)["spec"]["template"]["spec"]["containers"]
+        assert [container["name"] for container in containers] == ["main", "side"], "what it does not show stays"
+    answer = cluster.post("edit/Deployment/?key=default/web", **FORM, yaml="{", original=original, **fields)
+    assert answer.status_code == 204
+    assert last(cluster)["changes"] == {"spec": {"replicas": 3}}
+
+
+@pytest.mark.parametrize("original", ["[1, 2]", "text", "5", "{"])
+def test_an_original_that_is_no_object_is_refused(cluster: Any, original: str) -> None:
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=POD, original=original)
+    assert answer.status_code == 422
+
+
+def test_an_original_of_wrong_types_is_only_different(cluster: Any) -> None:
+    assert cluster.post("edit/Pod/preview/?key=default/web", **TEXT, yaml=POD, original="spec: 5").status_code == 200
+
+
+def many(rows: int) -> str:
+    return POD + "  tolerations:\n" + "".join(f"  - {{key: k{number}, operator: Exists}}\n" for number in range(rows))
+
+
+def test_a_text_of_more_rows_than_a_form_shows_is_not_drawn(cluster: Any) -> None:
+    told = text_of(cluster.post("preview/pod/", **TEXT, yaml=many(101).replace("web", "big")))
+    assert "This has more rows than a form shows." in told
+    assert "hx-swap-oob" not in told
+    assert 'name="toleration_key"' in text_of(cluster.post("preview/pod/", **TEXT, yaml=many(100)))
+    cluster.post("apply/", manifests=many(101).replace("web", "big"))
+    pane = text_of(cluster.get("edit/Pod/form/", key="default/big"))
+    assert "This Pod has more rows than a form shows." in pane
+    original = shown(cluster, key="default/big")
+    text = original.replace("name: big", "name: big\n  labels: {a: b}", 1)
+    for leads in (TEXT, FORM):
+        told = text_of(cluster.post("edit/Pod/preview/?key=default/big", **leads, yaml=text, original=original))
+        assert "hx-swap-oob" not in told, "the YAML counts"
+    wrong = text.replace("a: b", "a b: c")
+    refused = text_of(cluster.post("edit/Pod/?key=default/big", **TEXT, yaml=wrong, original=original))
+    assert "This Pod has more rows than a form shows." in refused
+    assert "name part must consist of" in refused
+    assert cluster.post("edit/Pod/?key=default/big", **TEXT, yaml=text, original=original).status_code == 204
+    assert last(cluster)["changes"] == {"metadata": {"labels": {"a": "b"}}}
+
+
+def test_a_form_takes_so_many_rows(visitor: Any) -> None:
+    keys = [f"k{number}" for number in range(101)]
+    answer = visitor.post("add/pod/", **FORM, name="web", toleration_key=keys)
+    assert answer.status_code == 422
+    assert "A form takes 100 rows at most; YAML takes more." in text_of(answer)
+
+
 def test_one_object_is_edited_at_a_time(cluster: Any) -> None:
     original, before = shown(cluster), cluster.log()
     for text in (f"{original}---\n{POD.replace('web', 'other')}", original.replace("name: web", "name: other", 1)):

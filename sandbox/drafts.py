@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from django.http import QueryDict
 
 from sandbox.engines import site
 from sandbox.forms import AddForm, BareForm, Object, form_of, has_room
 from sandbox.manifests import Manifest
-from sandbox.merging import merge_patch, overlaid, unshown
+from sandbox.merging import following, merge_patch, overlaid, unshown, without_selectors
 from sandbox.models import Sandbox
 from sandbox.quotas import check_text
 from sandbox.yaml_text import rewritten, written
@@ -136,9 +136,26 @@ def _laid_over(now: Manifest, given: AddForm) -> Manifest:
     before = _bound(type(given).of(now), given.object)
     if not before.is_valid():
         return given.made()
+    labels = [form.cleaned_data.get("labels") for form in (before, given)]
+    if labels[0] != labels[1]:
+        now = _relabelled(now, before, given)
+        before = _bound(type(given).of(now), given.object)
+        before.full_clean()
     sound = well_typed(now, now["kind"])
     made: Manifest = overlaid(now, before.made_for(sound), given.made_for(sound))
     return made
+
+
+def _relabelled(now: Manifest, before: AddForm, given: AddForm) -> Manifest:
+    """With the labels of ``given`` alone. What selects the pod's own labels goes along, no other selector does."""
+    data = cast(QueryDict, before.data).copy()
+    data["labels"] = given.data.get("labels", "")
+    middle = _bound(type(given)(data), given.object)
+    middle.full_clean()
+    sound = well_typed(now, now["kind"])
+    made = [without_selectors(form.made_for(sound)) for form in (before, middle)]
+    relabelled: Manifest = following(overlaid(now, *made), before.cleaned_data["labels"], middle.cleaned_data["labels"])
+    return relabelled
 
 
 def _others(manifest: Manifest, given: AddForm) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 Data = Mapping[str, Any]
 
-WHOLE = ("labelSelector",)
+SELECTOR = "labelSelector"
+WHOLE = (SELECTOR,)
 """What a form writes anew where it changes it: it may say the same in another way."""
 ABSENT = object()
 
@@ -58,6 +59,33 @@ def _members(now: Data, before: Data, after: Data) -> dict[str, Any]:
     return {name: value for name, value in result.items() if value is not ABSENT}
 
 
+def without_selectors(made: Any) -> Any:
+    """The same but for all ``labelSelector``."""
+    if isinstance(made, Mapping):
+        return {name: without_selectors(value) for name, value in made.items() if name != SELECTOR}
+    return [without_selectors(value) for value in made] if isinstance(made, list) else made
+
+
+def following(now: Any, old: Data, new: Data) -> Any:
+    """The same where pods that select the like of themselves have other labels: a selector of just ``old`` goes along.
+
+    One that says anything else stays. A pod without labels has no such selector.
+    """
+    if isinstance(now, list):
+        return [following(value, old, new) for value in now]
+    if not isinstance(now, Mapping):
+        return now
+    made = {name: following(value, old, new) for name, value in now.items()}
+    if "topologyKey" in made and made.get(SELECTOR) == _own(old):
+        made[SELECTOR] = _own(new)
+        return {name: value for name, value in made.items() if name != SELECTOR or value}
+    return made
+
+
+def _own(labels: Data) -> Data | None:
+    return {"matchLabels": labels} if labels else None
+
+
 def _left(held: Any, before: Any) -> Any:
     """What is left of a member that the form makes no longer: what it does not show, or ABSENT."""
     empty: Any = {} if isinstance(before, Mapping) else [] if isinstance(before, list) else None
@@ -87,7 +115,12 @@ def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
 
 
 def _aligned(now: Sequence[Any], before: Sequence[Any]) -> list[int | None]:
-    """Which item of ``now`` each of ``before`` shows: the next that says all of it, else one that is left over."""
+    """Which item of ``now`` each of ``before`` shows: the next that says all of it, else one that is left over.
+
+    Where there are as many, each shows the one in its place.
+    """
+    if len(now) == len(before):
+        return list(range(len(now)))
     free = dict(enumerate(now))
     places: list[int | None] = []
     for item in before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from django import forms
@@ -102,6 +103,34 @@ def requested_too(spec: Manifest, now: Manifest) -> None:
         }
 
 
+def named_as(spec: Manifest, now: Manifest) -> Manifest:
+    """A pod's spec with the names that its container and its claims have in ``now``, which is well typed."""
+    first = next(iter(now.get("containers") or ()), None) or {}
+    container, *others = spec["containers"]
+    named = {**spec, "containers": [container | ({"name": first["name"]} if first.get("name") else {}), *others]}
+    return named | {"volumes": _volumes(spec["volumes"], now)} if "volumes" in spec else named
+
+
+def _volumes(made: list[Manifest], now: Manifest) -> list[Manifest]:
+    """A claim keeps its volume's name, another one in its place takes it over; else it is one that is free."""
+    held = [(volume.get("name"), _claim(volume)) for volume in now.get("volumes") or () if volume]
+    left = [(name, claim) for name, claim in held if name and claim]
+    names: dict[int, str] = {}
+    for same in (True, False):
+        for place, volume in enumerate(made):
+            found = next((one for one in left if not same or one[1] == _claim(volume)), None)
+            if place not in names and found:
+                left.remove(found)
+                names[place] = found[0]
+    taken = {name for name, _ in held}
+    free = (name for name in (f"volume-{number}" for number in count(1)) if name not in taken)
+    return [volume | {"name": names.get(place) or next(free)} for place, volume in enumerate(made)]
+
+
+def _claim(volume: Manifest) -> str:
+    return str((volume.get("persistentVolumeClaim") or {}).get("claimName") or "")
+
+
 class PodForm(PodFields, AddForm):
     slug, short, title, template, kind = "pod", "p", "Pod", "pod_form", "Pod"
     filled_in = PODS
@@ -116,5 +145,6 @@ class PodForm(PodFields, AddForm):
 
     def made_for(self, now: Manifest) -> Manifest:
         made = self.made()
-        requested_too(made["spec"], now.get("spec") or {})
-        return made
+        held = now.get("spec") or {}
+        requested_too(made["spec"], held)
+        return made | {"spec": named_as(made["spec"], held)}

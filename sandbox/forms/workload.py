@@ -11,7 +11,7 @@ from django import forms
 from sandbox import manifests
 from sandbox.forms.adding import AddForm
 from sandbox.forms.fields import Pairs, number, text
-from sandbox.forms.pod import POD_PLACES, PodFields, requested_too
+from sandbox.forms.pod import POD_PLACES, PodFields, named_as, requested_too
 from sandbox.manifests import Manifest
 from sandbox.presets import WORKLOADS
 from scheduler_engine.errors import FieldError
@@ -47,9 +47,11 @@ class WorkloadForm(PodFields, AddForm):
     def made_for(self, now: Manifest) -> Manifest:
         """The selector of a workload that is there stays: Kubernetes does not change it."""
         made = self.made()
-        template = (now.get("spec") or {}).get("template") or {}
-        requested_too(made["spec"]["template"]["spec"], template.get("spec") or {})
-        return made | {"spec": _without(made["spec"], "selector")} if self.object else made
+        spec, template = made["spec"], made["spec"]["template"]
+        held = ((now.get("spec") or {}).get("template") or {}).get("spec") or {}
+        requested_too(template["spec"], held)
+        spec = spec | {"template": template | {"spec": named_as(template["spec"], held)}}
+        return made | {"spec": _without(spec, "selector") if self.object else spec}
 
     def place_of(self, error: FieldError) -> tuple[str | None, str]:
         """As above, in the template too. Where no labels are given, they come from the name."""

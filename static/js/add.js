@@ -52,10 +52,11 @@ export function drawer(app, htmx) {
   /** What is there, to be edited as a form and as YAML. */
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
-    yaml.forget('edit');
+    const last = box.querySelector('#drawer-edit > [data-title]');
     await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML' });
     const pane = box.querySelector('#drawer-edit > [data-title]');
-    if (!pane) return;
+    if (!pane || pane === last) return; // It is gone meanwhile, which a notice tells.
+    yaml.forget('edit');
     title.textContent = pane.dataset.title;
     start();
     show('edit');

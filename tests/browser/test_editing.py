@@ -89,6 +89,24 @@ def test_an_object_is_edited_where_it_stands(
     assert page.locator("#form-node").is_visible(), "what was open before"
 
 
+def test_what_is_gone_leaves_the_drawer_as_it_was(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("404")
+    open_form(page, "node")
+    page.locator("#form-node .btn-ink").click()
+    closed(page, eventually)
+    page.locator("[id='n:node']").click()
+    page.locator("#insp-edit").click()
+    eventually(lambda: text(page, "#drawer-h") == "Edit Node node")
+    page.locator("#drawer [data-close]").first.click()
+    closed(page, eventually)
+    page.evaluate("document.querySelector('#insp-edit').dataset.key = 'gone'")
+    page.locator("#insp-edit").click()
+    eventually(lambda: "Node gone is not there any more." in text(page, "#notice"))
+    assert not page.locator("#drawer").is_visible(), "not the one that was edited last"
+
+
 def test_labels_are_given_and_taken_in_the_inspector(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:

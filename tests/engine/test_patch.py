@@ -204,6 +204,22 @@ def test_nothing_but_resources_changes() -> None:
             id="an init container",
         ),
         pytest.param(
+            {"initContainers": [container("init", requests={"cpu": "1"})]},
+            {
+                "spec": {
+                    "initContainers": [
+                        {
+                            "name": "init",
+                            "resources": {"requests": {"cpu": "1"}},
+                            "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+                        }
+                    ]
+                }
+            },
+            ["spec: Forbidden: resources for non-sidecar init containers are immutable"],
+            id="the resize policy of an init container",
+        ),
+        pytest.param(
             {"resources": {"requests": {"cpu": "1"}}},
             resources({"requests": {"cpu": "1"}}),
             ["Forbidden: pods with pod-level resources cannot be resized"],

@@ -83,7 +83,7 @@ def spoilt(value: Any, draw: st.DataObject) -> Any:
     return [spoilt(item, draw) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from([item.values[0] for item in manifests()]), st.data())
 def test_a_form_shows_what_it_can_of_anything(manifest: dict[str, Any], draw: st.DataObject) -> None:
     parts = {name: spoilt(value, draw) for name, value in manifest.items()}

@@ -106,7 +106,8 @@ def _others(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors
     """Whatever is neither cpu nor memory, and everything in a container that runs before the others."""
     for held, given in zip(before, after, strict=True):
         if field == "initContainers" and not _sidecar(held):
-            if any(_amounts(held, part) != _amounts(given, part) for part in PARTS):
+            resizes = held.get("resizePolicy") != given.get("resizePolicy")
+            if resizes or any(_amounts(held, part) != _amounts(given, part) for part in PARTS):
                 yield forbidden("spec", NOT_INIT)
         elif _differ(held, given):
             yield forbidden("spec", ONLY_COMPUTE if field == "containers" else ONLY_SIDECARS)

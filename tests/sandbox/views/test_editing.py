@@ -105,6 +105,96 @@ def test_comments_stay_where_the_form_changes_something_else(visitor: Any) -> No
     assert "image: shop:1  # the shop" in text_of(told)
 
 
+SELECTING = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  containers: [{name: main, image: x}]
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: own, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
+  - {maxSkew: 1, topologyKey: none, whenUnsatisfiable: DoNotSchedule}
+  - {maxSkew: 1, topologyKey: all, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+  - maxSkew: 1
+    topologyKey: some
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchExpressions: [{key: a, operator: Exists}]}
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {topologyKey: own, labelSelector: {matchLabels: {app: web}}}
+      - {topologyKey: all, labelSelector: {}}
+"""
+ROWS = {
+    "spread_topologyKey": ["own", "none", "all", "some"],
+    "spread_whenUnsatisfiable": ["DoNotSchedule"] * 4,
+    "spread_maxSkew": ["1"] * 4,
+    "pod_term_id": ["0", "1"],
+    "pod_term_topologyKey": ["own", "all"],
+}
+
+
+def selectors(manifest: Any) -> list[Any]:
+    spec = manifest["spec"]
+    terms = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    return [item.get("labelSelector") for item in (*spec["topologySpreadConstraints"], *terms)]
+
+
+def test_only_what_selects_the_pods_own_labels_follows_them(visitor: Any) -> None:
+    told = visitor.post("preview/pod/", **FORM, yaml=SELECTING, name="web", image="x", labels="app=shop", **ROWS)
+    own, some = {"matchLabels": {"app": "shop"}}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
+    assert made(told)["metadata"]["labels"] == {"app": "shop"}
+    assert selectors(made(told)) == [own, None, {}, some, own, {}], "what the form does not show stays"
+
+
+def test_labels_that_come_after_a_constraint_are_selected_by_it(visitor: Any) -> None:
+    rows = {"spread_topologyKey": "zone", "spread_whenUnsatisfiable": "DoNotSchedule", "spread_maxSkew": "1"}
+    first = visitor.post("preview/pod/", **FORM, name="web", **rows)
+    text = yaml.safe_dump(made(first))
+    for labels, selector in (("app=web", {"matchLabels": {"app": "web"}}), ("", None)):
+        told = visitor.post("preview/pod/", **FORM, yaml=text, name="web", labels=labels, **rows)
+        assert made(told)["spec"]["topologySpreadConstraints"][0].get("labelSelector") == selector
+        text = yaml.safe_dump(made(told))
+
+
+VOLUMES = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - {name: shop, image: x}
+  - {name: main, image: x}
+  volumes:
+  - {name: volume-1, emptyDir: {}}
+  - {name: a, persistentVolumeClaim: {claimName: one}}
+  - {name: b, persistentVolumeClaim: {claimName: two, readOnly: true}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claims", "volumes"),
+    [
+        ("one, two", {"a": "one", "b": "two"}),
+        ("two", {"b": "two"}),
+        ("", {}),
+        ("one, three", {"a": "one", "b": "three"}),
+        ("one, two, three", {"a": "one", "b": "two", "volume-2": "three"}),
+    ],
+)
+def test_claims_come_and_go_beside_other_volumes(visitor: Any, claims: str, volumes: dict[str, str]) -> None:
+    told = visitor.post("preview/pod/", **FORM, yaml=VOLUMES, name="web", image="x", cpu="2", claims=claims)
+    spec = made(told)["spec"]
+    held = {volume["name"]: volume.get("persistentVolumeClaim", {}).get("claimName") for volume in spec["volumes"]}
+    assert held == {"volume-1": None} | volumes
+    assert [(one["name"], "resources" in one) for one in spec["containers"]] == [("shop", True), ("main", False)]
+
+
+def test_what_is_not_shown_of_volumes_is_told_rightly(visitor: Any) -> None:
+    told = text_of(visitor.post("preview/pod/", **TEXT, yaml=VOLUMES))
+    assert "Not shown in the form: spec.containers[1], spec.volumes[0], spec.volumes[2].persistentVolumeClaim" in told
+
+
 def test_a_value_that_no_list_offers_is_kept_and_told_at_both(visitor: Any) -> None:
     wrong = POD + "  tolerations: [{key: gpu, operator: Is}]\n"
     answer = visitor.post("preview/pod/", **TEXT, yaml=wrong)

@@ -53,7 +53,8 @@ export function drawer(app, htmx) {
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
     const last = box.querySelector('#drawer-edit > [data-title]');
-    await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML' });
+    // Settled at once: htmx would take the editor's class away from it, for it keeps the one before under the same id.
+    await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML settle:0ms' });
     const pane = box.querySelector('#drawer-edit > [data-title]');
     if (!pane || pane === last) return; // It is gone meanwhile, which a notice tells.
     yaml.forget('edit');

@@ -489,6 +489,7 @@ def test_one_object_is_edited_at_a_time(cluster: Any) -> None:
 def test_a_kind_without_a_form_is_edited_as_yaml(cluster: Any) -> None:
     pane = text_of(cluster.get("edit/Namespace/form/", key="default"))
     assert "A Namespace has no form." in pane
+    assert "follow each other" not in pane
     original = shown(cluster, "Namespace", "default")
     text = original.replace("  labels:\n", "  labels:\n    team: a\n")
     assert cluster.post("edit/Namespace/?key=default", **TEXT, yaml=text, original=original).status_code == 204

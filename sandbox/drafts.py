@@ -76,7 +76,7 @@ def drafted(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: Obje
     check_text(original)
     leads = data.get("leads") == TEXT_LEADS
     below = None if leads else _one(text, form) or _one(original, form)
-    if leads or (edited and below is None):
+    if leads or (below is None and (edited or text.strip())):  # A text that the form cannot show counts alone.
         draft = _of_text(form, data, text, sandbox, edited)
     else:
         draft = _of_form(_bound(form(data), edited), text, below, sandbox)

@@ -11,7 +11,7 @@ export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
   ace.config.set('loadWorkerFromBlob', false);
   const editor = ace.edit(id);
-  editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: 12, useSoftTabs: true });
+  editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: `${0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`, useSoftTabs: true });
   editor.commands.removeCommand('indent'); // Tab must leave the editor, for those who use the keyboard alone.
   editor.commands.removeCommand('outdent');
   editor.textInput.getElement().setAttribute('aria-label', area.getAttribute('aria-label'));

@@ -232,6 +232,9 @@ def test_a_text_that_the_form_cannot_show_is_applied_all_the_same(visitor: Any, 
     answer = visitor.post("preview/pod/", **TEXT, yaml=text)
     assert "The form follows again when this is one Pod." in text_of(answer)
     assert "hx-swap-oob" not in text_of(answer)
+    touched = visitor.post("preview/pod/", **FORM, yaml=text, name="web", cpu="2")
+    assert "The form follows again when this is one Pod." in text_of(touched)
+    assert text.strip() in text_of(touched), "the text is not lost when somebody types in the form"
     assert visitor.post("add/pod/", **TEXT, yaml=text, replicas="1").status_code == 204
     assert len(visitor.log()) == 1
 

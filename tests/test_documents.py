@@ -43,7 +43,7 @@ LEFT_OUT = {
     '.venv/bin/python -m tests.hostile.attack --alone --only "300 MB"': "tests/hostile runs it, for a shorter time",
     "make lock": "it asks a package index for the newest versions",
     "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
-    "apt-get install chromium": "only root may",
+    "apt-get install chromium-headless-shell": "only root may",
     "export DATABASE_URL=postgres://sandbox@db/sandbox REDIS_URL=redis://cache/0 SECRET_KEY=… "
     "ALLOWED_HOSTS=sandbox.example": "it names machines that are not there",
 }

@@ -16,9 +16,9 @@ PHONE = {"width": 390, "height": 844}
 BAD = ("serious", "critical")
 
 
-def violations(page: Page) -> list[str]:
-    """Each with the first elements that it is about."""
-    found = Axe().run(page).response["violations"]
+def violations(page: Page, within: str = "") -> list[str]:
+    """Each with the first elements that it is about; ``within`` an element alone, in a fraction of the time."""
+    found = Axe().run(page, context=within or None, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{item['id']}: {[' '.join(node['target']) for node in item['nodes'][:3]]}"
         for item in found
@@ -37,14 +37,14 @@ def test_everybody_can_use_the_workbench(
     if viewport is PHONE:
         for pane in ("queue", "inspector", "decision"):
             page.locator(f".dock [data-panel={pane}]").click()
-            found[pane] = violations(page)
+            found[pane] = violations(page, f".p-{pane}")
     for tab in TABS:
         page.evaluate("tab => document.getElementById(`tab-${tab}`).click()", tab)
         eventually(lambda tab=tab: page.locator(f"#panel-{tab}").is_visible())
-        found[tab] = violations(page)
+        found[tab] = violations(page, f"#panel-{tab}")
     page.locator("#add").click()
     page.locator("#drawer").wait_for()
-    found["drawer"] = violations(page)
+    found["drawer"] = violations(page, "#drawer")
     assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
 
 

@@ -29,6 +29,8 @@ COMMANDS = 100
 BETWEEN = (5, 50)
 """Answered commands from one kill to the next, at least and at most. On the average more than 20."""
 LOOK_EVERY = 50
+DONE = (200, 204)
+"""What is done is answered by these: with something to be said, or without."""
 HANGS = 600
 """Seconds without an answer that count as a hang."""
 
@@ -74,7 +76,7 @@ class Person:
             await asyncio.sleep(0.05)
             return
         self._note(answer.status, answer.text)
-        done = answer.status in (200, 204)
+        done = answer.status in DONE
         self.tally.outcomes[label] = ANSWERED if done else REFUSED
         self.tally.answered += done
         if answer.status in (409, 429, 503):
@@ -102,13 +104,14 @@ class Person:
                 await asyncio.sleep(0.05)
                 continue
             self._note(answer.status, answer.text)
-            if answer.status == 204:
+            if answer.status in DONE:
                 return
             await asyncio.sleep(0.2)
+        self.tally.wrong.append(f"{verb} was not done within {HANGS} s")
 
     def _note(self, status: int, text: str) -> None:
         self.tally.statuses[status] += 1
-        if status not in (200, 204, 409, 422, 429, 503):
+        if status not in (*DONE, 409, 422, 429, 503):
             self.tally.wrong.append(f"answered {status}: {text[:200]}")
 
 

@@ -67,5 +67,5 @@ document.body.addEventListener('htmx:wsAfterMessage', () => {
     of = film?.dataset.filmOf ?? '';
   }
   if (at >= many()) at = many() - 1;
-  if (at >= 0) show();
+  show();
 });

@@ -1,4 +1,4 @@
-// An update replaces whole panels. It waits while a hand is on something in a panel, because a click whose button is
+// An update replaces parts of panels. It waits while a hand is on something in a panel, because a click whose button is
 // replaced midway does nothing, and until what was asked there is answered, because the answer would find no place.
 
 const IN_A_PANEL = '[id^="panel-"] *';

@@ -1,5 +1,5 @@
-// An update replaces whole panels. This keeps what a person would miss: focus, scrolling, what was unfolded, what is
-// being typed; and it lets cards come from where they were.
+// An update changes panels, and replaces parts of them. This keeps what a person would miss: focus, scrolling, what was
+// unfolded, what is being typed; and it lets cards come from where they were.
 
 import { cellOf, focusCell } from './matrix.js';
 
@@ -28,25 +28,38 @@ document.addEventListener('htmx:afterRequest', ({ detail: { xhr, elt } }) => {
   if (xhr.status >= 200 && xhr.status < 300) for (const { id, value } of elt.elements ?? [elt]) sent.set(id, value);
 });
 
+const FIELDS = '.panel :is(input:not([type="range"]), textarea, select)';
+const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
+
 /** What was typed or chosen in a panel and is not sent, or was refused. */
 function typed() {
-  return [...document.querySelectorAll('.panel :is(input:not([type="range"]), textarea, select)[id]')]
-    .filter((field) => field.value !== usual(field) && field.value !== sent.get(field.id))
-    .map((field) => ({
-      id: field.id, value: field.value, usual: usual(field), whose: whose(field), caret: field.selectionStart, said: refusal(field)?.innerHTML,
-    }));
+  return new Map([...document.querySelectorAll(FIELDS)]
+    .filter((field) => field.id && field.value !== usual(field) && field.value !== sent.get(field.id))
+    .map((field) => [field.id, {
+      value: field.value, usual: usual(field), whose: whose(field), caret: field.selectionStart, said: refusal(field)?.innerHTML,
+    }]));
 }
 
-/** Text stays, unless what it was typed over has changed meanwhile: then only under the cursor. */
+/** Text stays, unless what it was typed over has changed meanwhile: then only under the cursor. All else says what it
+ * usually says.
+ */
 function typeAgain({ fields, focus }) {
-  for (const { id, value, usual: was, whose: owner, caret, said } of fields) {
-    const field = document.getElementById(id);
-    if (!field || whose(field) !== owner || (id !== focus && usual(field) !== was) || usual(field) === value) continue;
-    field.value = value;
-    if (id === focus && Number.isInteger(caret)) field.setSelectionRange(caret, caret);
-    const box = refusal(field);
-    if (box && said) box.innerHTML = said;
+  const refused = new Set();
+  for (const field of document.querySelectorAll(FIELDS)) {
+    const known = fields.get(field.id);
+    const stays = known && whose(field) === known.whose && (field.id === focus || usual(field) === known.usual);
+    if (ticked(field)) field.checked = field.defaultChecked;
+    const value = stays ? known.value : usual(field);
+    if (value !== undefined && field.value !== value) {
+      field.value = value;
+      if (stays && field.id === focus && Number.isInteger(known.caret)) field.setSelectionRange(known.caret, known.caret);
+    }
+    const box = stays && known.said && refusal(field);
+    if (!box) continue;
+    refused.add(box);
+    if (box.innerHTML !== known.said) box.innerHTML = known.said;
   }
+  for (const box of document.querySelectorAll('.panel [data-refusal]:not(:empty)')) if (!refused.has(box)) box.replaceChildren();
 }
 
 const hush = (event) => event.stopImmediatePropagation();
@@ -64,7 +77,7 @@ export function remember() {
     focus: active && active !== document.body ? active.id : '',
     cell: cellOf(active),
     fields: typed(),
-    scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box.id, box.scrollTop, box.scrollLeft]),
+    scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
     who: document.querySelector('.insp-t h3')?.textContent ?? '',
@@ -78,12 +91,14 @@ export function restore(kept) {
     const details = document.getElementById(id)?.parentElement;
     if (details) details.open = true;
   }
-  const code = document.querySelector('.insp-code:empty');
-  if (code && kept.code && kept.who === document.querySelector('.insp-t h3')?.textContent) code.innerHTML = kept.code;
   const other = kept.who !== (document.querySelector('.insp-t h3')?.textContent ?? '');
-  for (const [id, top, left] of kept.scrolls) {
-    const box = document.getElementById(id);
-    if (box && !(other && id === 'scroll-inspector')) { box.scrollTop = top; box.scrollLeft = left; }
+  const code = document.querySelector('.insp-code');
+  if (code && other) code.replaceChildren();
+  else if (code?.matches(':empty') && kept.code) code.innerHTML = kept.code;
+  for (const [box, top, left] of kept.scrolls) {
+    const now = box.isConnected ? box : document.getElementById(box.id);
+    if (other && now?.id === 'scroll-inspector') now.scrollTop = 0;
+    else if (now && now !== box) { now.scrollTop = top; now.scrollLeft = left; }
   }
   if (kept.focus && document.activeElement?.id !== kept.focus) {
     document.getElementById(kept.focus)?.focus({ preventScroll: true });
@@ -92,7 +107,7 @@ export function restore(kept) {
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 
-/** Let cards come from where they were: the last thing, as it marks them after having asked where they are. */
+/** Let cards come from where they were: the last thing, after having asked where all of them are. */
 export function travel({ boxes: before }) {
   if (calm.matches || !before.size) return;
   const moves = [];
@@ -106,9 +121,10 @@ export function travel({ boxes: before }) {
     if (to.width && Math.abs(x) + Math.abs(y) > 3) moves.push([card, x, y]);
     if (moves.length > MOST) break;
   }
+  const style = getComputedStyle(document.documentElement);
+  const timing = { duration: parseFloat(style.getPropertyValue('--m-slow')), easing: style.getPropertyValue('--ease').trim(), id: 'came' };
   for (const [card, x, y] of moves) {
-    card.style.setProperty('--from-x', `${x}px`);
-    card.style.setProperty('--from-y', `${y}px`);
-    card.classList.add('came');
+    for (const running of card.getAnimations()) if (running.id === timing.id) running.cancel();
+    card.animate([{ transform: `translate(${x}px, ${y}px)`, opacity: 0.4 }, {}], timing);
   }
 }

@@ -13,6 +13,7 @@ import { quietly, remember, restore, travel } from './keep.js';
 import { markNodes, settleMap } from './heat.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
+import { patch } from './patch.js';
 import { address, copies, linkTo } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
@@ -86,14 +87,11 @@ function update(detail) {
   htmx.trigger(app, 'htmx:wsAfterMessage', detail);
 }
 
-/** Put panels in place. htmx would do it too, but announces every element that leaves: thousands in a large cluster. */
+/** Put panels in place. htmx would replace each as a whole, and announce every element that leaves. */
 function place(html) {
   const made = document.createElement('template');
   made.innerHTML = html;
-  for (const panel of [...made.content.children]) {
-    byId(panel.id)?.replaceWith(panel);
-    htmx.process(panel);
-  }
+  for (const panel of [...made.content.children]) patch(panel, (element) => htmx.process(element));
 }
 
 // A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from tests.hostile.wire import Connection, Line, enter
 
@@ -18,6 +19,8 @@ class Crowd:
     shown: list[float] = field(default_factory=list)
     received: int = 0
     """Characters over all live lines."""
+    refused: int = 0
+    """Clicks that the server had no room for."""
 
 
 class Person:
@@ -27,10 +30,11 @@ class Person:
         # An address for each: rate limits count by address.
         self.http = Connection(port, f"127.1.{number // 250}.{1 + number % 250}")
 
-    async def enter(self, manifests: str) -> None:
-        """Make a sandbox, put ``manifests`` into it and open its live line."""
+    async def enter(self, manifests: list[str]) -> None:
+        """Make a sandbox, put one text of ``manifests`` after the other into it and open its live line."""
         self.base = await enter(self.http)
-        await self._post("apply/", manifests=manifests)
+        for text in manifests:
+            await self._post("apply/", manifests=text)
         self.live = await Line(self.http.port, self.base, self.http.address).__aenter__()
         await self.live.news.wait()
 
@@ -42,7 +46,11 @@ class Person:
         """Click, and wait for the answer and for the panels; both are counted from ``due`` on."""
         before = self.live.received
         self.live.news.clear()
-        await self._post(f"do/{verb}/")
+        answer = await self.http.post(f"{self.base}do/{verb}/")
+        if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            crowd.refused += 1
+            return
+        assert answer.status in range(200, 400), (answer.status, answer.text)
         crowd.answered.append(time.perf_counter() - due)
         await self.live.news.wait()
         crowd.shown.append(time.perf_counter() - due)
@@ -53,7 +61,7 @@ class Person:
         await self.live.__aexit__(None, None, None)
 
 
-async def gather(people: int, ports: list[int], manifests: str) -> list[Person]:
+async def gather(people: int, ports: list[int], manifests: list[str]) -> list[Person]:
     """``people`` in sandboxes of their own, spread over the workers at ``ports``."""
     found = [Person(number, ports[number % len(ports)]) for number in range(people)]
     doors = asyncio.Semaphore(8)
@@ -66,7 +74,7 @@ async def gather(people: int, ports: list[int], manifests: str) -> list[Person]:
     return found
 
 
-async def made(port: int, manifests: str) -> str:
+async def made(port: int, manifests: list[str]) -> str:
     """The path of a new sandbox with ``manifests`` in it, in which nobody is any more."""
     (person,) = await gather(1, [port], manifests)
     await person.leave()

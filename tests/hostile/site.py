@@ -140,6 +140,10 @@ class Site:
         """CPU time so far of all that runs now."""
         return sum(_cpu(pid) for pid in family(self.pid))
 
+    def memory(self) -> int:
+        """Bytes of all that runs now; shared pages count once."""
+        return sum(map(_proportional, family(self.pid)))
+
     def calms_down(self, seconds: float) -> bool:
         """Whether a second comes in which next to no processor is used: others may leave an endless loop a share."""
         end = time.monotonic() + seconds
@@ -168,9 +172,9 @@ class Site:
             pids = family(self.pid)
             if time.monotonic() >= due:
                 due += SAMPLE_SECONDS
-                sizes = sum(map(_proportional, pids))
+                sizes = self.memory()
                 self.samples.append(Sample(time.monotonic(), sizes, len(pids), sum(map(_files, pids))))
-            if sum(map(_resident, pids)) > self.cap and (size := sum(map(_proportional, pids))) > self.cap:
+            if sum(map(_resident, pids)) > self.cap and (size := self.memory()) > self.cap:
                 self.overrun = size
                 self.end()
 

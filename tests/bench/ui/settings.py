@@ -1,0 +1,6 @@
+"""The site's own settings, with clocks around what it does at a step."""
+
+from sandbox.settings import *  # noqa: F403
+from sandbox.settings import INSTALLED_APPS as OF_THE_SITE
+
+INSTALLED_APPS = [*OF_THE_SITE, "tests.bench.ui.timing.Timing"]

@@ -1,0 +1,76 @@
+"""Tells when the server works at which phase of a step, for the benchmark alone: the site's code knows nothing of it.
+
+An application of the settings beside it, which puts a clock around a few functions, in the site's process and in its
+engines. Each process appends to a file of its own in the folder ``TIMINGS``: phase, begin and end on the monotonic
+clock, which all processes of a machine share, Chromium included.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.apps import AppConfig
+from django.utils.module_loading import import_string
+
+PHASES = {
+    "answer": "sandbox.handler.OneThreadHandler.answer",
+    "execute": "sandbox.engine.execute",
+    "fold": "sandbox.live.Live._fold",
+    "keyframe": "sandbox.live.Live.remember",
+    "commit": "sandbox.store._append",
+    "changes": "sandbox.consumers.WorkbenchConsumer._send_changes",
+    "panels": "sandbox.rendering.fragments",
+    "panel": "sandbox.rendering.render_panel",
+}
+"""What is measured, and the function around which its clock is."""
+
+
+class Timing(AppConfig):
+    name = "tests.bench.ui"
+    label = "timing"
+
+    def ready(self) -> None:
+        for phase, path in PHASES.items():
+            owner_path, _, name = path.rpartition(".")
+            owner = import_string(owner_path) if owner_path.rpartition(".")[2][0].isupper() else _module(owner_path)
+            setattr(owner, name, timed(phase, getattr(owner, name)))
+
+
+def _module(path: str) -> Any:
+    return __import__(path, fromlist=["_"])
+
+
+def timed(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, which writes down each time that it was at work."""
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def later(*args: Any, **kwargs: Any) -> Any:
+            begin = time.monotonic_ns()
+            try:
+                return await function(*args, **kwargs)
+            finally:
+                note(phase, begin, time.monotonic_ns())
+
+        return later
+
+    @functools.wraps(function)
+    def now(*args: Any, **kwargs: Any) -> Any:
+        begin = time.monotonic_ns()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            note(f"{phase} {args[0]}" if phase == "panel" else phase, begin, time.monotonic_ns())
+
+    return now
+
+
+def note(phase: str, begin: int, end: int) -> None:
+    with (Path(os.environ["TIMINGS"]) / str(os.getpid())).open("a") as file:
+        file.write(f"{begin} {end} {phase}\n")

@@ -27,7 +27,7 @@ TOP, BOTTOM, FLOOR = 2, 21, 27
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
-    base: dict[str, Any] = {"has": False, "chart": None, "pod": "", "whose": whose(world, cycle)}
+    base: dict[str, Any] = {"has": False, "pod": "", "whose": whose(world, cycle)}
     if cycle is None:
         return base | {"empty": say("scores.no-pod")}
     base["pod"] = short_name(cycle.pod)
@@ -77,7 +77,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "totals": bool(totals),
         "verdict": _verdict(cycle, ordered, totals),
         "seed": world.seed,
-        "chart": _chart(shown, weights, weighted, totals) if totals else None,
         "pages": pages,
         "skipped": _skipped(cycle),
         "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
@@ -206,18 +205,6 @@ def _stack(
             parts.append({"plugin": plugin, "share": share, "grey": grey, "x": f"{x:.2f}", "width": width})
             x += share * scale
     return {"parts": parts, "best": f"{max(totals.values()) * scale:.2f}"}
-
-
-def _chart(
-    shown: list[str], weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]
-) -> dict[str, Any]:
-    """Data for the stacked bars of the rows on this page, as plain lists."""
-    return {
-        "best": max(totals.values()),
-        "most": _most(weights),
-        "plugins": list(weights),
-        "rows": {node: [weighted.get(plugin, {}).get(node, 0) for plugin in weights] for node in shown},
-    }
 
 
 def _difference(

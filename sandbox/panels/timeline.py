@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import STEPS, Command, Cycle
@@ -29,6 +29,57 @@ GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "nominated", "error
 TALL = ("Filter", "PostFilter", "SelectHost", "Bind")
 
 
+class Tick(NamedTuple):
+    """A small mark. ``kind``: of which sort, as the stylesheet names it; ``later`` than the moment in view."""
+
+    kind: str
+    at: str
+    entry: int
+    title: str
+    later: bool
+
+
+class Box(NamedTuple):
+    """A cycle, with a tick per stage and per move of the queue. ``at``, ``entry``: its end."""
+
+    kind: str
+    number: int
+    pod: str
+    name: str
+    clock: str
+    marks: tuple[Tick, ...]
+    moves: tuple[Tick, ...]
+    end: str
+    now: bool
+    later: bool
+    at: str
+    entry: int
+    replica: str
+    title: str
+
+
+class Timers(NamedTuple):
+    kind: str
+    marks: tuple[Tick, ...]
+
+
+class Did(NamedTuple):
+    """What people did between two cycles; ``command``: the last number, ``commands``: all of them."""
+
+    kind: str
+    text: str
+    command: int
+    commands: str
+    clock: str
+    at: str
+    entry: int
+    title: str
+    later: bool
+
+
+Item = Box | Timers | Did
+
+
 def stats(world: World, view: View) -> dict[str, Any]:
     whole = world.present or world
     at = len(world.entries)
@@ -38,15 +89,19 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycles = whole.cycles[first : first + MOST]
     ends = [*(cycle.entry for cycle in whole.cycles[first + 1 : first + MOST + 1]), len(whole.entries) + 1]
     done = _commands(whole, first, first + len(cycles))
-    items = []
+    items: list[Item] = []
+    boxes = {}
     for index, (cycle, end) in enumerate(zip(cycles, ends[: len(cycles)], strict=True), first):
-        items += _command(whole, done.get(index))
-        items.append(_box(whole, cycle, world.cycle, end))
-        items += _timers(whole, cycle.last_entry, end)
+        items += _command(whole, done.get(index), at)
+        _, box = boxes[cycle.number] = _kept(whole, cycle, end, at)
+        items.append(box._replace(now=True) if world.cycle is not None and cycle.number == world.cycle.number else box)
+        items += _timers(whole, cycle.last_entry, end, at)
+    if whole is world:
+        whole.boxes = boxes
     if first + len(cycles) == len(whole.cycles):
-        items += _command(whole, done.get(len(whole.cycles)))
+        items += _command(whole, done.get(len(whole.cycles)), at)
     if not cycles:
-        items += _timers(whole, 0, len(whole.entries) + 1)
+        items += _timers(whole, 0, len(whole.entries) + 1, at)
     return {
         "items": items,
         "earlier": first,
@@ -59,31 +114,41 @@ def stats(world: World, view: View) -> dict[str, Any]:
     }
 
 
-def _mark(world: Models, entry: int, title: str) -> dict[str, Any]:
+def _tick(world: Models, kind: str, entry: int, title: str, at: int) -> Tick:
     rest = world.rest_at(entry)
-    return {"entry": rest, "at": str(world.moment_of(rest)), "title": title}
+    return Tick(kind, str(world.moment_of(rest)), rest, title, rest > at)
 
 
-def _box(world: Models, cycle: Cycle, current: Cycle | None, end: int) -> dict[str, Any]:
+def _kept(world: Models, cycle: Cycle, end: int, at: int) -> tuple[object, Box]:
+    """The box of a cycle, and what it follows from. Most are as they were a step before."""
+    person = world.people.get(cycle.command, "")
+    several = world.election.several
+    now = (cycle.outcome, cycle.node, cycle.last_entry, len(cycle.stages), end, at >= end, several, person)
+    before = world.boxes.get(cycle.number)
+    return before if before is not None and before[0] == now and at >= end else (now, _box(world, cycle, end, at))
+
+
+def _box(world: Models, cycle: Cycle, end: int, at: int) -> Box:
     name = short_name(cycle.pod)
-    return {
-        "kind": "cycle",
-        "number": cycle.number,
-        "pod": cycle.pod,
-        "name": name if len(name) <= LONGEST_NAME else f"…{name[-LONGEST_NAME + 1 :]}",
-        "clock": short_clock(cycle.at_us),
-        "marks": [
-            {**_mark(world, mark.entry, mark.stage), "stage": mark.stage, "tall": mark.stage in TALL}
-            for mark in cycle.stages
-        ],
-        "moves": _moves(world, cycle.entry, end),
-        "end": GLYPHS.get(cycle.outcome, ""),
-        "now": current is not None and cycle.number == current.number,
-        "first_entry": cycle.entry,
-        "address": _mark(world, cycle.last_entry, ""),
-        "replica": cycle.replica.rpartition("-")[2] if world.election.several else "",
-        "title": _title(cycle, name, world.people.get(cycle.command, "")),
-    }
+    rest = world.rest_at(cycle.last_entry)
+    return Box(
+        kind="cycle",
+        number=cycle.number,
+        pod=cycle.pod,
+        name=name if len(name) <= LONGEST_NAME else f"…{name[-LONGEST_NAME + 1 :]}",
+        clock=short_clock(cycle.at_us),
+        marks=tuple(
+            _tick(world, "is-tall" if mark.stage in TALL else "", mark.entry, mark.stage, at) for mark in cycle.stages
+        ),
+        moves=_moves(world, cycle.entry, end, at),
+        end=GLYPHS.get(cycle.outcome, ""),
+        now=False,
+        later=cycle.entry > at,
+        at=str(world.moment_of(rest)),
+        entry=rest,
+        replica=cycle.replica.rpartition("-")[2] if world.election.several else "",
+        title=_title(cycle, name, world.people.get(cycle.command, "")),
+    )
 
 
 def _title(cycle: Cycle, name: str, person: str) -> str:
@@ -112,25 +177,25 @@ CYCLES = {
 """(it is one of several replicas', somebody set it off) → the title of its box."""
 
 
-def _moves(world: Models, after: int, end: int) -> list[dict[str, Any]]:
+def _moves(world: Models, after: int, end: int, at: int) -> tuple[Tick, ...]:
     """The last few moves between queues from after entry ``after`` to before entry ``end``."""
     start, stop = (bisect_left(world.moved, number, key=itemgetter(0)) for number in (after + 1, end))
-    return [
-        _mark(world, entry, f"{short_name(move.pod)}: {move.source} → {move.target}, {move.cause}")
+    return tuple(
+        _tick(world, "tk-mv", entry, f"{short_name(move.pod)}: {move.source} → {move.target}, {move.cause}", at)
         for entry, move in world.moved[max(start, stop - MOST_TICKS) : stop]
-    ]
+    )
 
 
-def _timers(world: Models, after: int, end: int) -> list[dict[str, Any]]:
+def _timers(world: Models, after: int, end: int, at: int) -> list[Item]:
     """The instants at which something happened after one cycle and before the next."""
     first, last = (bisect_left(world.instants, number, key=itemgetter(0)) for number in (after + 1, end))
     instants = world.instants[first:last]
     stops = [*(number for number, _ in instants[1:]), end]
     found = [
-        _mark(world, stop - 1, f"{clock(at_us)}: {plural(stop - number, 'event')}")
-        for (number, at_us), stop in zip(instants, stops, strict=False)
+        _tick(world, "tk-tm", stop - 1, f"{clock(at_us)}: {plural(stop - number, 'event')}", at)
+        for (number, at_us), stop in list(zip(instants, stops, strict=False))[-MOST_TICKS:]
     ]
-    return [{"kind": "timers", "marks": found[-MOST_TICKS:]}] if found else []
+    return [Timers("timers", tuple(found))] if found else []
 
 
 def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
@@ -144,21 +209,24 @@ def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
     return done
 
 
-def _command(world: Models, done: list[Command] | None) -> list[dict[str, Any]]:
+def _command(world: Models, done: list[Command] | None, at: int) -> list[Item]:
     if not done:
         return []
     last = done[-1]
     more = len(done) - 1
-    text = say("timeline.and-more", summary=last.summary, count=more) if more else last.summary
+    rest = world.rest_at(world.end_of(last.number))
     return [
-        {
-            "kind": "command",
-            "text": text,
-            "command": last.number,
-            "commands": " ".join(str(command.number) for command in done),
-            "clock": short_clock(last.at_us),
-            **_mark(world, world.end_of(last.number), "; ".join(_told(world, command) for command in done)[:400]),
-        }
+        Did(
+            kind="command",
+            text=say("timeline.and-more", summary=last.summary, count=more) if more else last.summary,
+            command=last.number,
+            commands=" ".join(str(command.number) for command in done),
+            clock=short_clock(last.at_us),
+            at=str(world.moment_of(rest)),
+            entry=rest,
+            title="; ".join(_told(world, command) for command in done)[:400],
+            later=rest > at,
+        )
     ]
 
 

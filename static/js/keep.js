@@ -107,11 +107,15 @@ export function restore(kept) {
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 
+const moving = new WeakMap(); // card → the way that it goes, or went last
+
 /** Let cards come from where they were: the last thing, after having asked where all of them are. */
 export function travel({ boxes: before }) {
   if (calm.matches || !before.size) return;
   const moves = [];
-  for (const card of document.querySelectorAll(CARDS)) {
+  const cards = document.querySelectorAll(CARDS);
+  for (const card of cards) moving.get(card)?.cancel();
+  for (const card of cards) {
     const key = card.id.slice(2);
     const from = before.get(card.id) ?? before.get(`q:${key}`) ?? before.get(`p:${key}`);
     if (!from) continue;
@@ -123,8 +127,5 @@ export function travel({ boxes: before }) {
   }
   const style = getComputedStyle(document.documentElement);
   const timing = { duration: parseFloat(style.getPropertyValue('--m-slow')), easing: style.getPropertyValue('--ease').trim(), id: 'came' };
-  for (const [card, x, y] of moves) {
-    for (const running of card.getAnimations()) if (running.id === timing.id) running.cancel();
-    card.animate([{ transform: `translate(${x}px, ${y}px)`, opacity: 0.4 }, {}], timing);
-  }
+  for (const [card, x, y] of moves) moving.set(card, card.animate([{ transform: `translate(${x}px, ${y}px)`, opacity: 0.4 }, {}], timing));
 }

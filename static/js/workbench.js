@@ -4,7 +4,6 @@
 import './play.js';
 import './split.js';
 import { drawer } from './add.js';
-import { scores } from './charts.js';
 import { dialog } from './dialog.js';
 import { find, show } from './find.js';
 import { fold, settleFolds, unfold } from './fold.js';
@@ -178,7 +177,6 @@ function settle() {
   settleFolds();
   settleMap();
   markAll();
-  drawChart();
   return news;
 }
 
@@ -198,14 +196,6 @@ function centreTab() {
   const tab = byId(`tab-${view.tab}`);
   const rail = tab.closest('.tabs-all');
   rail.scrollLeft = tab.offsetLeft - (rail.clientWidth - tab.offsetWidth) / 2;
-}
-
-let chartDue = 0;
-
-/** The chart follows a frame later: Plotly takes longer than everything else, and nobody should wait for it to see the table. */
-function drawChart() {
-  cancelAnimationFrame(chartDue);
-  chartDue = requestAnimationFrame(() => setTimeout(() => scores(bench, app.dataset.plotly).catch((error) => console.warn(error.message))));
 }
 
 /** Whether the inspector has something to come out for; who opens a cell wants to read what is under it. */
@@ -243,7 +233,6 @@ function openTab(tab) {
   }
   address(view, pinnedIn !== null || stays(tab));
   send();
-  drawChart();
 }
 
 /** Where there is no room for all tabs, one group shows its own. */
@@ -278,7 +267,6 @@ function showPane(name) {
   for (const button of document.querySelectorAll('.dock [data-panel]')) {
     button.setAttribute('aria-current', String(button.dataset.panel === name));
   }
-  drawChart();
 }
 
 const small = matchMedia('(max-width: 760px)');
@@ -447,7 +435,7 @@ link(app);
 cells(app);
 document.addEventListener('look-changed', settle);
 document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), { node }));
-addEventListener('resize', () => { settleKnob(); drawChart(); });
+addEventListener('resize', settleKnob);
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);

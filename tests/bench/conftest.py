@@ -11,7 +11,6 @@ import pytest
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     session = getattr(terminalreporter.config, "_benchmarksession", None)
     done = getattr(session, "benchmarks", ())
-    print_web(terminalreporter, [row.extra_info for row in done if "web" in row.extra_info])
     rows = [row for row in done if "pods/s" in row.extra_info]
     if not rows:
         return
@@ -20,11 +19,3 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         name = row.name.partition("[")[2].rstrip("]")
         info = row.extra_info
         terminalreporter.write_line(f"{info['pods/s']:>8} pods/s {info['us per cycle']:>9} us/cycle   {name}")
-
-
-def print_web(terminalreporter: Any, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        terminalreporter.section("the site")
-    for row in rows:
-        figures = ", ".join(f"{name} {figure}" for name, figure in row.items() if name != "web")
-        terminalreporter.write_line(f"{row['web']:<40} {figures}")

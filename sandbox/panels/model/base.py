@@ -33,7 +33,8 @@ class Models:
     ``instants``: (number of the first entry, simulated microseconds) of each time at which
     something happened; ``moved``: (number of the entry, the move) of each pod that went from one queue to another.
     ``present``: the World that this one is the past of, None for the present one itself. ``rests``: after how many
-    entries the engine stood between two steps, and the simulated microseconds then.
+    entries the engine stood between two steps, and the simulated microseconds then. ``boxes``: number of a cycle → what
+    the time line drew for it last, and what that followed from.
     """
 
     queue = InFocus[dict[str, Queued]]()
@@ -58,6 +59,7 @@ class Models:
         self.moved: list[tuple[int, ev.PodMoved]] = []
         self.present: Models | None = None
         self.rests: list[tuple[int, int]] = []
+        self.boxes: dict[int, tuple[object, Any]] = {}
         self.clock_us = 0
         self.head = 0
         self.length = 0

@@ -48,7 +48,7 @@ CLOCK = """() => {
   });
   document.addEventListener('click', (event) => { clicked = event.timeStamp; after = 0; }, true);
   new MutationObserver((changes) => {
-    const panels = changes.filter((change) => !change.target.closest?.('#chart, #notice, #live'));
+    const panels = changes.filter((change) => !change.target.closest?.('#notice, #live'));
     if (clicked && panels.length) paint();
   }).observe(document.getElementById('app'), { childList: true, subtree: true, attributes: true, characterData: true });
   window.painted = () => after;

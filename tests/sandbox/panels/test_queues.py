@@ -169,7 +169,7 @@ def test_a_card_names_the_command_that_moved_it_and_the_time_line_has_its_mark()
     simulation, cards = opened("queue-one-event-two-hints", 1)
     assert cards["hungry-1"]["command"] == 5
     assert cards["hungry-1"]["title"].endswith("command 5: apply Node node-hdd")
-    marks = [item["commands"] for item in timeline(world_of(simulation), View())["items"] if item["kind"] == "command"]
+    marks = [item.commands for item in timeline(world_of(simulation), View())["items"] if item.kind == "command"]
     assert marks[-1] == "5"
 
 

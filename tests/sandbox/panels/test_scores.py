@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from tests.sandbox import traces
 from tests.sandbox.scenarios import drawn
 
@@ -58,11 +58,16 @@ def test_the_seed_of_the_draw_is_told_when_it_is_known(world: World) -> None:
     assert drawn("scores", seeded, View())["seed"] == 42
 
 
-def test_the_chart_has_the_weighted_scores_of_every_row(world: World) -> None:
-    chart = drawn("scores", world, View())["chart"]
-    assert chart["plugins"] == [name for name, _ in traces.WEIGHTS]
-    assert chart["rows"]["node-b3"] == [300, 200, 36, 0, 200, 95, 12]
-    assert (chart["best"], chart["most"]) == (843, 1200)
+def test_the_bars_have_the_weighted_scores_of_every_row(world: World) -> None:
+    found = PANELS["scores"].stats(world, View())
+    rows = {row["node"]: row["stack"] for row in found["rows"]}
+    shares = {part["plugin"]: part["share"] for part in rows["node-b3"]["parts"]}
+    scores = dict(zip((name for name, _ in traces.WEIGHTS), [300, 200, 36, 0, 200, 95, 12], strict=True))
+    assert shares == {plugin: score for plugin, score in scores.items() if score}
+    assert found["most"] == 1200
+    assert {stack["best"] for stack in rows.values()} == {f"{843 / 12:.2f}"}
+    last = rows["node-b3"]["parts"][-1]
+    assert float(last["x"]) + float(last["width"]) == pytest.approx(843 / 12, abs=0.01)
 
 
 def test_why_not_leads_from_the_runner_up_to_the_winner(world: World) -> None:
@@ -100,4 +105,4 @@ def test_why_there_is_no_score(story: object, cycle: int, words: str) -> None:
     assert callable(story)
     found = drawn("scores", World.fold(story().entries), View(cycle=cycle))
     assert words in found["empty"]
-    assert found["chart"] is None
+    assert not found["has"]

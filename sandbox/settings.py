@@ -62,7 +62,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # After static files, which anybody may keep.
+    # After static files, which are compressed once, and which anybody may keep.
+    "django.middleware.gzip.GZipMiddleware",
     "sandbox.middleware.own_host",
     "sandbox.middleware.counted",
     "django.middleware.common.CommonMiddleware",

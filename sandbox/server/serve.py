@@ -66,7 +66,7 @@ class Server(DaphneServer):
         ``chore`` is called now and once an hour, and returns at once.
         """
         globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
-        self.ws_factory = LiveLineFactory(self, server="")
+        self.ws_factory = LiveLineFactory(self)
         self.ws_factory.setProtocolOptions(
             autoPingTimeout=self.limits.pong_seconds,
             allowNullOrigin=True,

@@ -28,13 +28,17 @@ def command(port: int) -> list[str]:
     return [sys.executable, "-m", "sandbox.server", "--port", str(port)]
 
 
-def prepare(directory: Path) -> dict[str, str]:
-    """A database and static files in ``directory``, and the environment of a server that uses them."""
+def prepare(directory: Path, **settings: str) -> dict[str, str]:
+    """A database and static files in ``directory``, and the environment of a server that uses them.
+
+    ``settings``: variables of the environment that are to be otherwise.
+    """
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "sandbox.settings",
         "DATABASE_URL": f"sqlite:///{directory / 'db.sqlite3'}",
         "STATIC_ROOT": str(directory / "static"),
         "SECRET_KEY": "only-for-tests",
+        **settings,
     }
     for name in ("migrate", "collectstatic"):
         manage = [sys.executable, "manage.py", name, "--no-input", "-v0"]

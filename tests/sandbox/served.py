@@ -101,10 +101,12 @@ class Served:
             assert status == 204, text
         return base
 
-    def live_line(self, base: str, source: str = "127.0.0.1", buffer: int = 0) -> tuple[socket.socket, bytes]:
+    def live_line(
+        self, base: str, source: str = "127.0.0.1", buffer: int = 0, headers: str = ""
+    ) -> tuple[socket.socket, bytes]:
         """A connection that asked to become a live line, and the head of the answer."""
         made = self.connect(source, buffer)
-        made.sendall(f"GET /ws{base} HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}\r\n".encode())
+        made.sendall(f"GET /ws{base} HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}{headers}\r\n".encode())
         return made, head(made)
 
 

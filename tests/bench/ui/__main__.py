@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.bench.crowd import gather, made, step_once_a_second
 from tests.bench.ui.clusters import manifests
 from tests.bench.ui.phases import CATEGORIES, split
+from tests.bench.ui.servers import missing, shared
 from tests.bench.ui.tables import Crowded, Row, of_crowds, of_pages, of_panels, of_phases, of_steps, written
 from tests.browser.conftest import CHROMIUM_ARGS, wait_until
 from tests.conftest import chromium
@@ -62,15 +63,21 @@ def serving(timed: bool) -> Iterator[tuple[Site, Path]]:
     with tempfile.TemporaryDirectory() as name:
         timings = Path(name) / "timings"
         timings.mkdir()
-        environment = prepare(Path(name)) | {"TIMINGS": str(timings), "CREATE_RATE": "100000"}
+        more = {"TIMINGS": str(timings)}
         if timed:
-            environment["DJANGO_SETTINGS_MODULE"] = "tests.bench.ui.settings"
-        site = Site(Path(name), environment, cap=16 << 30)
-        site.start()
-        try:
+            more["DJANGO_SETTINGS_MODULE"] = "tests.bench.ui.settings"
+        with started(Path(name), **more) as site:
             yield site, timings
-        finally:
-            site.end()
+
+
+@contextmanager
+def started(directory: Path, **settings: str) -> Iterator[Site]:
+    site = Site(directory, prepare(directory, CREATE_RATE="100000", **settings), cap=16 << 30)
+    site.start()
+    try:
+        yield site
+    finally:
+        site.end()
 
 
 def off_this_thread(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -124,21 +131,30 @@ def click(page: Page, verb: str, quiet: int) -> float:
     return float(wait_until(lambda: page.evaluate("painted()")))
 
 
-def crowd() -> Crowded:
-    """``PEOPLE`` in small sandboxes of their own."""
+def crowds() -> Iterator[Crowded]:
+    """``PEOPLE`` in small sandboxes of their own: on one worker, and on two where the machine has what they share."""
     with serving(timed=False) as (site, _):
-        return off_this_thread(_crowd(site))
+        yield off_this_thread(_crowd("one worker, SQLite", [site]))
+    if lacks := missing():
+        print(f"Two workers were not measured: this machine has no {' and no '.join(lacks)}.")
+        return
+    with tempfile.TemporaryDirectory() as name, shared(Path(name)) as settings, ExitStack() as stack:
+        folders = [Path(name) / f"worker-{number}" for number in range(2)]
+        for folder in folders:
+            folder.mkdir()
+        sites = [stack.enter_context(started(folder, **settings)) for folder in folders]
+        yield off_this_thread(_crowd("two workers, PostgreSQL and Redis", sites))
 
 
-async def _crowd(site: Site) -> Crowded:
-    people = await gather(PEOPLE, [site.port], manifests(6, 12))
+async def _crowd(name: str, sites: list[Site]) -> Crowded:
+    people = await gather(PEOPLE, [site.port for site in sites], manifests(6, 12))
     await step_once_a_second(people, 2, "stage")
-    before = site.cpu_seconds()
+    before = sum(site.cpu_seconds() for site in sites)
     seen = await step_once_a_second(people, SECONDS, "stage")
-    used = site.cpu_seconds() - before
+    used = sum(site.cpu_seconds() for site in sites) - before
     await asyncio.gather(*(person.leave() for person in people))
     steps = len(seen.shown)
-    return Crowded("one worker, SQLite", seen.shown, seen.refused, used / steps * 1000, seen.received / steps)
+    return Crowded(name, seen.shown, seen.refused, used / steps * 1000, seen.received / steps)
 
 
 def pages() -> list[tuple[str, int]]:
@@ -171,7 +187,9 @@ def compressed(url: str) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="*", default=SIZES, choices=SIZES)
-    parser.add_argument("--write", action="store_true", help="write docs/performance.md, too")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/performance.md, too, when all sizes are measured"
+    )
     given = parser.parse_args()
     rows = []
     with sync_playwright() as playwright:
@@ -185,11 +203,11 @@ def main() -> None:
         "steps": of_steps(rows),
         "phases": of_phases(rows),
         "panels": of_panels(rows),
-        "crowd": of_crowds([crowd()]),
+        "crowd": of_crowds(list(crowds())),
         "pages": of_pages(pages()),
     }
     print(tables["crowd"], tables["pages"], sep="\n\n")
-    if given.write:
+    if given.write and tuple(given.nodes) == SIZES:
         DOCUMENT.write_text(written(DOCUMENT.read_text(), tables))
 
 

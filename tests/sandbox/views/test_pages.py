@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import re
 from typing import Any
 
@@ -19,6 +20,14 @@ def test_the_landing_page_lists_every_scenario() -> None:
     page = Client().get("/").content.decode()
     assert scenarios()
     assert [scenario.slug for scenario in scenarios().values() if f'value="{scenario.slug}"' not in page] == []
+
+
+def test_a_page_comes_compressed_to_who_can_read_it() -> None:
+    plain = Client().get("/")
+    packed = Client().get("/", headers={"accept-encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert len(packed.content) < len(plain.content) / 3
+    assert gzip.decompress(packed.content) == plain.content
 
 
 def test_one_click_makes_a_sandbox_of_a_scenario_without_any_cookie() -> None:

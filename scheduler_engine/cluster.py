@@ -107,10 +107,17 @@ class Cluster:
     # --- letting things happen ---
 
     def deliver(self) -> None:
-        """Hand out watch events until everyone has seen everything. Raises OverBudget."""
+        """Hand out watch events until everyone has seen everything, to the first who has not. Raises OverBudget."""
         workers = (self.replicas, self.kubelet, *self.controllers)
-        while any(worker.work() for worker in workers):
+        turn, written = 0, self.api.written
+        while turn < len(workers):
+            if not workers[turn].work():
+                turn += 1
+                continue
             self.recorder.effort.count_step()
+            if self.api.written != written:
+                # News for those, too, who had seen everything.
+                turn, written = 0, self.api.written
 
     def rest(self) -> None:
         """The engine stands between two steps. Raises Ended where the present command is to end."""

@@ -23,6 +23,8 @@ from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModi
 DEFAULT_GRACE_SECONDS = 30
 LAST_US = time_us("9999-12-31T23:59:59Z") or 0
 """The last moment that can be written as a time; a grace period may be longer."""
+FORGET_EVERY = 256
+"""Changes that a watcher reads, before it is asked which ones everybody has seen."""
 KEPT_METADATA = (
     *("uid", "creationTimestamp", "generation", "resourceVersion"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
@@ -89,9 +91,14 @@ class ApiServer:
         """The pods that are bound to a node, whatever has become of them."""
         return [pod for pod in self.pods() if pod.node_name == node]
 
+    @property
+    def written(self) -> int:
+        """How many changes there have been."""
+        return self.events_before + len(self.events)
+
     def watch(self) -> Watch:
         """A new watcher; it sees every change from now on."""
-        watch = Watch(self.events_before + len(self.events))
+        watch = Watch(self.written)
         self.watches.append(watch)
         return watch
 
@@ -102,7 +109,8 @@ class ApiServer:
             return None
         watch.position += 1
         event = self.events[index]
-        self._forget_seen()
+        if watch.position % FORGET_EVERY == 0:
+            self._forget_seen()
         return event
 
     def unwatch(self, watch: Watch) -> None:
@@ -110,10 +118,10 @@ class ApiServer:
         self.watches = [other for other in self.watches if other is not watch]
 
     def _forget_seen(self) -> None:
+        """Changes that everybody has seen go, many at once."""
         seen = min(watch.position for watch in self.watches) - self.events_before
-        if seen > 256:
-            del self.events[:seen]
-            self.events_before += seen
+        del self.events[:seen]
+        self.events_before += seen
 
     # --- writing ---
 

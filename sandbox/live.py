@@ -60,6 +60,8 @@ class Live:
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
         """For rendering: what a panel of the present world was drawn from, and its fragment."""
+        self.looks: dict[tuple[Any, ...], tuple[Position, float]] = {}
+        """For rendering: what browsers look at → what they were shown last, and the seconds of CPU time that took."""
         self.spent = 0.0
         """Seconds of CPU time of executing since the last keyframe."""
         self.copying = 0.0
@@ -214,10 +216,12 @@ class Live:
         self.ran = before, len(texts)
         return kept
 
-    def arrive_from(self, state: int, records: list[Record]) -> None:
-        """What was executed from ``state`` stands in the log as ``records``; nothing happens if that was elsewhere."""
-        if self.state == UNRECORDED and self.ran == (state, len(records)):
-            self.arrive(records)
+    def arrive_from(self, state: int, records: list[Record]) -> bool:
+        """What was executed from ``state`` stands in the log as ``records``; False if that was elsewhere."""
+        if self.state != UNRECORDED or self.ran != (state, len(records)):
+            return False
+        self.arrive(records)
+        return True
 
     def arrive(self, records: list[Record]) -> None:
         """The commands just executed stand in the log as ``records``."""

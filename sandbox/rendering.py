@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import RLock
@@ -23,6 +24,10 @@ from sandbox.records import Position
 
 log = logging.getLogger(__name__)
 
+MOST_LOOKS = 4
+"""Ways of looking at one sandbox that are remembered, so that what they will ask for is drawn ahead."""
+AHEAD_SECONDS = 0.03
+"""Of CPU time: what took longer to draw is drawn when it is asked for, when it counts as somebody's."""
 MOST_DRAWN = 16
 """Panels of one simulation that are kept for as long as nothing in them changes."""
 NOT_SHOWN = (
@@ -94,10 +99,27 @@ def fragments(
 
     ``follow`` adds the decision panel that shows the stage at hand.
     """
-    panels = [panel for panel in panels if panel in PANELS]
-    known = _known(live, position, panels, view, can_edit, follow)
-    if known is not None:
-        return known
+    look = (view, tuple(panel for panel in panels if panel in PANELS), can_edit, follow)
+    known = _known(live, position, *look)
+    start = time.thread_time()
+    found = known or _all_drawn(live, position, *look)
+    _, before = live.looks.pop(look, (position, 0.0))
+    live.looks[look] = position, before if known else time.thread_time() - start
+    if len(live.looks) > MOST_LOOKS:
+        del live.looks[next(iter(live.looks))]
+    return found
+
+
+def draw_ahead(live: Live, before: Position, now: Position) -> None:
+    """Draw what those will ask for who were shown ``before``, while they are told that ``now`` has come."""
+    for look, (shown, seconds) in live.looks.items():
+        if shown == before and look[0].at is None and seconds < AHEAD_SECONDS:
+            _all_drawn(live, now, *look)
+
+
+def _all_drawn(
+    live: Live, position: Position, view: View, panels: Sequence[str], can_edit: bool, follow: bool
+) -> dict[str, Fragment]:
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
@@ -109,7 +131,7 @@ def fragments(
 
 
 def _known(
-    live: Live, position: Position, panels: list[str], view: View, can_edit: bool, follow: bool
+    live: Live, position: Position, view: View, panels: Sequence[str], can_edit: bool, follow: bool
 ) -> dict[str, Fragment] | None:
     """What ``fragments`` gives, if all of it is in the cache."""
     if follow:
@@ -126,7 +148,7 @@ def _tab_key(live: Live, position: Position, view: View) -> tuple[Any, ...]:
     return (live.plan.sandbox_id, position, view.at, view.cycle, view.replica)
 
 
-def _with(panels: list[str], tab: str) -> list[str]:
+def _with(panels: Sequence[str], tab: str) -> Sequence[str]:
     return panels if tab in panels else [*panels, tab]
 
 

@@ -56,8 +56,10 @@ def execute(live: Live, position: Position, commands: list[dict[str, Any]], text
 
 
 def arrive(live: Live, position: Position, records: list[Record]) -> None:
-    """What was executed at ``position`` stands in the log."""
-    live.arrive_from(position.state, records)
+    """What was executed at ``position`` stands in the log, at its end. Who looks on will ask for it at once."""
+    if live.arrive_from(position.state, records):
+        last = records[-1]
+        rendering.draw_ahead(live, position, Position(last.key, last.n, last.n))
 
 
 def fragments(

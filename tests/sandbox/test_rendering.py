@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox import rendering, store
+from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.records import Place
 from sandbox.rendering import Fragment, FragmentCache
@@ -55,6 +56,35 @@ def test_going_back_to_a_state_that_was_shown_renders_nothing(visitor: Any, node
     store.go_to(visitor.sandbox, lambda _: 1)
     rendered.clear()
     assert shown(visitor) == first
+    assert rendered == []
+
+
+@pytest.mark.django_db
+def test_what_comes_next_is_drawn_ahead_for_who_looks_on(visitor: Any, node: Any, rendered: list[str]) -> None:
+    shown(visitor)
+    rendered.clear()
+    store.execute(visitor.row(), node("a"))
+    assert rendered == ["cluster", "inspector"]
+    assert "a" in shown(visitor)["cluster"].html
+    assert rendered == ["cluster", "inspector"]
+
+
+@pytest.mark.django_db
+def test_nothing_is_drawn_ahead_for_who_has_left(visitor: Any, node: Any, rendered: list[str]) -> None:
+    shown(visitor)
+    store.execute(visitor.row(), node("a"))
+    rendered.clear()
+    store.execute(visitor.row(), node("b"))
+    assert rendered == []
+
+
+@pytest.mark.django_db
+def test_nothing_is_drawn_ahead_for_who_looks_at_the_past(visitor: Any, node: Any, rendered: list[str]) -> None:
+    store.execute(visitor.row(), node("a"))
+    store.execute(visitor.row(), node("b"))
+    shown(visitor, View(at=Moment(1, 1)))
+    rendered.clear()
+    store.execute(visitor.row(), node("c"))
     assert rendered == []
 
 

@@ -167,14 +167,23 @@ class Cluster:
         kind, key = identity(defaulted)
         try:
             if self.api.get(kind, key) is None:
-                self.api.create(defaulted)
-            else:
-                old, new = applied_over(self.api, manifest)
-                check_update(old.manifest, new, document)
-                self.api.update(new)
-            self.api.remember(kind, key, manifest)
-            if self.recorder.full:
-                self.recorder.add(ObjectApplied(kind, key, dict(manifest)))
+                self.create(manifest, defaulted)
+                return
+            old, new = applied_over(self.api, manifest)
+            check_update(old.manifest, new, document)
+            self.api.update(new)
+            self._remember(kind, key, manifest)
         except ApiError as problem:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
+
+    def create(self, manifest: Mapping[str, Any], defaulted: Mapping[str, Any]) -> None:
+        """``manifest`` as written, and with its defaults. Raises ApiError when the object exists, or is refused."""
+        self.api.create(defaulted)
+        self._remember(*identity(defaulted), manifest)
+
+    def _remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
+        """What somebody applied."""
+        self.api.remember(kind, key, manifest)
+        if self.recorder.full:
+            self.recorder.add(ObjectApplied(kind, key, dict(manifest)))

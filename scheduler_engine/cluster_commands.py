@@ -17,7 +17,7 @@ from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
-from scheduler_engine.apiserver.apply import desired, patched
+from scheduler_engine.apiserver.apply import check_same, desired, patched
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
@@ -60,6 +60,22 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         old, new = desired(cluster.api, set_defaults(wanted))
         check_update(old.manifest, new, subresource=command.subresource)
         cluster.api.update(new)
+
+
+def replace(cluster: Cluster, command: commands.Replace) -> None:
+    errors = validate(command.manifest)
+    if errors:
+        raise Rejected(errors)
+    defaulted = set_defaults(command.manifest)
+    checkpoint = cluster.api.checkpoint()
+    with _asking(cluster):
+        check_same(cluster.api.existing(command.object_kind, command.key), defaulted)
+        try:
+            cluster.api.remove(command.object_kind, command.key)
+            cluster.create(command.manifest, defaulted)
+        except (ApiError, Rejected):
+            cluster.api.restore(checkpoint)
+            raise
 
 
 def cordon(cluster: Cluster, command: commands.Cordon) -> None:
@@ -181,6 +197,7 @@ def _asking(cluster: Cluster) -> Iterator[None]:
 HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {
     "delete": delete,
     "patch": patch,
+    "replace": replace,
     "cordon": cordon,
     "scale": scale,
     "node-condition": node_condition,

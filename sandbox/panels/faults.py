@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.faulty import POINTS, what_comes
 from sandbox.panels.model.state import Fault
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -12,16 +13,9 @@ from sandbox.panels.words.say import say
 from scheduler_engine.framework.faults import ANSWERS, NORMALIZE, OPEN_TO_ALL
 
 WORDS = {"error": "faults.error", "deny": "faults.deny", "wait": "faults.wait", "late": "faults.late"}
-NEXT = {
-    "error": "faults.next-fails",
-    "deny": "faults.next-says-no",
-    "wait": "faults.next-waits",
-    "late": "faults.next-is-late",
-}
 LASTING = ("wait", "late")
 """Answers that have a length."""
 HELD = {"wait": "faults.holds-up", "late": "faults.not-heard-of"}
-POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
 DEFAULT_SECONDS = 10
 
 
@@ -32,12 +26,11 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _row(world: World, fault: Fault) -> dict[str, Any]:
     wish = fault.wish
     left = seconds(max(0, fault.until_us - world.clock_us))
-    lasts = seconds(wish.duration_us)
     held = say(HELD.get(wish.answer, HELD["wait"]), pod=short_name(fault.pod), left=left)
     return {
         "number": wish.number,
         "plugin": wish.plugin,
-        "text": say(NEXT[wish.answer], plugin=wish.plugin, point=POINTS[wish.point], seconds=lasts),
+        "text": what_comes(fault),
         "held": held if fault.pod else "",
         "who": world.people.get(wish.number, ""),
     }

@@ -45,9 +45,8 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     if draft.right:
         try:
             if request.POST.get("anew") == "1" and _same_pod(edited, draft.made[0]):
-                _replace(request, access, edited, draft)
-            else:
-                store.execute(access.sandbox, command, who(request))
+                command = {"kind": "replace", "object_kind": edited.kind, "key": edited.key, "manifest": draft.made[0]}
+            store.execute(access.sandbox, command, who(request))
         except Rejected as error:
             spec = _spec(access, edited)
             anew = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
@@ -61,17 +60,6 @@ def _same_pod(edited: Object, made: Manifest) -> bool:
     """Whether a new pod would stand in the place of the one that is edited; else a patch says what is wrong."""
     metadata = made["metadata"]
     return edited == ("Pod", f"{metadata.get('namespace')}/{metadata['name']}") and made["kind"] == "Pod"
-
-
-def _replace(request: HttpRequest, access: Access, edited: Object, draft: Draft) -> None:
-    """Delete it and make it anew, as ``kubectl replace --force`` does. Raises ``Rejected``; nothing is lost then."""
-    delete = {"kind": "delete", "object_kind": edited.kind, "key": edited.key}
-    without = store.execute(access.sandbox, delete, who(request))
-    try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": draft.made}, who(request))
-    except Rejected:
-        store.go_to(access.sandbox, lambda now: now.head - 1 if now == without else now.head)
-        raise
 
 
 @edits

@@ -18,6 +18,8 @@ from sandbox.panels.view import View
 
 LONGEST_WANTED = 80
 MOST_NAMED = 8
+READ = "read"
+"""Leads to the object's YAML, for those who may not change it."""
 
 
 @reads
@@ -44,7 +46,8 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
     if wanted:
         at = View.from_mapping(request.GET.dict()).at
         hits, more = site.read(access.sandbox, "find", wanted, at)
-        hits = [hit for hit in hits if access.can_edit or EDIT not in hit.leads]
+        if not access.can_edit:
+            hits = [hit._replace(leads=_to_read(hit.leads)) for hit in hits]
     low = wanted.casefold()
 
     def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:
@@ -59,6 +62,11 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
         "scenarios": named(scenarios().values(), lambda scenario: scenario.title),
     }
     return render(request, "fragments/found.html", context)
+
+
+def _to_read(leads: dict[str, Any]) -> dict[str, Any]:
+    """Who only watches reads what others would edit."""
+    return {READ if name == EDIT else name: value for name, value in leads.items()}
 
 
 @reads

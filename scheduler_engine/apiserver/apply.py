@@ -40,17 +40,22 @@ def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObj
     """
     live = api.existing(kind, key)
     new = merge(live.manifest, changes)
+    check_same(live, new)
+    return live, new
+
+
+def check_same(live: KubeObject, new: Mapping[str, Any]) -> None:
+    """Raises ApiError when a manifest is not of the kind, name and namespace of the object that it is given for."""
     metadata = new.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
-    if new.get("kind") != kind:
-        text = f'{new.get("kind", "")} in version "{new.get("apiVersion", "")}" cannot be handled as a {kind}'
+    if new.get("kind") != live.kind:
+        text = f'{new.get("kind", "")} in version "{new.get("apiVersion", "")}" cannot be handled as a {live.kind}'
         raise bad_request(text)
     for what, wanted in (("name", live.name), ("namespace", live.namespace)):
         given = metadata.get(what) or ""
         if given != wanted:
             where = "URL" if what == "name" else "request"
             raise bad_request(f"the {what} of the object ({given}) does not match the {what} on the {where} ({wanted})")
-    return live, new
 
 
 def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:

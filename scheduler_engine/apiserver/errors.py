@@ -17,8 +17,10 @@ def not_found(resource: str, name: str) -> ApiError:
     return ApiError(404, "NotFound", f'{resource} "{name}" not found')
 
 
-def already_exists(resource: str, name: str) -> ApiError:
-    return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists')
+def already_exists(resource: str, name: str, leaving: bool = False) -> ApiError:
+    """``leaving``: it is being deleted, but not gone yet."""
+    text = f'{resource} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", f"object is being deleted: {text}" if leaving else text)
 
 
 def bad_request(message: str) -> ApiError:

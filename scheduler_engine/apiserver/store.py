@@ -128,8 +128,9 @@ class ApiServer:
     def create(self, manifest: Mapping[str, Any]) -> KubeObject:
         """Store a new object; ``manifest`` has its defaults. Raises ApiError when it exists or admission refuses it."""
         kind, key = identity(manifest)
-        if self.get(kind, key) is not None:
-            raise already_exists(resource_of(kind), key.rpartition("/")[2])
+        held = self.get(kind, key)
+        if held is not None:
+            raise already_exists(resource_of(kind), held.name, held.terminating)
         self._check_namespace(kind, key)
         admitted = admit(dict(manifest), self)
         self.uid_count += 1

@@ -30,6 +30,7 @@ MAX_RATE = 10
 
 FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "manifests": (list, tuple),
+    "manifest": (dict,),
     "object_kind": (str,),
     "key": (str,),
     "propagation_policy": (str,),

@@ -49,6 +49,16 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
+class Replace:
+    """``kubectl replace --force``: the object goes at once, without any grace, and ``manifest`` takes its place."""
+
+    kind: ClassVar[str] = "replace"
+    object_kind: str
+    key: str
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Cordon:
     """Mark a node unschedulable (``on``), or schedulable again."""
 
@@ -269,6 +279,7 @@ Command = (
     Apply
     | Delete
     | Patch
+    | Replace
     | Cordon
     | Taint
     | Scale

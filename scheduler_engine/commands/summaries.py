@@ -86,6 +86,7 @@ SUMMARIES: dict[str, Callable[[Any], str]] = {
     "apply": _apply,
     "delete": _delete,
     "patch": _patch,
+    "replace": lambda command: f"replace {command.object_kind} {command.key}",
     "cordon": lambda command: f"{'cordon' if command.on else 'uncordon'} {command.node}",
     "taint": _taint,
     "scale": lambda command: f"scale {command.object_kind} {command.key} to {command.replicas}",

@@ -51,7 +51,15 @@ list.addEventListener('htmx:afterSwap', ({ detail }) => {
   takeFirst();
 });
 
-text.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { event.preventDefault(); list.querySelector('button, a')?.focus(); } });
+const KEYS = {
+  ArrowDown: () => list.querySelector('button, a')?.focus(),
+  Escape: () => finder.close(), // by itself it would only empty the field
+};
+text.addEventListener('keydown', (event) => {
+  if (!KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
 list.addEventListener('keydown', (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;

@@ -408,8 +408,17 @@ function arrows(event, tab) {
 
 // --- find, share ------------------------------------------------------------------------------------------------------------
 
-byId('find').addEventListener('click', () => find(({ tab, help, edit, key, ...leads }) => {
+/** An object that stands in no panel, for those who only watch. */
+function read(kind, key) {
+  byId('object-h').textContent = `${kind} ${key}`;
+  byId('object-yaml').replaceChildren();
+  byId('dialog-object').showModal();
+  htmx.ajax('GET', `yaml/${encodeURIComponent(kind)}/?key=${encodeURIComponent(key)}`, { target: '#object-yaml', swap: 'innerHTML' });
+}
+
+byId('find').addEventListener('click', () => find(({ tab, help, edit, read: only, key, ...leads }) => {
   if (edit) return adding.openObject(edit, key);
+  if (only) return read(only, key);
   if (help !== undefined) return DO.help();
   if ('pod' in leads || 'node' in leads) choose({ pod: '', node: '', plugin: '', ...leads });
   if (tab) goTo(tab);

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, arrive, open_example, post, text
+from tests.browser.workbench import Eventually, apply, arrive, connected, open_example, post, text
 
 HINT = "A part of the name of a pod"
 GATED = {"schedulingGates": [{"name": "example.com/later"}], "containers": [{"name": "main", "image": "x"}]}
@@ -30,8 +31,8 @@ def look_for(page: Page, eventually: Eventually, letters: str, hits: str) -> Non
 
 
 def close(page: Page, eventually: Eventually) -> None:
-    """Without Escape, which first empties the field; returns when keys are the page's again."""
-    page.locator("#dialog-find").evaluate("dialog => dialog.close()")
+    """Returns when keys are the page's again."""
+    page.keyboard.press("Escape")
     eventually(lambda: page.evaluate("document.activeElement === document.body"))
 
 
@@ -142,3 +143,35 @@ def test_enter_takes_no_hit_of_an_earlier_time(page: Page, eventually: Eventuall
     eventually(lambda: "Nothing here is called “lonely”" in text(page, "#find-list"))
     assert page.locator("#dialog-find").is_visible()
     assert "pod=" not in address(page)
+
+
+def test_escape_closes_it_at_once_and_leads_back_to_where_one_was(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    button = page.locator("#panel-queues .q").first
+    button.focus()
+    before = focused(page)
+    look_for(page, eventually, "migrate", "migrate-1")
+    page.keyboard.press("Escape")
+    eventually(lambda: not page.locator("#dialog-find").is_visible())
+    assert focused(page) == before
+
+
+def test_who_only_watches_reads_what_others_edit(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    open_example(page)
+    spec = {"ports": [{"port": 80}]}
+    apply(page, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "shop-front"}, "spec": spec})
+    page.locator("#share").click()
+    watcher = new_page()
+    watcher.goto(page.locator("#share-view").input_value())
+    connected(watcher)
+    look_for(watcher, eventually, "shop-front", "shop-front Service")
+    assert "edit" not in (watcher.locator("#find-list").inner_html())
+    watcher.keyboard.press("Enter")
+    eventually(lambda: "name: shop-front" in text(watcher, "#object-yaml"))
+    assert text(watcher, "#object-h") == "Service default/shop-front"
+    watcher.keyboard.press("Escape")
+    look_for(watcher, eventually, "migrate", "migrate-1")
+    watcher.keyboard.press("Enter")
+    eventually(lambda: "migrate-1" in text(watcher, "#panel-inspector"))

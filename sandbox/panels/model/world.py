@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from sandbox.panels.model.applied import differences
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.folding import applied, cycles, election, eviction_log, node_health, queueing, requeuing
 from sandbox.panels.model.state import Command, KubeEvent, NodeState, PodState
@@ -96,6 +97,8 @@ class World(Models):
     # --- objects ---------------------------------------------------------------------------------------------------
 
     def _stored(self, entry: ev.Entry, event: ev.ObjectAdded | ev.ObjectModified) -> None:
+        if self.given is not None and (held := self.objects.get(event.kind, {}).get(event.key)):
+            self.given.changes.setdefault((event.kind, event.key), [*differences(held, event.manifest)])
         self.objects.setdefault(event.kind, {})[event.key] = event.manifest
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":

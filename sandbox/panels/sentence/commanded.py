@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from sandbox.panels.facts.faulty import what_comes
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import left, short_name
+from sandbox.panels.words.amounts import SECOND, left, short_name
 from sandbox.panels.words.phrases import listed, plural, taint_text
 from sandbox.panels.words.say import around, say
 from scheduler_engine.trace import events as ev
 
 Told = tuple[str, str, str, str, str]
 SYSTEM = "the system on "
+MOST_PATHS = 3
 DELETED = {
     (False, False): "happenings.deleted",
     (False, True): "happenings.deleted-without-owned",
@@ -49,10 +51,17 @@ def applied(world: World, item: Applied) -> Told:
         return "", "", "", _several(item), ""
     ((kind, key), became), *_ = item.objects.items()
     row = APPLIED.get((kind, became))
+    paths = _paths(item.changes.get((kind, key), []))
     if row is None:
-        return "", "", "", say(OTHERS_APPLIED[became], kind=kind, name=short_name(key)), ""
-    before, after = around(row, "it")
+        return "", "", "", say(OTHERS_APPLIED[became], kind=kind, name=short_name(key), paths=paths), ""
+    before, after = around(row, "it", paths=paths)
     return before, BUTTONS[kind], key, after, ""
+
+
+def _paths(changes: list[str]) -> str:
+    shown = ", ".join(changes[:MOST_PATHS]) or "status"
+    more = len(changes) - MOST_PATHS
+    return say("happenings.and-more", paths=shown, count=more) if more > 0 else shown
 
 
 def _several(item: Applied) -> str:
@@ -90,6 +99,15 @@ def _patch(world: World, given: ev.CommandGiven) -> Told:
     if kind not in BUTTONS:
         return "", "", "", say(row, it=f"{kind} {short_name(key)}", paths=paths), ""
     before, after = around(row, "it", paths=paths)
+    return before, BUTTONS[kind], key, after, ""
+
+
+def _replaced(world: World, given: ev.CommandGiven) -> Told:
+    """``replace Pod default/web``"""
+    _, kind, key = given.summary.split(" ")
+    if kind not in BUTTONS:
+        return "", "", "", say("happenings.replaced", it=f"{kind} {short_name(key)}"), ""
+    before, after = around("happenings.replaced", "it")
     return before, BUTTONS[kind], key, after, ""
 
 
@@ -170,6 +188,35 @@ def _pod_deleted(world: World, key: str) -> Told:
     return before, "pod", key, after, ""
 
 
+def _configured(world: World, given: ev.CommandGiven) -> Told:
+    return "", "", "", say("happenings.configured"), ""
+
+
+def _fault(world: World, given: ev.CommandGiven) -> Told:
+    """``fault: DefaultBinder at bind answers error``, and what of it has not happened yet."""
+    newest = next(reversed(world.faults.values()), None)
+    what = what_comes(newest) if newest is not None else given.summary.partition(": ")[2]
+    return "", "", "", say("happenings.breaks", what=what), ""
+
+
+def _allowed(world: World, given: ev.CommandGiven) -> Told:
+    """``allow default/web``"""
+    before, after = around("happenings.allowed", "pod")
+    return before, "pod", given.summary.partition(" ")[2], after, ""
+
+
+def _expiry(world: World, given: ev.CommandGiven) -> Told:
+    seconds = f"{world.assumed_ttl_us / SECOND:g}"
+    row = "happenings.expire" if world.assumed_ttl_us else "happenings.never-expire"
+    return "", "", "", say(row, seconds=seconds), ""
+
+
+def _kubelet(world: World, given: ev.CommandGiven) -> Told:
+    """``configure the kubelet on node1``"""
+    before, after = around("happenings.kubelet-configured", "node")
+    return before, "node", given.summary.rpartition(" ")[2], after, ""
+
+
 CORDONS = {"cordon": "happenings.cordoned", "uncordon": "happenings.uncordoned"}
 TAINTS = {"taint": "happenings.tainted", "untaint": "happenings.untainted"}
 COMMANDS: dict[str, Callable[[World, ev.CommandGiven], Told]] = {
@@ -181,6 +228,12 @@ COMMANDS: dict[str, Callable[[World, ev.CommandGiven], Told]] = {
     "cordon": _cordon,
     "taint": _taint,
     "patch": _patch,
+    "replace": _replaced,
+    "configure": _configured,
+    "fault": _fault,
+    "allow": _allowed,
+    "assumed-ttl": _expiry,
+    "kubelet": _kubelet,
     "rollout-restart": _restarted,
     "advance": _advanced,
 }

@@ -12,12 +12,19 @@ from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.node_health import Deed
 from sandbox.panels.sentence.happenings import told
 from sandbox.panels.sentence.panel import stats
+from scheduler_engine.testing import make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox.scenarios import advance, delete, drain, evict, looking_back, panel_html, taint, world_after
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
 MORE_MEMORY = {"kind": "usage", "pod": "default/stays-an-hour", "memory": "2Gi"}
+ANEW = {
+    "kind": "replace",
+    "object_kind": "Pod",
+    "key": "default/stays-an-hour",
+    "manifest": make_pod("stays-an-hour").cpu("1").obj(),
+}
 SYSTEM = {"kind": "usage", "node": "node1", "memory": "1Gi"}
 
 
@@ -88,6 +95,12 @@ def text(world: World, **view: Any) -> str:
             [MORE_MEMORY],
             "stays-an-hour now uses memory 2Gi.",
             id="a pod uses more",
+        ),
+        pytest.param(
+            "taint-removed-in-time",
+            [ANEW],
+            "stays-an-hour was deleted and made anew.",
+            id="a pod is made anew",
         ),
         pytest.param(
             "taint-removed-in-time",

@@ -368,7 +368,9 @@ def test_what_kubernetes_forbids_is_told_and_a_pending_pod_can_be_made_anew(clus
     anew = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
     assert anew.status_code == 204
     assert stored(cluster)["spec"]["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
-    assert [json.loads(command)["kind"] for command in cluster.log()[len(before) :]] == ["delete", "apply"]
+    assert [json.loads(command)["kind"] for command in cluster.log()[len(before) :]] == ["replace"]
+    assert cluster.post("do/back/").status_code in (200, 204)
+    assert stored(cluster)["spec"]["nodeSelector"] == {"disk": "ssd"}
 
 
 def test_a_pod_that_cannot_be_made_anew_is_still_there(cluster: Any) -> None:

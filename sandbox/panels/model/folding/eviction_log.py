@@ -26,6 +26,12 @@ OF_PEOPLE = (
     "cordon",
     "taint",
     "patch",
+    "replace",
+    "configure",
+    "fault",
+    "allow",
+    "assumed-ttl",
+    "kubelet",
     "rollout-restart",
 )
 """Commands whose outcome is worth a sentence of its own."""

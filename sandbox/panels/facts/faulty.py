@@ -1,0 +1,22 @@
+"""What was broken on purpose, and has not happened yet, in words."""
+
+from __future__ import annotations
+
+from sandbox.panels.model.state import Fault
+from sandbox.panels.words.amounts import seconds
+from sandbox.panels.words.say import say
+from scheduler_engine.framework.faults import ANSWERS
+
+NEXT = {
+    "error": "faults.next-fails",
+    "deny": "faults.next-says-no",
+    "wait": "faults.next-waits",
+    "late": "faults.next-is-late",
+}
+POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
+"""Extension points as their stages are called."""
+
+
+def what_comes(fault: Fault) -> str:
+    wish = fault.wish
+    return say(NEXT[wish.answer], plugin=wish.plugin, point=POINTS[wish.point], seconds=seconds(wish.duration_us))

@@ -303,6 +303,14 @@ document.addEventListener('click', (event) => {
   const node = event.target.closest?.('#heat-map') && under(event);
   if (node) choose(node);
 });
+let pointed;
+document.addEventListener('pointermove', (event) => {
+  const inside = event.target.closest?.('#heat-map');
+  const node = inside ? under(event) : undefined;
+  if (node === pointed) return;
+  pointed = node;
+  if (inside) document.dispatchEvent(new CustomEvent('node-pointed', { detail: node }));
+});
 document.addEventListener('node-lit', ({ detail }) => {
   const before = marks.lit[0];
   marks.lit = detail ? [detail] : [];

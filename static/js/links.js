@@ -3,17 +3,17 @@
 const KEYS = ['pod', 'node', 'plugin'];
 let lit = [];
 
-function put(on, element) {
+/** Light every mark of the things that are named, but for the one that names them. */
+function light(names = {}, from = null) {
   for (const marked of lit) marked.classList.remove('is-linked');
   lit = [];
-  document.dispatchEvent(new CustomEvent('node-lit', { detail: on ? element?.dataset.node : undefined }));
-  if (!on || !element) return;
+  document.dispatchEvent(new CustomEvent('node-lit', { detail: names.node }));
   for (const key of KEYS) {
-    const name = element.dataset[key];
-    if (!name) continue;
-    for (const other of document.querySelectorAll(`[data-${key}="${CSS.escape(name)}"]`)) {
-      if (other === element || other.contains(element) || other.id === 'app') continue;
-      if (other.parentElement.closest(`[data-${key}="${CSS.escape(name)}"]`)) continue; // The outer mark says it for all within.
+    if (!names[key]) continue;
+    const marks = `[data-${key}="${CSS.escape(names[key])}"]`;
+    for (const other of document.querySelectorAll(marks)) {
+      if (other.contains(from) || other.id === 'app') continue;
+      if (other.parentElement.closest(marks)) continue; // The outer mark says it for all within.
       other.classList.add('is-linked');
       lit.push(other);
     }
@@ -21,11 +21,16 @@ function put(on, element) {
 }
 
 export function link(root) {
-  const nearest = (target) => target.closest?.('[data-pod], [data-node], [data-plugin]');
-  root.addEventListener('pointerover', (event) => put(true, nearest(event.target)));
-  root.addEventListener('pointerleave', () => put(false));
-  root.addEventListener('focusin', (event) => put(true, nearest(event.target)));
-  root.addEventListener('focusout', () => put(false));
+  const from = ({ target }) => {
+    if (target.closest?.('#heat-map')) return; // it says itself which node is under the pointer
+    const nearest = target.closest?.('[data-pod], [data-node], [data-plugin]');
+    light(nearest?.dataset, nearest);
+  };
+  root.addEventListener('pointerover', from);
+  root.addEventListener('pointerleave', () => light());
+  root.addEventListener('focusin', from);
+  root.addEventListener('focusout', () => light());
+  document.addEventListener('node-pointed', ({ detail }) => light({ node: detail }));
 }
 
 /** Mark what is chosen in the inspector and what a clicked phrase pins; called after every update. */

@@ -15,6 +15,13 @@ NODES = 500
 HOVER = "#heat-map .hoverlayer .hovertext"
 
 
+ACROSS = """() => {
+    const side = document.querySelector('#heat-marks .is-start').getBBox().width;
+    return Math.round(document.querySelector('#panel-cluster .heat-room').clientWidth / side - 0.5);
+}"""
+"""How many cells stand in a row of a zone."""
+
+
 def large() -> list[dict[str, Any]]:
     """Nodes of three zones in turn, of which every tenth is too small for a pod that waits."""
     nodes = []
@@ -66,6 +73,26 @@ def test_the_pointer_is_told_node_zone_place_and_value(map_page: Page, eventuall
     map_page.mouse.move(*cell(map_page, 1, 2, 0))
     told = eventually(lambda: map_page.locator(HOVER).count() and map_page.locator(HOVER).text_content())
     assert told == "node-007zone-b, place 80 % in use"
+
+
+def test_a_node_under_the_pointer_is_lit_in_the_other_panels_and_theirs_on_the_map(
+    map_page: Page, eventually: Eventually
+) -> None:
+    press(map_page, eventually, "n")
+    eventually(lambda: map_page.locator("#panel-scores tr[data-node]").count())
+    row = map_page.locator("#panel-scores tr[data-node]").first
+    name = row.get_attribute("data-node") or ""
+    row.locator("th").hover()
+    eventually(lambda: marked(map_page, "lit") == name)
+    map_page.locator("#panel-cluster h2").hover()
+    eventually(lambda: marked(map_page, "lit") == "")
+    number = int(name.removeprefix("node-"))
+    columns = map_page.evaluate(ACROSS)
+    map_page.mouse.move(*cell(map_page, number % 3, number // 3 % columns, number // 3 // columns))
+    eventually(lambda: "is-linked" in (row.get_attribute("class") or ""))
+    assert marked(map_page, "lit") == name
+    map_page.locator("#panel-cluster h2").hover()
+    eventually(lambda: "is-linked" not in (row.get_attribute("class") or ""))
 
 
 def test_a_click_chooses_the_node_and_frames_it(map_page: Page, eventually: Eventually) -> None:

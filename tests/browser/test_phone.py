@@ -84,3 +84,19 @@ def test_who_watches_on_a_phone_has_the_tools_without_the_steps(phone: Page) -> 
     phone.get_by_label("More tools").click()
     names = phone.locator(".more-b button:visible").all_inner_texts()
     assert [name.strip() for name in names] == ["Find", "Share", "Help", "Large type"]
+
+
+def test_the_filter_table_can_be_sorted_and_its_words_have_room(phone: Page, eventually: Eventually) -> None:
+    for _ in range(4):
+        phone.locator("#do-stage").click()
+        phone.wait_for_timeout(300)
+    phone.locator(".dock [data-panel=decision]").click()
+    rows = phone.locator("#panel-filter tbody tr[data-node]")
+    eventually(rows.count)
+    phone.locator("[id='order:filter:name']").click()
+    eventually(lambda: phone.locator("[id='order:filter:name']").get_attribute("aria-pressed") == "true")
+    names = [row.get_attribute("data-node") or "" for row in rows.all()]
+    assert names == sorted(names)
+    box = phone.locator("#how-many").bounding_box()
+    assert box
+    assert box["width"] > 300

@@ -196,4 +196,9 @@ def _rejected(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
 
 def who(request: HttpRequest) -> str:
     """The label under which a visitor acts, if the page sent one."""
-    return "".join(letter for letter in request.POST.get("who", "") if letter.isprintable())[:40].strip()
+    return printable(request.POST.get("who", ""))
+
+
+def printable(text: str) -> str:
+    """A name as it is kept."""
+    return "".join(letter for letter in text if letter.isprintable())[:40].strip()

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from sandbox.api import routes
 from sandbox.views import (
     adding,
     commands,
@@ -61,6 +62,7 @@ urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
     path("compare/", compare.compare, name="compare"),
+    path("api/v1/", routes.api.urls),
     path("schema/<str:digest>/", completing.schema, name="schema"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

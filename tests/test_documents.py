@@ -63,6 +63,8 @@ READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
     "text": "what `validate` prints",
     "nginx": "there is no nginx",
+    "bash": "tests/sandbox/test_api_document.py, with a server",
+    "py": "tests/sandbox/test_api_document.py, with a server",
 }
 """Languages of blocks that are not carried out."""
 

@@ -5,6 +5,7 @@ Each may raise ``StateGone`` when the log does not hold the position any more.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from django.db import Error as DatabaseFailure
 from sandbox import engine, quotas, rendering
 from sandbox import trial as trials
 from sandbox.live import Live, ReplayFailed, StateGone
-from sandbox.panels import faults
+from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
 from sandbox.panels.facts import finding, offering
 from sandbox.panels.facts.admission import admitted
@@ -22,8 +23,10 @@ from sandbox.panels.facts.finding import Hit
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
 from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.state import by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
+from sandbox.plain import plain
 from sandbox.records import Position, Record
 from sandbox.rendering import Fragment
 from sandbox.yaml_text import written
@@ -32,11 +35,15 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import DEFAULT_LIMITS, located
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.replay import entry_json
 
 EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure)
 """Errors that are answers."""
 
 
+LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
+    ("unschedulablePods", "gated", "inFlight"), by_priority
+)
 COMMANDS = ("execute",)
 """Jobs that nobody needs any more when nobody waits for them."""
 
@@ -164,6 +171,42 @@ def prometheus(live: Live, position: Position) -> str:
     return metrics.render(live.simulation)
 
 
+def state(live: Live, position: Position) -> dict[str, Any]:
+    """Where the sandbox stands, in numbers, and who waits in which lane, in the order in which they would leave."""
+    world = _world(live, position)
+    waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
+    return {
+        "seconds": world.clock_us / 1_000_000,
+        "nodes": len(world.nodes),
+        "pods": len(world.pods),
+        "bound": sum(bool(pod.pod.node_name) for pod in world.pods.values()),
+        "cycle": world.cycle.number if world.cycle else 0,
+        "queue": {lane: [queued.move.pod for queued in found] for lane, found in waiting.items() if found},
+    }
+
+
+def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, Any]:
+    """What a panel shows."""
+    live.move_to(position)
+    world = live.at(view.at)
+    world.look_at(view.replica)
+    found: dict[str, Any] = plain(PANELS[panel].stats(world, view))
+    return found
+
+
+def objects(live: Live, position: Position, kind: str, after: str, limit: int) -> tuple[list[Any], str]:
+    """Manifests of a kind in order of their keys, those after a key; and the key to go on from, "" at the end."""
+    held = _world(live, position).objects.get(kind, {})
+    keys = sorted(key for key in held if key > after)
+    return [held[key] for key in keys[:limit]], keys[limit - 1] if len(keys) > limit else ""
+
+
+def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
+    """Entries of the trace as JSON texts, those after so many."""
+    entries = _world(live, position).entries[after : after + limit]
+    return [json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False) for entry in entries]
+
+
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
     """The manifests of a text as plain data, and what is wrong with it; where they stand in the text stays here."""
     checked = check_text(text, _limits())
@@ -205,6 +248,10 @@ JOBS: dict[str, Callable[..., Any]] = {
         cache_dump,
         leader_form,
         prometheus,
+        state,
+        facts,
+        objects,
+        trace,
         check,
         locate,
     )

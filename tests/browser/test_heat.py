@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, connected, press, text
+from tests.browser.workbench import Eventually, apply, connected, head, press, text
 from tests.engine.cluster import node, pod
 
 NODES = 500
@@ -149,7 +149,9 @@ def test_keys_go_from_node_to_node_and_enter_chooses_also_after_an_update(
 
 
 def test_a_phrase_of_the_message_frames_its_nodes(map_page: Page, eventually: Eventually) -> None:
+    before = head(map_page)
     apply(map_page, pod("huge-1", "64"))
+    eventually(lambda: head(map_page) == before + 1)
     press(map_page, eventually, "n", "n")
     phrase = map_page.locator("#panel-filter [data-nodes]").first
     eventually(phrase.count)

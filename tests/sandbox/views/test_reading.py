@@ -144,9 +144,11 @@ def test_find_without_letters_says_what_can_be_found(visitor: Any, wanted: str) 
     assert "A part of the name of a pod, a node" in page
 
 
-def test_a_watcher_finds_no_object_that_only_editing_would_show(visitor: Any) -> None:
-    assert "object" in {kind for kind, _, _ in hits(visitor, "kube-system")}
-    assert "object" not in {kind for kind, _, _ in hits(visitor.watching(), "kube-system")}
+def test_a_watcher_reads_the_objects_that_others_edit(visitor: Any) -> None:
+    edited = visitor.get("find/", q="kube-system").content.decode()
+    read = visitor.watching().get("find/", q="kube-system").content.decode()
+    assert ('data-edit="Namespace"' in edited, 'data-edit="Namespace"' in read) == (True, False)
+    assert 'data-read="Namespace" data-key="kube-system"' in read
 
 
 def test_a_text_that_is_too_long_is_looked_for_by_its_beginning(visitor: Any) -> None:

@@ -1,0 +1,214 @@
+"""The routes, each a read or one command, as in the page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Query, Router, Status
+from ninja.errors import HttpError
+
+from sandbox import ratelimit, store, tokens
+from sandbox.access import TOO_OFTEN, Access, open_access, printable
+from sandbox.api import answers
+from sandbox.api.answers import Late, field_problem
+from sandbox.api.shapes import (
+    Command,
+    Facts,
+    Listed,
+    Log,
+    Made,
+    Move,
+    NewSandbox,
+    Objects,
+    Panel,
+    Problem,
+    State,
+    Told,
+)
+from sandbox.engines import site
+from sandbox.guide import scenarios
+from sandbox.models import Sandbox
+from sandbox.panels import PANELS
+from sandbox.panels.view import View
+from sandbox.quotas import check_size
+from sandbox.records import log_of
+from sandbox.views.pages import open_scenario
+from scheduler_engine.errors import Rejected
+
+REFUSED = {
+    400: Problem,
+    403: Problem,
+    404: Problem,
+    409: Problem,
+    413: Problem,
+    422: Problem,
+    429: Problem,
+    503: Problem,
+}
+ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
+MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
+
+router = Router()
+
+
+def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -> Access:
+    """Raises ``HttpError`` or ``Late`` for who may not, or asks too often."""
+    access = open_access(sandbox_id, token)
+    if access is None:
+        raise HttpError(404, "There is no such sandbox.")
+    if edits and not access.can_edit:
+        raise HttpError(403, "This token only watches. Changes need the edit token.")
+    name, whose = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
+    if late := ratelimit.wait(name, whose):
+        raise Late(TOO_OFTEN[name], late)
+    return access
+
+
+@router.get("/scenarios", response={200: list[Listed], **REFUSED}, summary="The scenarios of this site")
+def list_scenarios(request: HttpRequest) -> Any:
+    return [{"name": name, "title": found.title, "about": found.about} for name, found in scenarios().items()]
+
+
+@router.post("/sandboxes", response={201: Made, **REFUSED}, summary="Make a sandbox")
+def create(request: HttpRequest, given: NewSandbox) -> Any:
+    if late := ratelimit.wait("create", ratelimit.client(request)):
+        raise Late(TOO_OFTEN["create"], late)
+    if given.scenario:
+        scenario = scenarios().get(given.scenario)
+        if scenario is None:
+            raise HttpError(404, "There is no such scenario.")
+        if given.model_fields_set - {"scenario"}:
+            raise HttpError(422, "A scenario has its own title, seed, queue rules, configuration and commands.")
+        sandbox, token = open_scenario(scenario)
+    else:
+        title = printable(given.title) or "Empty sandbox"
+        sandbox, token = store.create(title, "", given.seed, given.configuration, given.commands, given.queue_rules)
+    made = {
+        "id": str(sandbox.pk),
+        "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
+        "edit": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, token])),
+        "watch": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, tokens.view_token(token)])),
+    }
+    return Status(201, made)
+
+
+@router.get(ONE, response={200: State, **REFUSED}, summary="Where a sandbox stands")
+def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    return _state(access_to(request, sandbox_id, token, False))
+
+
+def _state(access: Access) -> dict[str, Any]:
+    place, found = site.now(access.sandbox, "state")
+    sandbox = access.sandbox
+    known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
+    return {**known, "head": place.position.head, "length": place.position.length, **found}
+
+
+@router.post(f"{ONE}/commands", response={200: State, **REFUSED}, summary="Execute a command")
+def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command, who: str = "") -> Any:
+    """One command, as it stands in a log: a stage, a pod, an advance, a patch …"""
+    access = access_to(request, sandbox_id, token, True)
+    store.execute(access.sandbox, command.root, printable(who))
+    return _state(access)
+
+
+@router.post(
+    f"{ONE}/manifests",
+    response={200: Told, **REFUSED},
+    summary="Apply manifests",
+    openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
+)
+def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
+    """The body is YAML or JSON, many documents or a List, as ``kubectl apply --filename`` takes it. All or nothing."""
+    access = access_to(request, sandbox_id, token, True)
+    check_size(len(request.body))
+    text = request.body
+    made, checked = site.read(access.sandbox, "check", text)
+    if checked.errors:
+        raise Rejected(checked.errors)
+    try:
+        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, printable(who))
+    except Rejected as error:
+        raise Rejected(site.read(access.sandbox, "locate", text, error.errors)) from error
+    return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
+
+
+@router.post(f"{ONE}/head", response={200: State, **REFUSED}, summary="Go back, or forward again")
+def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
+    access = access_to(request, sandbox_id, token, True)
+    store.go_to(access.sandbox, lambda position: move.to)
+    return _state(access)
+
+
+@router.get("/panels", response={200: list[Panel], **REFUSED}, summary="What the page shows")
+def panels(request: HttpRequest) -> Any:
+    return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
+
+
+@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **REFUSED}, summary="The facts of a panel")
+def facts(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    panel: str,
+    pod: str = "",
+    node: str = "",
+    plugin: str = "",
+    cycle: int = 0,
+    at: str = Query("", description="A moment of the past, as the address of the page has it."),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    if panel not in PANELS:
+        raise HttpError(404, f"There is no such panel: {', '.join(PANELS)}.")
+    view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
+    place, found = site.now(access.sandbox, "facts", panel, view)
+    return {"panel": panel, "head": place.position.head, "facts": found}
+
+
+@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **REFUSED}, summary="Objects of a kind")
+def objects(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    kind: str,
+    after: str = Query("", description="The key that the last answer gave as next."),
+    limit: int = Query(500, ge=1, le=MOST_OBJECTS),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    items, following = site.read(access.sandbox, "objects", kind, after, limit)
+    return {"items": items, "next": following}
+
+
+@router.get(f"{ONE}/log", response={200: Log, **REFUSED}, summary="The log of commands in force")
+def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    sandbox: Sandbox = access.sandbox
+    texts = log_of(sandbox.pk).filter(n__lte=sandbox.head).order_by("n").values_list("command", flat=True)
+    return {
+        "engine": sandbox.engine_version,
+        "seed": sandbox.seed,
+        "configuration": json.loads(sandbox.configuration),
+        "queue_rules": sandbox.queue_rules,
+        "commands": [json.loads(text) for text in texts],
+    }
+
+
+@router.get(f"{ONE}/trace", response={200: None, **REFUSED}, summary="What happened, as JSON lines")
+def trace(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    after: int = Query(0, ge=0, description="So many entries are left out."),
+    limit: int = Query(MOST_ENTRIES, ge=1, le=MOST_ENTRIES),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    lines: list[str] = site.read(access.sandbox, "trace", after, limit)
+    return HttpResponse("".join(f"{line}\n" for line in lines), content_type="application/x-ndjson")
+
+
+api = answers.api
+api.add_router("", router)

@@ -1,0 +1,136 @@
+"""What is sent and what is answered: the OpenAPI document follows from these."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ninja import Field, Schema
+from pydantic import ConfigDict, RootModel
+
+from sandbox.engine import QUEUE_RULES
+from scheduler_engine.commands import COMMANDS
+
+Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
+
+
+class Strict(Schema):
+    """A field that nobody reads is a mistake of whoever sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSandbox(Strict):
+    """A scenario of this site, or objects of one's own."""
+
+    scenario: str = Field("", description="The name of a scenario; see /scenarios.")
+    title: str = Field("", max_length=200)
+    seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
+    queue_rules: Rules = QUEUE_RULES[0]
+    configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")
+    commands: list[dict[str, Any]] = Field(default=[], description="Executed at once, as in a log.", max_length=1000)
+
+
+class Made(Schema):
+    """``api``: the address of the sandbox here; ``edit`` and ``watch``: its pages. Whoever has them may do that."""
+
+    id: str
+    api: str
+    edit: str
+    watch: str
+
+
+class Command(RootModel[dict[str, Any]]):
+    """A command as it stands in a log: ``{"kind": "advance", "seconds": 5}``. The fields are those of its kind."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"properties": {"kind": {"enum": list(COMMANDS)}}, "required": ["kind"]},
+    )
+
+
+class Move(Strict):
+    """To the state after command ``to``, 0 = the start. What comes later stays until something else is done."""
+
+    to: int = Field(ge=0)
+
+
+class State(Schema):
+    """Where a sandbox stands. ``head``: commands in force; ``length``: commands that exist, of which the last may have
+    been gone back behind. ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
+    """
+
+    title: str
+    seed: int
+    queue_rules: str
+    head: int
+    length: int
+    seconds: float
+    nodes: int
+    pods: int
+    bound: int
+    cycle: int
+    queue: dict[str, list[str]]
+
+
+class Told(Schema):
+    """The state after a change, and what the API server warned of."""
+
+    state: State
+    warnings: list[FieldProblem]
+
+
+class FieldProblem(Schema):
+    """What is wrong with a field. ``document``, ``line`` and ``column`` count from 1 in the text that was sent."""
+
+    path: str
+    type: str
+    message: str
+    object: str
+    document: int
+    line: int | None
+    column: int | None
+
+
+class Problem(Schema):
+    """A refusal; nothing was changed."""
+
+    message: str
+    errors: list[FieldProblem]
+
+
+class Log(Schema):
+    """All that a sandbox is made from; ``python -m scheduler_engine replay`` reads it."""
+
+    engine: str
+    seed: int
+    configuration: dict[str, Any] | None
+    queue_rules: str
+    commands: list[dict[str, Any]]
+
+
+class Panel(Schema):
+    id: str
+    title: str
+
+
+class Facts(Schema):
+    """What a panel shows, as plain data. The names follow the page and may change with it."""
+
+    panel: str
+    head: int
+    facts: dict[str, Any]
+
+
+class Objects(Schema):
+    """``next``: the key to ask for more with, "" when these are all."""
+
+    items: list[dict[str, Any]]
+    next: str
+
+
+class Listed(Schema):
+    name: str
+    title: str
+    about: str
+
+
+Told.model_rebuild()

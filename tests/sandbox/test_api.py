@@ -1,0 +1,208 @@
+"""The API: what a program makes, changes and reads, and how it is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from sandbox import tokens
+from sandbox.api.routes import api
+from sandbox.guide import scenarios
+from sandbox.logs import hide_tokens
+from sandbox.panels import PANELS
+from scheduler_engine.replay import replay, trace_lines
+from scheduler_engine.testing import make_node, make_pod
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1"
+
+
+def post(path: str, body: Any, **more: Any) -> Any:
+    return Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json", **more)
+
+
+def get(path: str, **query: Any) -> Any:
+    return Client().get(path, query)
+
+
+def made(**body: Any) -> str:
+    """The path of a new sandbox."""
+    answer = post(f"{API}/sandboxes", body)
+    assert answer.status_code == 201, answer.content
+    return urlsplit(answer.json()["api"]).path
+
+
+def cluster() -> str:
+    return made(commands=[{"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("web").cpu("1").obj()]}])
+
+
+def test_a_sandbox_is_made_stepped_and_read() -> None:
+    base = cluster()
+    before = get(base).json()
+    assert (before["nodes"], before["pods"], before["bound"], before["head"]) == (1, 1, 0, 1)
+    assert before["queue"] == {"activeQ": ["default/web"]}
+    after = post(f"{base}/commands", {"kind": "run"}).json()
+    assert (after["bound"], after["head"], after["queue"]) == (1, 2, {})
+    back = post(f"{base}/head", {"to": 1}).json()
+    assert (back["bound"], back["head"], back["length"]) == (0, 1, 2)
+
+
+def test_the_addresses_that_are_given_lead_to_the_pages() -> None:
+    told = post(f"{API}/sandboxes", {}).json()
+    for name, edits in (("edit", True), ("watch", False)):
+        page = get(urlsplit(told[name]).path)
+        assert page.status_code == 200
+        assert ("do-stage" in page.content.decode()) is edits
+
+
+@pytest.mark.parametrize("slug", list(scenarios())[:5])
+def test_a_sandbox_is_made_of_a_scenario(slug: str) -> None:
+    assert slug in [row["name"] for row in get(f"{API}/scenarios").json()]
+    assert get(made(scenario=slug)).json()["title"] == scenarios()[slug].title
+
+
+def test_manifests_are_applied_as_yaml_with_warnings_or_refused_with_lines() -> None:
+    base = made()
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  nodeSelector: {beta.kubernetes.io/os: linux}\n"
+    text += "  containers: [{name: main, image: x}]\n"
+    done = Client().post(f"{base}/manifests", text, content_type="application/yaml").json()
+    assert (done["state"]["pods"], done["warnings"][0]["line"]) == (1, 5)
+    wrong = text.replace("containers:", "containerz:")
+    answer = Client().post(f"{base}/manifests", wrong, content_type="application/yaml")
+    assert answer.status_code == 422
+    assert next((error["path"], error["line"]) for error in answer.json()["errors"]) == ("spec.containerz", 6)
+    assert get(base).json()["head"] == 1
+
+
+@pytest.mark.parametrize("panel", list(PANELS))
+def test_every_panel_gives_its_facts(panel: str) -> None:
+    base = made(scenario="three-zones-one-gpu-pool")
+    for kind in ("pod", "stage", "stage", "stage", "stage"):
+        post(f"{base}/commands", {"kind": kind})
+    found = get(f"{base}/panels/{panel}", pod="default/web-1", node="node-a1").json()
+    assert found["facts"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_panels_are_listed() -> None:
+    assert [row["id"] for row in get(f"{API}/panels").json()] == list(PANELS)
+
+
+def test_objects_come_page_by_page() -> None:
+    base = made(commands=[{"kind": "apply", "manifests": [make_node(f"n{number}").obj() for number in range(5)]}])
+    first = get(f"{base}/objects/Node", limit=2).json()
+    assert ([node["metadata"]["name"] for node in first["items"]], first["next"]) == (["n0", "n1"], "n1")
+    rest = get(f"{base}/objects/Node", limit=3, after="n1").json()
+    assert ([node["metadata"]["name"] for node in rest["items"]], rest["next"]) == (["n2", "n3", "n4"], "")
+    assert get(f"{base}/objects/Nothing").json() == {"items": [], "next": ""}
+
+
+def test_the_log_replays_to_the_trace_that_is_given() -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "run"})
+    lines = get(f"{base}/trace").content.decode().splitlines()
+    assert lines == list(trace_lines(replay(get(f"{base}/log").json())))
+    assert get(f"{base}/trace", after=len(lines) - 1).content.decode() == f"{lines[-1]}\n"
+
+
+REFUSED: dict[str, tuple[str, Any, int, str]] = {
+    "an unknown kind": ("commands", {"kind": "explode"}, 422, "unknown command"),
+    "no kind": ("commands", {}, 422, "unknown command"),
+    "a field of the wrong type": ("commands", {"kind": "advance", "seconds": "long"}, 422, "seconds must be"),
+    "nothing to do": ("commands", {"kind": "stage"}, 422, "There is no pod to schedule now"),
+    "a move to nowhere": ("head", {"to": -1}, 422, "not as the API's document has it"),
+    "a list": ("commands", [1], 422, "not as the API's document has it"),
+}
+
+
+@pytest.mark.parametrize(("path", "body", "status", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_said_and_changes_nothing(path: str, body: Any, status: int, words: str) -> None:
+    base = made()
+    answer = post(f"{base}/{path}", body)
+    assert (answer.status_code, words in answer.json()["message"]) == (status, True), answer.json()
+    assert get(base).json()["length"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["{", "[" * 100_000, "\ud800", "NaN" * 3],
+    ids=["cut off", "too deep", "half a character", "no number"],
+)
+def test_a_body_that_is_no_json_is_told(body: str) -> None:
+    raw = body.encode(errors="surrogatepass")
+    answer = Client().post(f"{API}/sandboxes", raw, content_type="application/json")
+    assert (answer.status_code, answer.json()["message"]) == (400, "The body is no JSON.")
+
+
+def test_a_body_that_is_too_large_is_refused() -> None:
+    answer = Client().post(f"{made()}/manifests", b"#" * (3 << 20), content_type="application/yaml")
+    assert (answer.status_code, "too large" in answer.json()["message"]) == (413, True)
+
+
+def test_unknown_fields_of_a_new_sandbox_are_refused_by_name() -> None:
+    answer = post(f"{API}/sandboxes", {"scenarioo": "x", "seed": -1})
+    assert answer.status_code == 422
+    assert {error["path"] for error in answer.json()["errors"]} == {"scenarioo", "seed"}
+    assert post(f"{API}/sandboxes", {"scenario": "nobody-knows"}).status_code == 404
+    assert post(f"{API}/sandboxes", {"scenario": next(iter(scenarios())), "seed": 1}).status_code == 422
+
+
+def test_the_token_decides() -> None:
+    base = cluster()
+    start, _, token = base.rpartition("/")
+    watching = f"{start}/{tokens.view_token(token)}"
+    assert get(watching).status_code == 200
+    refused = post(f"{watching}/commands", {"kind": "run"})
+    assert (refused.status_code, "only watches" in refused.json()["message"]) == (403, True)
+    assert get(f"{start}/wrong").status_code == 404
+    assert post(f"{start}/wrong/commands", {"kind": "run"}).status_code == 404
+    assert get(base).json()["head"] == 1
+
+
+def test_who_asks_too_often_is_told_to_wait(settings: Any) -> None:
+    base = cluster()
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "command": (0.01, 1)}
+    assert post(f"{base}/commands", {"kind": "run"}).status_code == 200
+    late = post(f"{base}/commands", {"kind": "settle"})
+    assert (late.status_code, int(late.headers["Retry-After"]) > 1) == (429, True)
+
+
+def test_the_document_describes_every_route() -> None:
+    document = get(f"{API}/openapi.json").json()
+    assert document["openapi"].startswith("3.")
+    one = f"{API}/sandboxes/{{sandbox_id}}/{{token}}"
+    assert {f"{one}/commands", f"{one}/manifests", f"{one}/panels/{{panel}}", one} <= document["paths"].keys()
+    for path, methods in document["paths"].items():
+        for method in methods.values():
+            assert method["summary"], path
+            assert "422" in method["responses"], path
+
+
+def below_a_sandbox() -> list[tuple[str, str]]:
+    """(method, path) of the routes that take a token, as the document has them."""
+    paths = api.get_openapi_schema(path_prefix=f"{API}/")["paths"]
+    found = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
+    return [(method, path.replace("{panel}", "status").replace("{kind}", "Node")) for method, path in found]
+
+
+@pytest.mark.parametrize(("method", "path"), below_a_sandbox())
+def test_who_has_no_token_learns_and_changes_nothing(method: str, path: str) -> None:
+    base = cluster()
+    start, _, token = base.rpartition("/")
+    identity = start.rpartition("/")[2]
+    body = {"to": 0} if path.endswith("head") else {"kind": "run"}
+    for wrong in ("wrong", token[:-1], tokens.view_token(token)[:-1]):
+        address = path.replace("{sandbox_id}", identity).replace("{token}", wrong)
+        answer = post(address, body) if method == "post" else get(address)
+        assert (answer.status_code, answer.json()["message"]) == (404, "There is no such sandbox.")
+    watching = path.replace("{sandbox_id}", identity).replace("{token}", tokens.view_token(token))
+    answer = post(watching, body) if method == "post" else get(watching)
+    assert answer.status_code == (403 if method == "post" else 200)
+    assert get(base).json()["head"] == 1
+    assert not answer.cookies
+    assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
+    assert hide_tokens(watching).count(tokens.view_token(token)) == 0

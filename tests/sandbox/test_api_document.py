@@ -1,0 +1,58 @@
+"""The examples of docs/api.md, carried out against the real server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.sandbox.served import PATIENCE, Served, served
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+BLOCKS = {token.info: token.content for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"}
+
+MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
+
+
+@pytest.fixture(name="server", scope="module")
+def made_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("api")) as found:
+        yield found
+
+
+def run(command: list[str], server: Served, directory: Path) -> str:
+    site = {"SITE": f"http://127.0.0.1:{server.port}"}
+    done = subprocess.run(
+        command, cwd=directory, env=os.environ | site, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")
+def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path) -> None:
+    told = run(["bash", "-euo", "pipefail", "-c", BLOCKS["bash"]], server, tmp_path)
+    assert told.splitlines() == [
+        "2",
+        '{"unschedulablePods":["default/big"]}',
+        "big no node",
+        "web node-1",
+        "0/1 nodes are available:",
+    ]
+    replayed = run(
+        [sys.executable, "-m", "scheduler_engine", "replay", str(tmp_path / "log.json"), "--quiet"],
+        server,
+        DOCUMENT.parents[1],
+    )
+    assert "sha256" in replayed
+
+
+def test_the_example_in_python_runs_a_scenario(server: Served, tmp_path: Path) -> None:
+    told = run([sys.executable, "-c", BLOCKS["py"]], server, tmp_path)
+    assert " pods are bound; look at http://127.0.0.1:" in told

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.metrics.series import MOST_LINES, Line, Series, series_of
+from sandbox.panels.metrics.series import Line, Series, series_of
 from sandbox.panels.metrics.usage import Usage, Value
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -98,17 +99,10 @@ def _preemption(series: Series, view: View) -> dict[str, Any]:
 def _usage(series: Series, resource: str, scope: str, view: View) -> dict[str, Any]:
     present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
     present.sort(key=lambda item: -(item[1].last or 0))
-    found = [(name or zone_title(""), _room(series.usage, resource, scope, name), line) for name, line in present]
-    zones = [zone for zone, of in series.usage.zones if of == resource]
-    known = len(series.usage.nodes if scope == "node" else zones)
-    title = say(SHARES[resource, scope])
-    return _chart(view, f"{resource}-{scope}", title, "", _requested(known), found, unit="%")
-
-
-def _requested(known: int) -> str:
-    if known > MOST_LINES:
-        return say("metrics.requested-fullest-of", count=MOST_LINES)
-    return say("metrics.requested-fullest-first") if known > MOST else say("metrics.requested")
+    found = [(name or zone_title(""), name, line) for name, line in present]
+    note = say("metrics.requested-fullest-first" if len(found) > MOST else "metrics.requested")
+    says = partial(_room, series.usage, resource, scope)
+    return _chart(view, f"{resource}-{scope}", say(SHARES[resource, scope]), "", note, found, unit="%", says=says)
 
 
 def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
@@ -155,8 +149,9 @@ def _chart(
     found: list[tuple[str, str, Line]],
     unit: str = "",
     looks: Iterable[str] = LOOKS,
+    says: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """``found``: (label, a few words, line); only those of the page in view are drawn."""
+    """``found``: (label, a few words or what ``says`` makes them of, line); those of the page in view are drawn."""
     rows, drawn = [], []
     pages = pager(len(found), view, f"metrics.{name}", MOST)
     top: int | float = 100 if unit else 0
@@ -166,7 +161,7 @@ def _chart(
             {
                 "look": look,
                 "name": label,
-                "note": words,
+                "note": says(words),
                 "now": _shown(line.last, unit),
                 "highest": _shown(line.highest, unit),
             }

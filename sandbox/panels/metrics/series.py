@@ -21,8 +21,8 @@ from scheduler_engine.trace.counters import QUEUES, Counters
 POINTS = 120
 FINEST_US = SECOND // 10
 """The stretch of simulated time that has one point of its own, at first."""
-MOST_LINES = 40
-"""Most lines of one chart: beyond, a node or zone is only drawn once another one is gone."""
+MOST_GONE = 40
+"""So many lines of what is gone are kept for each chart, in case it comes back."""
 
 
 @dataclass(slots=True)
@@ -82,6 +82,7 @@ class Series:
         self.folded = 0
         self.width_us = FINEST_US
         self.lines: dict[str, dict[Any, Line]] = {}
+        self._gone: dict[str, dict[Any, None]] = {}
         self._appliers: dict[type[ev.Event], Callable[[ev.Entry], None]] = {
             ev.PodMoved: self._moved,
             ev.StageFinished: self._attempted,
@@ -115,23 +116,22 @@ class Series:
             for line in lines.values():
                 line.coarsen(self.width_us)
 
-    def _line(self, chart: str, label: Any) -> Line | None:
-        """None: the chart has no room for one more."""
-        lines = self.lines.setdefault(chart, {})
-        if label not in lines:
-            if len(lines) >= MOST_LINES:
-                gone = next((label for label, line in lines.items() if line.last is None), None)
-                if gone is None:
-                    return None
-                del lines[gone]
-            lines[label] = Line()
-        return lines[label]
-
     def _put(self, chart: str, at_us: int, values: Mapping[Any, Value]) -> None:
+        lines = self.lines.setdefault(chart, {})
         for label, value in values.items():
-            line = self._line(chart, label)
-            if line is not None:
-                line.put(at_us, value, self.width_us)
+            lines.setdefault(label, Line()).put(at_us, value, self.width_us)
+            self._note(chart, label, value)
+
+    def _note(self, chart: str, label: Any, value: Value) -> None:
+        """Forget what has been gone for the longest, where too much is."""
+        gone = self._gone.setdefault(chart, {})
+        gone.pop(label, None)
+        if value is not None:
+            return
+        gone[label] = None
+        if len(gone) > MOST_GONE:
+            oldest = next(iter(gone))
+            del gone[oldest], self.lines[chart][oldest]
 
     def _count(self, chart: str, at_us: int, values: Mapping[Any, int]) -> None:
         """Counters stood at 0 before they were first counted."""

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 from scheduler_engine.trace import events as ev
 
@@ -88,6 +89,18 @@ class ElectionLog:
         if self.lock is None or not self.lock.holder:
             return say("election.nobody-yet")
         return say("election.nobody", holder=self.lock.holder)
+
+    def idle(self) -> str:
+        """Why nobody schedules just now; "" when somebody does, or when there are no replicas."""
+        having = {name: one.now for name, one in self.replicas.items() if one.now.schedules}
+        if not having:
+            return self.nobody()
+        if any(not now.paused for now in having.values()):
+            return ""
+        return say("election.nobody-works", names=listed(list(having)), count=len(having))
+
+    def stands_still(self, name: str) -> bool:
+        return name in self.replicas and self.replicas[name].now.paused
 
 
 def lock_name(event: ev.ReplicasConfigured) -> str:

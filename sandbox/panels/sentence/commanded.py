@@ -19,6 +19,8 @@ from scheduler_engine.trace import events as ev
 Told = tuple[str, str, str, str, str]
 SYSTEM = "the system on "
 MOST_PATHS = 3
+MOST_CHANGED = 2
+"""Of many objects, so many are told with what changed."""
 DELETED = {
     (False, False): "happenings.deleted",
     (False, True): "happenings.deleted-without-owned",
@@ -71,7 +73,17 @@ def _several(item: Applied) -> str:
         thing, row = ALL_ADDED[kind]
         return say(row, things=plural(len(item.objects), thing))
     counted = listed([say("happenings.of-kind", kind=kind, count=number) for kind, number in kinds.items()], 6)
-    return say("happenings.applied", objects=counted)
+    sentences = [say("happenings.applied", objects=counted)]
+    changed = [
+        say("happenings.one-changed", name=short_name(key), paths=_paths(item.changes.get((kind, key), [])))
+        for (kind, key), became in item.objects.items()
+        if became == "changed"
+    ]
+    if changed:
+        sentences.append(say("happenings.applied-changed", objects=listed(changed, MOST_CHANGED)))
+    if unchanged := list(item.objects.values()).count("unchanged"):
+        sentences.append(say("happenings.applied-unchanged", count=unchanged))
+    return " ".join(sentences)
 
 
 def commanded(world: World, given: ev.CommandGiven) -> Told:

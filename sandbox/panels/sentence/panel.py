@@ -93,7 +93,7 @@ def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any
     if untouched(world):
         return None
     said = told(world, last)
-    meant = effects.of_happening(world) if cycle else _guide(world)
+    meant = effects.of_happening(world) if cycle else _guide(world, last)
     if not (said["name"] or said["text"] or meant):
         return None
     return {
@@ -105,7 +105,9 @@ def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any
 
 
 def _following(world: World, cycle: Cycle | None) -> str:
-    """The next stage of the attempt under way, else who is next in the queue."""
+    """The next stage of the attempt under way, else who is next in the queue; "" when nobody goes on with it."""
+    if world.election.idle() or (cycle is not None and world.election.stands_still(cycle.replica)):
+        return ""
     if cycle is not None and not cycle.outcome and cycle.next_stage in STAGE_INDEX:
         stage = STAGES[STAGE_INDEX[cycle.next_stage]].title
         return say("effects.goes-on", stage=stage, pod=short_name(cycle.pod))
@@ -118,16 +120,18 @@ def _following(world: World, cycle: Cycle | None) -> str:
     return say("effects.pops-early", pod=pod)
 
 
-def _guide(world: World) -> str:
-    """What to do where nothing was scheduled yet."""
+def _guide(world: World, last: Happening) -> str:
+    """What to do where nothing was scheduled yet; what happens to a replica tells by itself when nobody schedules."""
+    if last.kind == "election" and world.election.idle():
+        return ""
     return _idle(world) if world.lane("activeQ") or (world.nodes and not world.pods) else ""
 
 
 def _idle(world: World) -> str:
     if not world.nodes and not world.pods:
         return say("sentence.nothing-here")
-    if not world.schedulers:
-        return world.election.nobody()
+    if why := world.election.idle():
+        return why
     waiting = len(world.lane("activeQ"))
     if waiting:
         return say("sentence.waiting", count=waiting)
@@ -137,7 +141,7 @@ def _idle(world: World) -> str:
 
 
 def _first(world: World) -> str:
-    first = min(world.lane("activeQ"), key=by_priority, default=None)
+    first = None if world.election.idle() else min(world.lane("activeQ"), key=by_priority, default=None)
     return say("sentence.pop-takes", pod=short_name(first.move.pod)) if first else ""
 
 

@@ -12,9 +12,21 @@ from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.node_health import Deed
 from sandbox.panels.sentence.happenings import told
 from sandbox.panels.sentence.panel import stats
-from scheduler_engine.testing import make_pod
+from scheduler_engine.scenario import play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
-from tests.sandbox.scenarios import advance, delete, drain, evict, looking_back, panel_html, taint, world_after
+from tests.sandbox.scenarios import (
+    advance,
+    delete,
+    drain,
+    evict,
+    looking_back,
+    panel_html,
+    taint,
+    world_after,
+    world_of,
+)
 
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
@@ -270,3 +282,170 @@ def test_a_kubelet_removes_dead_containers() -> None:
     assert said["before"] + said["name"] + said["text"] == (
         "The kubelet of node1 removes dead containers before it evicts anyone: done, 4Gi freed."
     )
+
+
+STAGE = {"kind": "stage"}
+TWO = {"kind": "replicas", "count": 2}
+NO_ELECTION = {**TWO, "leader_elect": False}
+WAITS = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 30}
+HALF = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "percentageOfNodesToScore": 50,
+}
+
+
+def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
+    return {"kind": "replica", "replica": f"kube-scheduler-{number}", "action": action, **more}
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        pytest.param(
+            [{"kind": "configure", "configuration": HALF}],
+            "The scheduler was configured anew. It counts from the next attempt on.",
+            id="the scheduler is configured",
+        ),
+        pytest.param(
+            [{"kind": "fault", "plugin": "DefaultBinder", "point": "bind"}, WAITS],
+            "Next call of NodeResourcesFit at Permit: waits 30 s.",
+            id="of two faults the newest is told",
+        ),
+        pytest.param(
+            [WAITS, *[STAGE] * 13, {"kind": "allow", "pod": "default/web-4"}],
+            "web-4 need not wait on Permit any longer.",
+            id="a pod that waits is allowed",
+        ),
+        pytest.param(
+            [{"kind": "assumed-ttl", "seconds": 0.5}],
+            "Assumed pods are forgotten by the cache 0.5 s after their binding has ended, if nobody confirms it.",
+            id="assumed pods expire",
+        ),
+        pytest.param(
+            [{"kind": "assumed-ttl", "seconds": 5}, {"kind": "assumed-ttl", "seconds": 0}],
+            "Assumed pods stay in the cache until their binding is confirmed or has failed, as in Kubernetes v1.34.",
+            id="assumed pods expire no more",
+        ),
+        pytest.param(
+            [{"kind": "kubelet", "node": "node-a1", "configuration": {"evictionHard": {"memory.available": "1Gi"}}}],
+            "The kubelet of node-a1 was configured anew.",
+            id="a kubelet is configured",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("kill")],
+            "kube-scheduler-1 was killed. No replica leads: the lock still names kube-scheduler-1. Let time pass until "
+            "its lease has ended.",
+            id="the leader is killed",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("release")],
+            "kube-scheduler-1 was asked to end, and stopped in good order. No replica leads yet: let time pass, and "
+            "one takes the lock.",
+            id="the leader is asked to end",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("partition")],
+            "kube-scheduler-1 is cut off from the API server: no watch event reaches it, no write of it arrives.",
+            id="the leader is cut off",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("skew", seconds=-30)],
+            "kube-scheduler-1: its clock was set back by 30 s.",
+            id="a clock is set wrong",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("rate", rate="1.5")],
+            "kube-scheduler-1: its clock runs 1.5 times as fast as the true one.",
+            id="a clock runs wrong",
+        ),
+        pytest.param(
+            [TWO, advance(5), replica("pause", 2)],
+            "kube-scheduler-2 stands still, while time passes for the others.",
+            id="one that does not lead stands still",
+        ),
+        pytest.param(
+            [TWO, replica("pause")],
+            "kube-scheduler-1 stands still, while time passes for the others. Nobody schedules now.",
+            id="the leader stands still before it has scheduled anything",
+        ),
+        pytest.param(
+            [TWO, replica("pause"), advance(3)],
+            "3 s passed. Nobody schedules now, as kube-scheduler-1 stands still.",
+            id="time passes while the leader stands still",
+        ),
+        pytest.param(
+            [NO_ELECTION, STAGE, replica("pause"), replica("pause", 2)],
+            "kube-scheduler-2 stands still, while time passes for the others. Nobody schedules now.",
+            id="without an election the last one stands still",
+        ),
+        pytest.param(
+            [NO_ELECTION, replica("pause"), replica("pause", 2), advance(3)],
+            "3 s passed. Nobody schedules now, as kube-scheduler-1 and kube-scheduler-2 stand still.",
+            id="time passes while all stand still",
+        ),
+    ],
+)
+def test_what_a_person_did_to_the_scheduler_is_told(steps: list[dict[str, Any]], words: str) -> None:
+    """What waits in the queues, and how one goes on, may follow."""
+    told = text(world_after("three-zones-one-gpu-pool", *steps))
+    assert told.removesuffix(" 5 pods wait in activeQ. Press Stage to take the first one out.") == words
+
+
+@pytest.mark.parametrize(
+    ("steps", "following"),
+    [
+        pytest.param([*[STAGE] * 4], "PostFilter asks whether evicting pods would help", id="somebody schedules"),
+        pytest.param([*[STAGE] * 4, replica("pause", 2)], "PostFilter for payments-1", id="another one stands still"),
+        pytest.param([*[STAGE] * 4, replica("pause")], "", id="the one that schedules stands still in its attempt"),
+        pytest.param([replica("pause")], "", id="the one that schedules stands still before an attempt"),
+        pytest.param([replica("pause"), replica("resume")], "Pop takes payments-1", id="it goes on"),
+    ],
+)
+def test_nothing_comes_next_while_nobody_can_bring_it_about(steps: list[dict[str, Any]], following: str) -> None:
+    assert stats(world_after("three-zones-one-gpu-pool", TWO, *steps), View())["next"] == following
+
+
+KEY = "example.com/disk.kind"
+TAINTED = make_node("n1").taint("k", "v", "NoSchedule")
+LABELLED = make_node("n1").label(KEY, "ssd")
+
+
+def applied(*made: Any) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": [item.obj() for item in made]}
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        pytest.param([applied(TAINTED)], "n1 was changed: taint k=v:NoSchedule.", id="a taint"),
+        pytest.param(
+            [applied(TAINTED), applied(make_node("n1").taint("k", "w", "NoSchedule"))],
+            "n1 was changed: taint k=w:NoSchedule.",
+            id="another value of a taint",
+        ),
+        pytest.param(
+            [applied(TAINTED), applied(make_node("n1"))], "n1 was changed: no taint k:NoSchedule.", id="a taint goes"
+        ),
+        pytest.param([applied(LABELLED)], f"n1 was changed: label {KEY}=ssd.", id="a label with dots and a slash"),
+        pytest.param(
+            [applied(LABELLED), applied(make_node("n1"))], f"n1 was changed: no label {KEY}.", id="a label goes"
+        ),
+        pytest.param([applied(make_pod("p").label("a", "b"))], "p was changed: label a=b.", id="a label of a pod"),
+        pytest.param(
+            [applied(TAINTED, make_node("n2"), make_node("n3"))],
+            "Applied: 3 × Node. Changed: n1 (taint k=v:NoSchedule). 1 of them is as it was.",
+            id="one is changed, one is new, one is as it was",
+        ),
+        pytest.param(
+            [applied(TAINTED, make_node("n2").label("a", "b"))],
+            "Applied: 2 × Node. Changed: n1 (taint k=v:NoSchedule) and n2 (label a=b).",
+            id="several are changed",
+        ),
+        pytest.param([applied(make_node("n1"))], "n1 is as it was.", id="nothing is changed"),
+    ],
+)
+def test_what_applying_again_changed_is_told(steps: list[dict[str, Any]], words: str) -> None:
+    simulation = Simulation(seed=1)
+    play(simulation, [applied(make_node("n1"), make_node("n2"), make_pod("p")), {"kind": "run"}, *steps])
+    assert text(world_of(simulation)) == words

@@ -164,6 +164,20 @@ def test_nodes_are_listed_fullest_first_with_the_amounts_and_the_rest_is_on_the_
     assert len({row["look"] for row in cpu["rows"]}) == MOST
 
 
+def test_the_fullest_of_very_many_nodes_leads_and_every_other_one_has_a_page() -> None:
+    story, nodes = Story(), 500
+    for number in range(nodes):
+        story.add_node(node(f"n{number:03}", f"eu-{number % 50:02}"))
+    story.add_pod(pod("web-1", "2", "2Gi", on="n499"))
+    world = World.fold(story.entries)
+    for resource in ("cpu", "memory"):
+        assert chart(world, f"{resource}-node")["rows"][0]["name"] == "n499"
+        assert chart(world, f"{resource}-zone")["rows"][0]["name"] == "eu-49"
+    assert (chart(world, "cpu-node")["pages"].count, chart(world, "cpu-zone")["pages"].count) == (nodes, 50)
+    last = stats(world, View(pages=(("metrics.cpu-node", "999"),)))["data"]["cpu-node"]["lines"]
+    assert [line["name"] for line in last] == [f"n{number:03}" for number in range(495, 499)]
+
+
 def test_a_node_that_is_gone_is_no_longer_listed() -> None:
     story = Story()
     story.add_node(node("here", "eu-a"))

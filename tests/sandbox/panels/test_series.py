@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sandbox.panels import World
 from sandbox.panels.metrics import series as module
-from sandbox.panels.metrics.series import FINEST_US, MOST_LINES, POINTS, Line, Series, series_of
+from sandbox.panels.metrics.series import FINEST_US, MOST_GONE, POINTS, Line, Series, series_of
 from sandbox.panels.metrics.usage import RESOURCES
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
@@ -81,15 +81,19 @@ def test_counters_start_at_nothing() -> None:
     assert drawn(folded(story).of("incoming")["active", "PodAdd"]) == [(0, 0, 0), (5 * SECOND, 1, 1)]
 
 
-def test_a_chart_has_room_for_new_nodes_once_old_ones_are_gone() -> None:
+def test_of_nodes_that_are_gone_the_last_ones_are_kept_in_case_they_come_back() -> None:
     story = Story()
-    names = [f"node-{number}" for number in range(MOST_LINES + 1)]
+    names = [f"node-{number}" for number in range(MOST_GONE + 2)]
     for name in names:
         story.add_node(node(name))
-    assert list(folded(story).of("cpu/node")) == names[:-1]
+    assert list(folded(story).of("cpu/node")) == names
     story.say(ev.ObjectDeleted("Node", names[0]))
-    story.add_node(node("late"))
-    assert list(folded(story).of("cpu/node")) == [*names[1:-1], "late"]
+    story.at(5).add_node(node(names[0]))
+    for name in names[1:]:
+        story.say(ev.ObjectDeleted("Node", name))
+    series = folded(story)
+    assert list(series.of("cpu/node")) == [names[0], *names[2:]]
+    assert drawn(series.of("cpu/node")[names[0]]) == [(0, 0, None), (5 * SECOND, 0, 0)]
 
 
 def test_load_is_what_pods_ask_for_of_what_their_node_and_zone_give() -> None:

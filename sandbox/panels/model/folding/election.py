@@ -63,7 +63,8 @@ def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
         known.ended = event.why
     if before is not None and not (log.elects and event.state == "leading" != before.state):
         text = say(SAYS.get(event.why, "election.anything-else"), replica=name, why=event.why)
-        _tell(world, entry, f"{text} {log.nobody()}" if ends and not world.schedulers else text)
+        idle = log.idle() if ends else say("election.nobody-now") if event.paused and log.idle() else ""
+        _tell(world, entry, f"{text} {idle}" if idle else text)
 
 
 def _span(replica: Replica, event: ev.ReplicaChanged, at_us: int) -> None:

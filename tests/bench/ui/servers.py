@@ -50,7 +50,16 @@ def _postgres(directory: Path) -> Iterator[str]:
     data = str(directory / "data")
     made = [str(programs / "initdb"), "-D", data, "-U", "sandbox", "--auth=trust", "--no-sync"]
     subprocess.run([*who, *made], check=True, cwd=directory, **quiet)
-    options = ["-p", str(port), "-c", f"unix_socket_directories={directory}", "-c", "listen_addresses=127.0.0.1"]
+    options = [
+        "-p",
+        str(port),
+        "-c",
+        f"unix_socket_directories={directory}",
+        "-c",
+        "listen_addresses=127.0.0.1",
+        "-c",
+        "max_connections=1000",
+    ]
     server = subprocess.Popen([*who, str(programs / "postgres"), "-D", data, *options], cwd=directory, **quiet)
     try:
         ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]

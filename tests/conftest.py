@@ -49,7 +49,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.section("left out", yellow=True)
         terminalreporter.line(f"{left_out} browser tests did not run: this machine has no Chromium.")
-        terminalreporter.line("To run them too: apt-get install chromium-headless-shell (or put google-chrome on the PATH).")
+        terminalreporter.line(
+            "To run them too: apt-get install chromium-headless-shell (or put google-chrome on the PATH)."
+        )
 
 
 @pytest.fixture

@@ -56,12 +56,20 @@ class Ended(Exception):
 class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells
-    it). ``until``: so many trace entries of the command under way are enough, 0 = all.
+    it). ``allow_privileged``: privileged containers are accepted. ``until``: so many trace entries of the command under
+    way are enough, 0 = all.
     """
 
-    def __init__(self, seed: int, configuration: Mapping[str, Any] | None, full: bool, queue_rules: str) -> None:
+    def __init__(
+        self,
+        seed: int,
+        configuration: Mapping[str, Any] | None,
+        full: bool,
+        queue_rules: str,
+        allow_privileged: bool = True,
+    ) -> None:
         """Raises Rejected when the configuration is wrong."""
-        self.seed = seed
+        self.seed, self.allow_privileged = seed, allow_privileged
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
         self.api = ApiServer(self.recorder)
@@ -170,7 +178,7 @@ class Cluster:
                 self.create(manifest, defaulted)
                 return
             old, new = applied_over(self.api, manifest)
-            check_update(old.manifest, new, document)
+            check_update(old.manifest, new, document, allow_privileged=self.allow_privileged)
             self.api.update(new)
             self._remember(kind, key, manifest)
         except ApiError as problem:

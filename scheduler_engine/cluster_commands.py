@@ -54,16 +54,16 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
         if command.subresource == "resize":
             wanted = resized(live.manifest, wanted)
-        errors = validate(wanted)
+        errors = validate(wanted, allow_privileged=cluster.allow_privileged)
         if errors:
             raise Rejected(errors)
         old, new = desired(cluster.api, set_defaults(wanted))
-        check_update(old.manifest, new, subresource=command.subresource)
+        check_update(old.manifest, new, subresource=command.subresource, allow_privileged=cluster.allow_privileged)
         cluster.api.update(new)
 
 
 def replace(cluster: Cluster, command: commands.Replace) -> None:
-    errors = validate(command.manifest)
+    errors = validate(command.manifest, allow_privileged=cluster.allow_privileged)
     if errors:
         raise Rejected(errors)
     defaulted = set_defaults(command.manifest)

@@ -17,6 +17,7 @@ class History:
     configuration: Mapping[str, Any] | None
     full: bool
     queue_rules: str
+    allow_privileged: bool = True
     commands: list[Command] = field(default_factory=list)
 
     def note(self, command: Command, in_place_of_last: bool) -> None:
@@ -27,6 +28,7 @@ class History:
             self.commands.append(command)
 
     def __deepcopy__(self, memo: dict[int, object]) -> History:
-        copy = History(self.seed, self.configuration, self.full, self.queue_rules, list(self.commands))
+        settings = (self.seed, self.configuration, self.full, self.queue_rules, self.allow_privileged)
+        copy = History(*settings, list(self.commands))
         memo[id(self)] = copy
         return copy

@@ -1,7 +1,8 @@
 """Replay: a log of commands gives the same trace again.
 
 A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "queue_rules": name,
-"commands": [command, …]}``.
+"allow_privileged": false, "commands": [command, …]}``. One that does not speak of ``allow_privileged`` was made with
+it, or before it was a setting: what was refused then stands in no log, so that such a log replays as it did.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from scheduler_engine.trace.events import Entry
 
 
 def make_log(
-    seed: int, configuration: Mapping[str, Any] | None, commands: Iterable[Command], queue_rules: str = "v1.34"
+    seed: int,
+    configuration: Mapping[str, Any] | None,
+    commands: Iterable[Command],
+    queue_rules: str = "v1.34",
+    allow_privileged: bool = True,
 ) -> dict[str, Any]:
     """The log of a sandbox as plain JSON."""
     return {
@@ -29,6 +34,7 @@ def make_log(
         "seed": seed,
         "configuration": configuration,
         "queue_rules": queue_rules,
+        **({} if allow_privileged else {"allow_privileged": False}),
         "commands": [to_json(command) for command in commands],
     }
 
@@ -40,7 +46,11 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     rules = log.get("queue_rules", "v1.34")
     if rules not in QUEUES:
         raise Rejected(f"unknown queue rules {rules!r}: {' or '.join(QUEUES)}")
-    simulation = Simulation(log.get("seed", 42), log.get("configuration"), full, rules)
+    allowed = log.get("allow_privileged", True)
+    if not isinstance(allowed, bool):
+        raise Rejected("allow_privileged: must be true or false")
+    settings = (log.get("seed", 42), log.get("configuration"), full, rules)
+    simulation = Simulation(*settings, allow_privileged=allowed)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation

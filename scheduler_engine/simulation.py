@@ -29,8 +29,8 @@ class Simulation(Cluster):
 
     ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells it).
     ``undoes``: commands are kept, so that one that is over budget can be undone. Without, a simulation that has raised
-    ``OverBudget`` is in the middle of nowhere, and whoever executes throws it away. Raises Rejected when the
-    configuration is wrong.
+    ``OverBudget`` is in the middle of nowhere, and whoever executes throws it away. ``allow_privileged``: the flag
+    of the API server, set in every kubeadm cluster. Raises Rejected when the configuration is wrong.
     """
 
     def __init__(
@@ -40,9 +40,10 @@ class Simulation(Cluster):
         full: bool = True,
         queue_rules: str = "v1.34",
         undoes: bool = True,
+        allow_privileged: bool = True,
     ) -> None:
-        super().__init__(seed, configuration, full, queue_rules)
-        self.history = History(seed, configuration, full, queue_rules) if undoes else None
+        super().__init__(seed, configuration, full, queue_rules, allow_privileged)
+        self.history = History(seed, configuration, full, queue_rules, allow_privileged) if undoes else None
         self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command) -> None:
@@ -116,7 +117,8 @@ class Simulation(Cluster):
         history = self.history
         if history is None:
             return
-        anew = Simulation(history.seed, history.configuration, history.full, history.queue_rules)
+        settings = (history.seed, history.configuration, history.full, history.queue_rules)
+        anew = Simulation(*settings, allow_privileged=history.allow_privileged)
         for command in history.commands:
             anew.execute(command)
         self.__dict__ = anew.__dict__
@@ -126,7 +128,8 @@ class Simulation(Cluster):
 
 
 def _apply(simulation: Simulation, command: commands.Apply) -> None:
-    errors = [error for number, item in enumerate(command.manifests) for error in validate(item, number)]
+    allowed = simulation.allow_privileged
+    errors = [error for number, item in enumerate(command.manifests) for error in validate(item, number, allowed)]
     if errors:
         raise Rejected(errors)
     checkpoint = simulation.api.checkpoint()

@@ -57,11 +57,12 @@ class Watch:
 @dataclass(slots=True)
 class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
-    the manifests that people applied last, as written, by uid.
+    the manifests that people applied last, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
     """
 
     recorder: Recorder
     objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
+    by_namespace: dict[tuple[str, str], dict[str, KubeObject]] = field(default_factory=dict)
     applied: dict[str, KubeObject] = field(default_factory=dict)
     resource_version: int = 0
     uid_count: int = 0
@@ -73,8 +74,8 @@ class ApiServer:
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
         """Objects of a kind in order of creation."""
-        found = self.objects.get(kind, {}).values()
-        return iter([item for item in found if namespace is None or item.namespace == namespace])
+        found = self.objects.get(kind, {}) if namespace is None else self.by_namespace.get((kind, namespace), {})
+        return iter(list(found.values()))
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.objects.get(kind, {}).get(key)
@@ -89,7 +90,8 @@ class ApiServer:
 
     def pods_on(self, node: str) -> Sequence[Pod]:
         """The pods that are bound to a node, whatever has become of them."""
-        return [pod for pod in self.pods() if pod.node_name == node]
+        found = self.objects.get("Pod", {}).values()
+        return [pod for pod in found if isinstance(pod, Pod) and pod.node_name == node]
 
     @property
     def written(self) -> int:
@@ -253,6 +255,7 @@ class ApiServer:
     def _take_out(self, kind: str, key: str, old: KubeObject) -> None:
         self.resource_version += 1
         del self.objects[kind][key]
+        del self.by_namespace[kind, old.namespace][key]
         self.applied.pop(old.uid, None)
         self.recorder.add(ObjectDeleted(kind, key))
         self.events.append(WatchEvent(kind, old, None))
@@ -277,6 +280,7 @@ class ApiServer:
         manifest = merge(manifest, {"metadata": {"resourceVersion": str(self.resource_version)}})
         new = KINDS[kind].view(manifest)
         self.objects.setdefault(kind, {})[key] = new
+        self.by_namespace.setdefault((kind, new.namespace), {})[key] = new
         self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
         self.events.append(WatchEvent(kind, old, new))
         return new
@@ -286,12 +290,14 @@ class ApiServer:
     def checkpoint(self) -> tuple[Any, ...]:
         """What ``restore`` needs to undo everything since."""
         objects = {kind: dict(held) for kind, held in self.objects.items()}
+        by_namespace = {name: dict(held) for name, held in self.by_namespace.items()}
         counts = (len(self.events), len(self.recorder.entries))
-        return objects, dict(self.applied), self.resource_version, self.uid_count, *counts
+        return objects, by_namespace, dict(self.applied), self.resource_version, self.uid_count, *counts
 
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
-        self.objects, self.applied, self.resource_version, self.uid_count, events, entries = checkpoint
+        self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
+        events, entries = counts
         del self.events[events:]
         del self.recorder.entries[entries:]
 

@@ -551,7 +551,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 @pytest.mark.parametrize("words", WRONG)
 def test_what_is_wrong_is_said_as_kubernetes_says_it(words: str) -> None:
     manifest, expected = WRONG[words]
-    assert [str(error) for error in check_rules(with_defaults(manifest))] == expected
+    assert [str(error) for error in check_rules(with_defaults(manifest), allow_privileged=False)] == expected
 
 
 UPDATES: dict[str, tuple[Data, Data, list[str]]] = {

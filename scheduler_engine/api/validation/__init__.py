@@ -22,6 +22,7 @@ from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_resize import pod_resize
 from scheduler_engine.api.validation.pod_update import pod_update
+from scheduler_engine.api.validation.problems import BY_POLICY
 from scheduler_engine.api.validation.service import in_registry, service_rules
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 
@@ -88,23 +89,23 @@ SERVER_FIELDS = {
 }
 
 
-def validate(manifest: Manifest, document: int = 0) -> list[FieldError]:
+def validate(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> list[FieldError]:
     """Everything wrong with a manifest as written: kind, unknown fields and wrong types, then the rules of its kind.
 
     An API server stops after the first sort; here the rules are asked too, about what is well typed.
 
     ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; one
-    of more than ``MOST_ERRORS`` that there may be still more.
+    of more than ``MOST_ERRORS`` that there may be still more. ``allow_privileged`` as in ``check_rules``.
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
     unwritable = _not_json(manifest)
     if unwritable:
         return [FieldError("", "FieldValueInvalid", unwritable, document)]
-    return judged(manifest, document)[0]
+    return judged(manifest, document, allow_privileged)[0]
 
 
-def judged(manifest: Manifest, document: int = 0) -> tuple[list[FieldError], Manifest]:
+def judged(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> tuple[list[FieldError], Manifest]:
     """Like ``validate``, of a mapping that came from a text, and the form with defaults that the rules have seen.
 
     Where the rules were not asked, that form is empty.
@@ -121,7 +122,7 @@ def judged(manifest: Manifest, document: int = 0) -> tuple[list[FieldError], Man
     places = {place for error in errors for place in (error.path, meant(error).lstrip("."))}
     above = {part for place in places for part in owners_of(place)}
     defaulted = with_defaults(sound)
-    more = (error for error in _rules(complete(defaulted)) if not _follows(error, places, above))
+    more = (error for error in _rules(complete(defaulted), allow_privileged) if not _follows(error, places, above))
     return _numbered(chain(errors, more), document, manifest), defaulted
 
 
@@ -144,14 +145,24 @@ def _follows(error: FieldError, places: set[str], above: set[str]) -> bool:
     return bool(places) and (path in above or not places.isdisjoint(owners_of(path)))
 
 
-def check_rules(defaulted: Manifest) -> list[FieldError]:
-    """What the rules of its kind say about a manifest after ``with_defaults``, in Kubernetes' order."""
-    return list(_rules(defaulted))
+def check_rules(defaulted: Manifest, allow_privileged: bool = True) -> list[FieldError]:
+    """What the rules of its kind say about a manifest after ``with_defaults``, in Kubernetes' order.
+
+    ``allow_privileged``: the flag ``--allow-privileged`` of the API server, which every kubeadm cluster sets.
+    """
+    return list(_rules(defaulted, allow_privileged))
 
 
-def _rules(defaulted: Manifest) -> Iterable[FieldError]:
+def _rules(defaulted: Manifest, allow_privileged: bool) -> Iterable[FieldError]:
     rule = RULES.get(str(defaulted.get("kind")))
-    return () if rule is None else rule(defaulted)
+    return () if rule is None else _by_policy(rule(defaulted), allow_privileged)
+
+
+def _by_policy(errors: Iterable[FieldError], allow_privileged: bool) -> Iterable[FieldError]:
+    """The rules are those of the strictest cluster; this takes out what the flags of another allow."""
+    if not allow_privileged:
+        return errors
+    return (error for error in errors if not error.message.endswith(BY_POLICY))
 
 
 SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
@@ -159,7 +170,9 @@ SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable
 }
 
 
-def check_update(old: Manifest, new: Manifest, document: int = 0, subresource: str = "") -> None:
+def check_update(
+    old: Manifest, new: Manifest, document: int = 0, subresource: str = "", allow_privileged: bool = True
+) -> None:
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
     What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged. ``document``
@@ -169,7 +182,7 @@ def check_update(old: Manifest, new: Manifest, document: int = 0, subresource: s
     rule = SUBRESOURCE_RULES.get((kind, subresource)) or UPDATE_RULES.get(kind)
     complete = BEFORE_RULES.get(kind, dict)
     after = complete(_completed(old, new))
-    errors = [] if rule is None else _numbered(rule(complete(old), after), document, new)
+    errors = [] if rule is None else _numbered(_by_policy(rule(complete(old), after), allow_privileged), document, new)
     if errors:
         raise Rejected(errors)
 

@@ -9,6 +9,8 @@ from typing import Any
 from scheduler_engine.errors import FieldError
 
 Errors = Iterator[FieldError]
+BY_POLICY = "disallowed by cluster policy"
+"""How the refusals end of which an API server with ``--allow-privileged`` makes none."""
 Rule = Callable[[Any, str], Errors]
 """Says what is wrong with a value at a path."""
 

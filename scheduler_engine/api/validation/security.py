@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import (
+    BY_POLICY,
     Errors,
     Named,
     between,
@@ -44,7 +45,7 @@ _user_or_group = between(0, 2**31 - 1)
 
 def container_security(context: Data, path: str, host_users: bool) -> Errors:
     if context.get("privileged"):
-        yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
+        yield forbidden(f"{path}.privileged", BY_POLICY)
     yield from present(context, path, (("runAsUser", _user_or_group), ("runAsGroup", _user_or_group)))
     mount = context.get("procMount")
     if mount is not None:

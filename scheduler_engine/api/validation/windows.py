@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid, present, texts
+from scheduler_engine.api.validation.problems import BY_POLICY, Errors, Named, forbidden, invalid, present, texts
 from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
@@ -89,4 +89,4 @@ def host_process_pod(spec: Data, path: str) -> Errors:
     if not spec.get("hostNetwork"):
         text = "hostNetwork must be true if pod contains any hostProcess containers"
         yield invalid(f"{path}.hostNetwork", False, text)
-    yield forbidden(path, "hostProcess containers are disallowed by cluster policy")
+    yield forbidden(path, f"hostProcess containers are {BY_POLICY}")

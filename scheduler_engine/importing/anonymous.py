@@ -1,0 +1,227 @@
+"""The same cluster under made-up names: what the scheduler decides stays, what tells whose it is goes.
+
+Each kind has a function that builds an object anew from the fields which decide something; nothing else is taken over.
+Names of drivers, schedulers and resources stay, as decisions and configurations speak of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scheduler_engine.importing.draft import Draft, controller_of
+from scheduler_engine.importing.made_up import MadeUp
+from scheduler_engine.importing.renaming import CLAIM, Renamer
+from scheduler_engine.importing.result import key_of
+from scheduler_engine.importing.trimming import READ_ANNOTATIONS
+
+Manifest = dict[str, Any]
+
+WORKLOAD_FIELDS = (
+    *("replicas", "minReadySeconds", "strategy", "updateStrategy", "podManagementPolicy", "ordinals", "paused"),
+    *("parallelism", "completions", "completionMode", "backoffLimit", "suspend", "activeDeadlineSeconds"),
+    *("progressDeadlineSeconds", "revisionHistoryLimit", "manualSelector"),
+)
+CONDITION_FIELDS = ("type", "status", "reason", "lastTransitionTime", "lastUpdateTime")
+
+
+def made_anonymous(draft: Draft) -> dict[str, str]:
+    """Rename everything in ``draft``. Gives the key of each pod before → after."""
+    names = MadeUp()
+    _every(Renamer(names), draft)
+    names.number()
+    _made_of_others(draft, names)
+    renamed = _every(Renamer(names), draft)
+    keys = {key: key_of(pod) for key, pod in zip(draft.of("Pod"), renamed.get("Pod", ()), strict=True)}
+    draft.objects = {kind: {key_of(item): item for item in items} for kind, items in renamed.items()}
+    draft.created = {keys[key]: created for key, created in draft.created.items() if key in keys}
+    draft.terminating = {keys[key]: None for key in draft.terminating}
+    return keys
+
+
+def _made_of_others(draft: Draft, names: MadeUp) -> None:
+    """Pods and claims of a StatefulSet are known by the set's name and a number."""
+    for manifest in draft.of("StatefulSet").values():
+        real = manifest["metadata"]["name"]
+        made = names.of("StatefulSet", real)
+        templates = [item["metadata"]["name"] for item in manifest["spec"].get("volumeClaimTemplates") or ()]
+        for pod in draft.of("Pod").values():
+            owner, name = controller_of(pod), pod["metadata"]["name"]
+            if owner is None or owner["kind"] != "StatefulSet" or owner["name"] != real:
+                continue
+            number = name.rpartition("-")[2]
+            names.exact["pod", name] = f"{made}-{number}"
+            for template in templates:
+                made_claim = f"{names.of('name', template)}-{made}-{number}"
+                names.exact["claim", f"{template}-{name}"] = made_claim
+
+
+def _every(renamer: Renamer, draft: Draft) -> dict[str, list[Manifest]]:
+    """Kind → its objects under their made-up names, in the order that they have."""
+    return {kind: [_object(renamer, item) for item in held.values()] for kind, held in draft.objects.items()}
+
+
+def _object(renamer: Renamer, item: Manifest) -> Manifest:
+    kind = item["kind"]
+    head = {"apiVersion": item["apiVersion"], "kind": kind, "metadata": renamer.metadata(item)}
+    return {**head, **PARTS[kind](renamer, item)}
+
+
+# --- kinds ---
+
+
+def _workload(renamer: Renamer, item: Manifest) -> Manifest:
+    spec = item["spec"]
+    result = {name: spec[name] for name in WORKLOAD_FIELDS if spec.get(name) is not None}
+    if spec.get("selector"):
+        plain = item["kind"] == "ReplicationController"
+        result["selector"] = renamer.labels(spec["selector"]) if plain else renamer.tree(spec["selector"])
+    if spec.get("serviceName"):
+        result["serviceName"] = renamer.name("Service", spec["serviceName"])
+    if spec.get("volumeClaimTemplates"):
+        result["volumeClaimTemplates"] = [
+            {
+                "metadata": {"name": renamer.names.of("name", claim["metadata"]["name"])},
+                "spec": renamer.claim_spec(claim.get("spec") or {}),
+            }
+            for claim in spec["volumeClaimTemplates"]
+        ]
+    template = spec.get("template") or {}
+    metadata = template.get("metadata") or {}
+    told = {"labels": renamer.labels(metadata.get("labels") or {})}
+    if metadata.get("annotations"):
+        kept = {key: text for key, text in metadata["annotations"].items() if key.startswith(READ_ANNOTATIONS)}
+        told["annotations"] = kept
+    result["template"] = {"metadata": told, "spec": renamer.pod_spec(template.get("spec") or {})}
+    return {"spec": result, **_status(item)}
+
+
+def _pod(renamer: Renamer, item: Manifest) -> Manifest:
+    status = _status(item).get("status") or {}
+    if status.get("nominatedNodeName"):
+        status["nominatedNodeName"] = renamer.names.of("node", status["nominatedNodeName"])
+    if status.get("containerStatuses"):
+        named = [one for one in status["containerStatuses"] if one.get("name")]
+        told = [{**one, "name": renamer.names.of("container", one["name"])} for one in named]
+        status["containerStatuses"] = told
+    return {"spec": renamer.pod_spec(item["spec"]), **({"status": status} if status else {})}
+
+
+def _node(renamer: Renamer, item: Manifest) -> Manifest:
+    spec, status = item.get("spec") or {}, _status(item).get("status") or {}
+    result: Manifest = {"unschedulable": True} if spec.get("unschedulable") else {}
+    if spec.get("taints"):
+        result["taints"] = [renamer.taint(taint) for taint in spec["taints"]]
+    if status.get("images"):
+        status["images"] = [_image(renamer, image) for image in status["images"]]
+    return {"spec": result, "status": status}
+
+
+def _image(renamer: Renamer, image: Manifest) -> Manifest:
+    return {**image, "names": [renamer.names.of("image", name) for name in image["names"]]}
+
+
+def _service(renamer: Renamer, item: Manifest) -> Manifest:
+    selector = (item.get("spec") or {}).get("selector")
+    return {"spec": {"ports": [{"port": 80}], **({"selector": renamer.labels(selector)} if selector else {})}}
+
+
+def _claim(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": renamer.claim_spec(item.get("spec") or {}), **_status(item)}
+
+
+def _volume(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": renamer.volume_spec(item.get("spec") or {}), **_status(item)}
+
+
+def _budget(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": renamer.tree(item.get("spec") or {})}
+
+
+def _storage_class(renamer: Renamer, item: Manifest) -> Manifest:
+    kept = ("provisioner", "reclaimPolicy", "volumeBindingMode", "allowVolumeExpansion")
+    result = {name: item[name] for name in kept if item.get(name) is not None}
+    topologies = item.get("allowedTopologies")
+    return {**result, "allowedTopologies": renamer.tree(topologies)} if topologies else result
+
+
+def _csi_node(renamer: Renamer, item: Manifest) -> Manifest:
+    drivers = [
+        {**driver, "nodeID": renamer.names.of("node", driver["nodeID"])}
+        | ({"topologyKeys": renamer.keys(driver["topologyKeys"])} if driver.get("topologyKeys") else {})
+        for driver in (item.get("spec") or {}).get("drivers") or ()
+    ]
+    return {"spec": {"drivers": drivers}}
+
+
+def _capacity(renamer: Renamer, item: Manifest) -> Manifest:
+    kept = {name: item[name] for name in ("capacity", "maximumVolumeSize") if item.get(name) is not None}
+    topology = {"nodeTopology": renamer.tree(item["nodeTopology"])} if item.get("nodeTopology") is not None else {}
+    return {**kept, **topology, "storageClassName": renamer.names.of("storage", item["storageClassName"])}
+
+
+def _attachment(renamer: Renamer, item: Manifest) -> Manifest:
+    spec = item["spec"]
+    source = {"persistentVolumeName": renamer.names.of("volume", spec["source"].get("persistentVolumeName") or "")}
+    named = {"attacher": spec["attacher"], "nodeName": renamer.names.of("node", spec["nodeName"]), "source": source}
+    return {"spec": named, **_status(item)}
+
+
+def _runtime_class(renamer: Renamer, item: Manifest) -> Manifest:
+    result: Manifest = {"handler": "runc"}
+    if item.get("overhead"):
+        result["overhead"] = item["overhead"]
+    held = item.get("scheduling") or {}
+    scheduling: Manifest = {}
+    if held.get("nodeSelector"):
+        scheduling["nodeSelector"] = renamer.labels(held["nodeSelector"])
+    if held.get("tolerations"):
+        scheduling["tolerations"] = [renamer.taint(taint) for taint in held["tolerations"]]
+    return {**result, "scheduling": scheduling} if scheduling else result
+
+
+def _priority_class(renamer: Renamer, item: Manifest) -> Manifest:
+    kept = ("value", "globalDefault", "preemptionPolicy")
+    return {name: item[name] for name in kept if item.get(name) is not None}
+
+
+def _namespace(renamer: Renamer, item: Manifest) -> Manifest:
+    return {}
+
+
+def _driver(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": item.get("spec") or {}}
+
+
+def _status(item: Manifest) -> Manifest:
+    """A copy, without the messages."""
+    held = item.get("status")
+    if not held:
+        return {}
+    result = dict(held)
+    if result.get("conditions"):
+        told = result["conditions"]
+        result["conditions"] = [{name: one[name] for name in CONDITION_FIELDS if name in one} for one in told]
+    result.pop("reason", None)
+    return {"status": result}
+
+
+WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
+PARTS: dict[str, Callable[[Renamer, Manifest], Manifest]] = {
+    "Pod": _pod,
+    "Node": _node,
+    "Namespace": _namespace,
+    "Service": _service,
+    "PersistentVolume": _volume,
+    CLAIM: _claim,
+    "PodDisruptionBudget": _budget,
+    "StorageClass": _storage_class,
+    "CSINode": _csi_node,
+    "CSIDriver": _driver,
+    "CSIStorageCapacity": _capacity,
+    "VolumeAttachment": _attachment,
+    "RuntimeClass": _runtime_class,
+    "PriorityClass": _priority_class,
+    **dict.fromkeys(WORKLOADS, _workload),
+}
+"""Kind → what of its objects decides something, under made-up names."""

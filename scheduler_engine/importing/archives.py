@@ -1,0 +1,101 @@
+"""Folders of ``kubectl cluster-info dump`` as a zip, and files packed with gzip: unpacked in memory, within limits.
+
+A name from an archive is only ever shown and compared: nothing is written under it.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from scheduler_engine.errors import Rejected
+from scheduler_engine.importing.reading import MOST_BYTES
+
+ZIP, GZIP = b"PK", b"\x1f\x8b"
+MOST_FILES = 20_000
+"""Entries of an archive: a dump has a few for each namespace, and one of logs for each pod."""
+READ = (".json", ".yaml", ".yml")
+NESTED = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z")
+LONGEST_NAME = 200
+"""Characters of a name that a message shows."""
+
+
+def unpacked(content: bytes, name: str = "", most: int = MOST_BYTES) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of every file to read: of an archive the JSON and YAML in it, in its order, else the file itself.
+
+    Raises Rejected for an archive that is broken, too large once unpacked, or whose names lead elsewhere.
+    """
+    if content[:2] == ZIP:
+        yield from _zip(content, most)
+    elif content[:2] == GZIP:
+        yield name.removesuffix(".gz"), _gunzipped(content, name, most)
+    else:
+        if len(content) > most:
+            raise _too_large(most)
+        yield name, content
+
+
+def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        raise Rejected(f"the archive cannot be read: {error}") from error
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    if len(entries) > MOST_FILES:
+        raise Rejected(f"the archive holds {len(entries):,} files, more than {MOST_FILES:,}")
+    seen: dict[str, None] = {}
+    for entry in entries:
+        problem = _wrong_name(entry.filename, seen)
+        if problem:
+            raise Rejected(f"the archive holds a file {entry.filename[:LONGEST_NAME]!r}: {problem}")
+        seen[entry.filename] = None
+    left = most
+    for entry in entries:
+        if entry.filename.lower().endswith(READ):
+            data = _read(archive, entry, left, most)
+            left -= len(data)
+            yield entry.filename, data
+
+
+def _wrong_name(name: str, seen: dict[str, None]) -> str:
+    """Why nobody reads an archive with a file of this name; "" where nothing is wrong."""
+    parts = name.replace("\\", "/").split("/")
+    if name.startswith(("/", "\\")) or name[1:2] == ":":
+        return "its name is absolute"
+    if ".." in parts:
+        return "its name leads out of the archive"
+    if name.lower().endswith(NESTED):
+        return "archives in archives are not read"
+    return "there are two of this name" if name in seen else ""
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int, most: int) -> bytes:
+    if entry.file_size > left:
+        raise _too_large(most)
+    try:
+        with archive.open(entry) as file:
+            data = file.read(left + 1)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        raise Rejected(f"{entry.filename[:LONGEST_NAME]}: cannot be unpacked: {error}") from error
+    if len(data) > left:
+        raise _too_large(most)
+    return data
+
+
+def _gunzipped(content: bytes, name: str, most: int) -> bytes:
+    decompressor = zlib.decompressobj(wbits=31)
+    try:
+        data = decompressor.decompress(content, most + 1)
+    except zlib.error as error:
+        raise Rejected(f"{name or 'the file'}: cannot be unpacked: {error}") from error
+    if len(data) > most:
+        raise _too_large(most)
+    if not decompressor.eof:
+        raise Rejected(f"{name or 'the file'}: cannot be unpacked: it ends too early")
+    return data
+
+
+def _too_large(most: int) -> Rejected:
+    return Rejected(f"this is more than {most // 1024 // 1024} MiB once it is unpacked")

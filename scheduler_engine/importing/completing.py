@@ -1,0 +1,92 @@
+"""What the API server asks for before it takes a pod: its namespace, priority class and runtime class.
+
+Source: upstream ``plugin/pkg/admission/{priority,runtimeclass}``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY, SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.importing.draft import Draft
+
+Manifest = dict[str, Any]
+
+DEFAULT = "default"
+BUILT_IN = ("default", "kube-system", "kube-public", "kube-node-lease")
+"""Namespaces that every sandbox has."""
+
+
+def add_namespaces(draft: Draft) -> None:
+    held, wanted = draft.of("Namespace"), dict[str, None]()
+    for manifest in draft.every():
+        if KINDS[manifest["kind"]].namespaced:
+            wanted[manifest["metadata"]["namespace"]] = None
+    for name in wanted:
+        if name not in held and name not in BUILT_IN:
+            draft.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            draft.told.note("namespaces", name)
+
+
+def add_priority_classes(draft: Draft) -> None:
+    """Each pod keeps its number and its policy, whatever has become of its class."""
+    classes = draft.of("PriorityClass")
+    default = next((item for item in classes.values() if item.get("globalDefault")), None)
+    for key, pod in draft.of("Pod").items():
+        spec = pod["spec"]
+        name, number = spec.get("priorityClassName") or "", spec.get("priority")
+        policy = spec.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
+        if number is None:
+            if name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
+                _add_class(draft, name, 0, policy)
+                draft.told.note("priority-classes", name)
+        elif name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
+            _add_class(draft, name, number, policy)
+            draft.told.note("priority-classes", name)
+        elif _given_by(classes, default, name, number) != (number, policy):
+            made = f"{name or 'priority'}-{number}-{policy}".lower().replace("--", "-minus-")
+            _add_class(draft, made, number, policy)
+            pod["spec"] = {**spec, "priorityClassName": made}
+            draft.told.note("priority-numbers", key)
+
+
+def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str, number: int) -> tuple[int, str]:
+    """The priority and policy that admission would compute; without a class it takes any number."""
+    if name in SYSTEM_PRIORITY_CLASSES:
+        return SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
+    found = classes[name] if name else default
+    if found is None or (not name and found.get("value", 0) != number):
+        return number, PREEMPT_LOWER_PRIORITY
+    return found.get("value", 0), found.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
+
+
+def _add_class(draft: Draft, name: str, number: int, policy: str) -> None:
+    given = {"value": number, "preemptionPolicy": policy}
+    head = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
+    draft.add({**head, **given})
+
+
+def add_runtime_classes(draft: Draft) -> None:
+    """Each pod keeps its overhead."""
+    classes, amounts = draft.of("RuntimeClass"), dict[str, Manifest]()
+    for name, held in classes.items():
+        amounts[name] = (held.get("overhead") or {}).get("podFixed") or {}
+    for pod in draft.of("Pod").values():
+        spec = pod["spec"]
+        name, overhead = spec.get("runtimeClassName") or "", spec.get("overhead") or {}
+        if not name and not overhead:
+            continue
+        wanted = name or "overhead"
+        number = 1
+        while wanted in amounts and overhead and amounts[wanted] != overhead:
+            number += 1
+            wanted = f"{name or 'overhead'}-{number}"
+        if wanted not in amounts:
+            amounts[wanted] = overhead
+            head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": wanted}}
+            more = {"overhead": {"podFixed": overhead}} if overhead else {}
+            draft.add({**head, "handler": "runc", **more})
+            draft.told.note("runtime-classes", wanted)
+        if wanted != name:
+            pod["spec"] = {**spec, "runtimeClassName": wanted}

@@ -1,0 +1,65 @@
+"""A cluster on its way in: objects by kind and key, and what has been done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.importing.result import Skipped, Told, key_of
+
+Manifest = dict[str, Any]
+
+ORDER = (
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "Node", "CSINode"),
+    *("PersistentVolume", "PersistentVolumeClaim", "CSIStorageCapacity", "VolumeAttachment", "Service"),
+    *("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
+    *("PodDisruptionBudget", "Pod"),
+)
+"""Kinds in an order that applies."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """``created``: key of a pod → creationTimestamp; ``terminating``: keys of bound pods that are being deleted;
+    ``foreign``: ids of objects that come from a cluster, which has given them a uid; ``done``: (namespace, name) of the
+    owners of finished pods.
+    """
+
+    objects: dict[str, dict[str, Manifest]] = field(default_factory=lambda: {kind: {} for kind in ORDER})
+    created: dict[str, str] = field(default_factory=dict)
+    terminating: dict[str, None] = field(default_factory=dict)
+    done: dict[tuple[str, str], None] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    told: Told = field(default_factory=Told)
+
+    def of(self, kind: str) -> dict[str, Manifest]:
+        return self.objects.setdefault(kind, {})
+
+    def add(self, manifest: Manifest) -> None:
+        self.of(manifest["kind"])[key_of(manifest)] = manifest
+
+    def drop(self, kind: str, key: str, notice: str) -> None:
+        del self.objects[kind][key]
+        self.told.note(notice, key)
+
+    def every(self) -> Iterator[Manifest]:
+        """All objects in an order that applies."""
+        for held in self.objects.values():
+            yield from held.values()
+
+
+def controller_of(manifest: Manifest) -> Manifest | None:
+    """The owner reference with ``controller: true``."""
+    owners = manifest["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), None)
+
+
+def owner_key(manifest: Manifest, owner: Manifest) -> str:
+    """Of an owner in the same namespace."""
+    return f"{manifest['metadata'].get('namespace')}/{owner.get('name')}"
+
+
+def is_a(manifest: Manifest, owner: Manifest) -> bool:
+    """Whether an object is the one that an owner reference means."""
+    return bool(manifest["metadata"].get("uid") == owner.get("uid"))

@@ -1,0 +1,208 @@
+"""What stands in the files of a dump: objects by kind, a scheduler's configuration, or a scenario.
+
+Source: what ``kubectl get`` and ``kubectl cluster-info dump`` write, and the snapshots of kube-scheduler-simulator
+(``simulator/snapshot``: ``ResourcesForSnap``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing.archives import unpacked
+from scheduler_engine.importing.reading import MOST_BYTES, Text, read_text
+from scheduler_engine.importing.result import Skipped, grouped
+
+CONFIGURATION = "KubeSchedulerConfiguration"
+SNAPSHOT = {
+    "namespaces": "Namespace",
+    "priorityClasses": "PriorityClass",
+    "storageClasses": "StorageClass",
+    "pvcs": "PersistentVolumeClaim",
+    "pvs": "PersistentVolume",
+    "nodes": "Node",
+    "pods": "Pod",
+}
+"""Key of a simulator's snapshot → the kind of what is listed there."""
+SNAPSHOT_CONFIGURATION = "schedulerConfig"
+WITH_DATA = ("Secret", "ConfigMap")
+UNREAD = {
+    "Endpoints": "the scheduler does not read it",
+    "EndpointSlice": "the scheduler does not read it",
+    "Event": "the scheduler does not read it",
+    "Lease": "the sandbox keeps its own",
+    "ControllerRevision": "the sandbox keeps its own",
+}
+"""Kinds that are left out although, or because, the sandbox could know them → why."""
+NO_SUCH_KIND = "the sandbox has no objects of this kind"
+MOST_OBJECTS = 200_000
+LONGEST = 253
+"""Characters of a kind or name that is shown."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Everything that was read, as plain data. ``objects`` have apiVersion and kind; ``places`` says of each where it
+    stood. ``secrets``: how many Secrets and ConfigMaps were dropped. ``scenario``: the file is one.
+    """
+
+    objects: list[dict[str, Any]] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    configurations: list[dict[str, Any]] = field(default_factory=list)
+    secrets: int = 0
+    scenario: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """What ``from_json`` reads."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"skipped": [asdict(i) for i in self.skipped]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Gathered:
+        return cls(**{**data, "skipped": [Skipped(**item) for item in data["skipped"]]})
+
+
+def gather(content: bytes, name: str = "", most: int = MOST_BYTES) -> Gathered:
+    """What is in a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
+
+    ``most``: bytes once unpacked. Raises Rejected, with the line where there is one.
+    """
+    found = Gathered()
+    several = content[:2] == b"PK"
+    for file, data in unpacked(content, name, most):
+        text = read_text(data, file if several else "")
+        if not several and _is_scenario(text.documents):
+            return Gathered(scenario=True)
+        for number, document in enumerate(text.documents):
+            _take(found, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
+    found.skipped = list(grouped(found.skipped))
+    if not found.objects:
+        raise Rejected(_nothing(found, several))
+    return found
+
+
+def _nothing(found: Gathered, several: bool) -> str:
+    if found.configurations:
+        return "There is a scheduler's configuration, but no object of a cluster in this file."
+    if found.skipped or found.secrets:
+        kinds = ", ".join(dict.fromkeys(item.kind for item in found.skipped)) or "Secret, ConfigMap"
+        return f"There is no object in this file that the sandbox could take over, only: {kinds}."
+    return f"There is no object of a cluster in this {'archive' if several else 'file'}."
+
+
+def _is_scenario(documents: list[Any]) -> bool:
+    first = documents[0] if len(documents) == 1 else None
+    return isinstance(first, dict) and "kind" not in first and {"title", "setup"} <= first.keys()
+
+
+def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
+    """Sort one document. Raises Rejected for what is no object of any kind."""
+    if isinstance(data, list):
+        for index, item in enumerate(data):
+            _take(found, item, text, f"{place}[{index}]")
+    elif not isinstance(data, dict):
+        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+    elif data.get("kind") == CONFIGURATION:
+        found.configurations.append(data)
+    elif isinstance(data.get("kind"), str):
+        for item, where in _taken_apart(data, text, place):
+            _sort(found, item, text, where)
+    elif not data.keys().isdisjoint((*SNAPSHOT, SNAPSHOT_CONFIGURATION)):
+        _take_snapshot(found, data, text)
+    elif "items" in data:
+        raise _wrong(text, data, place, "a list without kind: it seems to be cut off before its end")
+    elif not data.get("kind") and "metadata" in data:
+        raise _wrong(text, data, f"{place}.kind".lstrip("."), "Required value: every object needs a kind, such as Pod")
+    else:
+        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+
+
+def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The object, or the items of a list; those of a ``PodList`` take over kind and apiVersion."""
+    kind = data["kind"]
+    if not kind.endswith("List") or "items" not in data:
+        yield data, place
+        return
+    items = data["items"]
+    if items is not None and not isinstance(items, list):
+        raise _wrong(text, data, f"{place}.items".lstrip("."), "items must be a list")
+    common = {} if kind == "List" else {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List")}
+    for index, item in enumerate(items or ()):
+        where = f"{place}.items[{index}]".lstrip(".")
+        if not isinstance(item, dict):
+            raise _wrong(text, data, where, "an item of a list must be an object")
+        whole = item if not common or item.get("kind") else {**common, **item}
+        text.lines[id(whole)] = text.line(item)
+        if isinstance(whole.get("kind"), str):
+            yield from _taken_apart(whole, text, where)
+        else:
+            raise _wrong(text, whole, f"{where}.kind", "Required value: every object needs a kind, such as Pod")
+
+
+def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
+    for key, kind in SNAPSHOT.items():
+        items = data.get(key)
+        if items is not None and not isinstance(items, list):
+            raise _wrong(text, data, key, "must be a list")
+        for index, item in enumerate(items or ()):
+            where = f"{key}[{index}]"
+            if item is None:
+                continue
+            if not isinstance(item, dict):
+                raise _wrong(text, data, where, "an item of a list must be an object")
+            line = text.line(item)
+            # Objects of a snapshot come without either.
+            whole = {**item, "apiVersion": KINDS[kind].api_versions[0], "kind": kind}
+            text.lines[id(whole)] = line
+            _sort(found, whole, text, where)
+    configuration = data.get(SNAPSHOT_CONFIGURATION)
+    if isinstance(configuration, dict):
+        named = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": CONFIGURATION}
+        found.configurations.append(named | {key: value for key, value in configuration.items() if value is not None})
+    elif configuration is not None:
+        raise _wrong(text, data, SNAPSHOT_CONFIGURATION, "must be a mapping")
+
+
+def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None:
+    """One object of any kind."""
+    kind, metadata = str(item["kind"]), item.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name")
+    if kind == CONFIGURATION:
+        found.configurations.append(item)
+        return
+    if kind in WITH_DATA:
+        found.secrets += 1
+        return
+    place = _place(text, item, where)
+    shown = str(name or "")[:LONGEST]
+    reason = ""
+    if kind in UNREAD:
+        reason = UNREAD[kind]
+    elif kind not in KINDS:
+        reason = NO_OBJECTS.get(kind, NO_SUCH_KIND)
+    elif not isinstance(name, str) or not name:
+        reason = "metadata.name: Required value: an object that is taken over needs a name"
+    if reason:
+        found.skipped.append(Skipped(kind[:LONGEST], shown, reason, place))
+        return
+    if len(found.objects) >= MOST_OBJECTS:
+        raise Rejected(f"there are more than {MOST_OBJECTS:,} objects in this file")
+    metadata.pop("managedFields", None)
+    found.objects.append(item)
+    found.places.append(place)
+
+
+def _place(text: Text, item: Any, where: str) -> str:
+    """Where something stands, in words: file, line or path."""
+    line = text.line(item)
+    spot = f"line {line}" if line else where
+    return ", ".join(part for part in (text.name, spot) if part)
+
+
+def _wrong(text: Text, data: Any, path: str, message: str) -> Rejected:
+    named = f"{text.name}: {message}" if text.name else message
+    return Rejected([FieldError(path.lstrip("."), "FieldValueInvalid", named, 0, text.line(data), 0)])

@@ -1,0 +1,204 @@
+"""From what was read to what is applied: choose, trim, judge, leave out, complete, and tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.api.fields import well_typed
+from scheduler_engine.api.images import normalized_image_name
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.api.validation import judged
+from scheduler_engine.config import load_configuration
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing import completing, pods, workloads
+from scheduler_engine.importing.anonymous import made_anonymous
+from scheduler_engine.importing.draft import ORDER, Draft
+from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
+from scheduler_engine.importing.notices import TEXTS
+from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
+from scheduler_engine.importing.trimming import CONTAINERS, pod_specs, trimmed
+
+Manifest = dict[str, Any]
+
+EVERYTHING = Choices()
+DEFAULT_SCHEDULER = "default-scheduler"
+LONGEST_REASON = 500
+"""Characters of a reason that is told."""
+
+
+def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
+    """The objects that are applied, and everything that is to be told about them. ``gathered`` stays as it is.
+
+    Raises Rejected when nothing is left, or the chosen pod is not among the pods without a node.
+    """
+    try:
+        return _prepare(gathered, choices)
+    except RecursionError as error:
+        raise Rejected("an object is nested too deep") from error
+
+
+def _prepare(gathered: Gathered, choices: Choices) -> Import:
+    draft, offered, namespaces = Draft(skipped=list(gathered.skipped)), dict[str, int](), dict[str, int]()
+    for item, place in zip(gathered.objects, gathered.places, strict=True):
+        namespace = _namespace(item)
+        offered[item["kind"]] = offered.get(item["kind"], 0) + 1
+        if namespace:
+            namespaces[namespace] = namespaces.get(namespace, 0) + 1
+        if item["kind"] not in choices.kinds and not (namespace and namespace in choices.namespaces):
+            _take(draft, item, namespace, place, choices.drop_secrets)
+    if gathered.secrets:
+        draft.told.note("secret-data", count=gathered.secrets)
+    pods.leave_out(draft)
+    workloads.leave_out(draft)
+    pods.keep_as_they_are(draft)
+    _keep_used_images(draft)
+    completing.add_namespaces(draft)
+    completing.add_priority_classes(draft)
+    completing.add_runtime_classes(draft)
+    pods.tell_of_owners(draft)
+    configuration = _configuration(draft, gathered)
+    if choices.pod and not _waits(draft, choices.pod):
+        raise Rejected(f"{choices.pod}: is not one of the pods without a node that are taken over")
+    chosen = choices.pod
+    if choices.anonymous:
+        renamed = made_anonymous(draft)
+        chosen = renamed.get(chosen, "")
+    workloads.settle(draft)
+    return _result(draft, configuration, chosen, offered, namespaces)
+
+
+def _result(
+    draft: Draft, configuration: Manifest | None, chosen: str, offered: dict[str, int], namespaces: dict[str, int]
+) -> Import:
+    served = _served(configuration)
+    objects = [item for kind in ORDER if kind != "Pod" for item in draft.of(kind).values()]
+    # As they came into the cluster, and those that run before those that wait.
+    found = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
+    objects += [pod for _, pod in found]
+    if not objects:
+        raise Rejected("Nothing is left to take over.")
+    for key, pod in found:
+        if is_waiting(pod) and _scheduler(pod) not in served:
+            draft.told.note("other-scheduler", key)
+    waiting = tuple(Waiting(key, _message(pod), _schedules(pod, served)) for key, pod in found if is_waiting(pod))
+    by_namespace: dict[str, tuple[int, int]] = {}
+    for _, pod in found:
+        bound, pending = by_namespace.get(pod["metadata"]["namespace"], (0, 0))
+        wait = is_waiting(pod)
+        by_namespace[pod["metadata"]["namespace"]] = (bound + (not wait), pending + wait)
+    kinds = {kind: len(draft.of(kind)) for kind in ORDER if draft.of(kind)}
+    summary = Summary(len(draft.of("Node")), dict(sorted(by_namespace.items())), kinds, offered, namespaces, waiting)
+    return Import(
+        tuple(objects),
+        tuple(draft.terminating),
+        configuration,
+        draft.told.notices(TEXTS),
+        grouped(draft.skipped),
+        summary,
+        chosen,
+    )
+
+
+def _turn(draft: Draft, pair: tuple[str, Manifest], chosen: str) -> tuple[bool, bool, str]:
+    key, pod = pair
+    return is_waiting(pod), key != chosen, draft.created.get(key, "")
+
+
+# --- taking over ------------------------------------------------------------------------------------------------------
+
+
+def _namespace(item: Manifest) -> str:
+    """Of an object that is in one; "" else. One of a wrong type is for validation to name."""
+    if not KINDS[item["kind"]].namespaced:
+        return str(item["metadata"]["name"]) if item["kind"] == "Namespace" else ""
+    given = item["metadata"].get("namespace")
+    return given if isinstance(given, str) and given else completing.DEFAULT
+
+
+def _take(draft: Draft, item: Manifest, namespace: str, place: str, drop_secrets: bool) -> None:
+    """One object, if an API server would take it."""
+    kind, metadata = item["kind"], item["metadata"]
+    manifest = trimmed(item, drop_secrets, draft.told)
+    if KINDS[kind].namespaced and metadata.get("namespace") in (None, ""):
+        manifest["metadata"]["namespace"] = namespace
+    errors, _ = judged(manifest)
+    if errors and all(error.kind == "UnknownField" for error in errors):
+        manifest = well_typed(manifest, kind)
+        errors, _ = judged(manifest)
+        draft.told.note("unknown-fields", f"{kind} {metadata['name']}")
+    if errors:
+        draft.skipped.append(Skipped(kind, str(metadata["name"])[:253], _reason(errors), place))
+        return
+    key = key_of(manifest)
+    if key in draft.of(kind):
+        draft.told.note("twice", f"{kind} {key}")
+        draft.terminating.pop(key if kind == "Pod" else "", None)
+    draft.add(manifest)
+    if kind == "Pod":
+        draft.created[key] = str(metadata.get("creationTimestamp") or "")
+    if metadata.get("deletionTimestamp") and kind == "Pod":
+        draft.terminating[key] = None
+    elif metadata.get("deletionTimestamp"):
+        draft.told.note("deleting", f"{kind} {key}")
+
+
+def _reason(errors: list[FieldError]) -> str:
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return str(errors[0])[:LONGEST_REASON] + more
+
+
+def _keep_used_images(draft: Draft) -> None:
+    """Of the images on nodes those that a pod or template names: the others are most of a node's manifest."""
+    used: dict[str, None] = {}
+    for manifest in draft.every():
+        for spec in pod_specs(manifest):
+            for listed in CONTAINERS:
+                for container in spec.get(listed) or ():
+                    used[normalized_image_name(container.get("image") or "")] = None
+    for node in draft.of("Node").values():
+        held = (node.get("status") or {}).get("images") or []
+        kept = [{**item, "names": [name for name in item.get("names") or () if name in used]} for item in held]
+        kept = [item for item in kept if item["names"]]
+        if held:
+            draft.told.note("images", count=len(held) - len(kept))
+            node["status"] = {**node["status"], "images": kept}
+
+
+# --- the scheduler ----------------------------------------------------------------------------------------------------
+
+
+def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
+    """The last configuration that the scheduler takes."""
+    found: Manifest | None = None
+    for given in gathered.configurations:
+        try:
+            load_configuration(given)
+        except Rejected as refusal:
+            draft.skipped.append(Skipped(CONFIGURATION, "", _reason(refusal.errors)))
+        else:
+            found = given
+            draft.told.note("configuration")
+    return found
+
+
+def _served(configuration: Manifest | None) -> list[str]:
+    """Names of the schedulers that there are."""
+    return [profile.scheduler_name for profile in load_configuration(configuration).profiles]
+
+
+def _scheduler(pod: Manifest) -> str:
+    return pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER
+
+
+def _schedules(pod: Manifest, served: list[str]) -> bool:
+    return _scheduler(pod) in served and not pod["spec"].get("schedulingGates")
+
+
+def _waits(draft: Draft, key: str) -> bool:
+    return key in draft.of("Pod") and is_waiting(draft.of("Pod")[key])
+
+
+def _message(pod: Manifest) -> str:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    told = next((item.get("message") for item in conditions if item.get("type") == "PodScheduled"), "")
+    return str(told or "")

@@ -1,0 +1,199 @@
+"""Bytes in, plain data out, fast enough for the dump of a whole cluster: JSON at once, YAML without keeping places.
+
+Source: what ``kubectl get -o json`` and ``-o yaml`` write. Text with anchors is no dump; it takes the careful way of
+``api/loading.py``, with the limits of pasted text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.parse_events import Event, NotReadable, yaml_events
+from scheduler_engine.api.parsing import Limits
+from scheduler_engine.api.scalars import key_text
+from scheduler_engine.errors import FieldError, Rejected
+
+MOST_BYTES = 96 * 1024 * 1024
+"""Of all that is read for one import, after unpacking."""
+MOST_VALUES = 12_000_000
+"""In one text of YAML: those of 96 MiB in the shortest lines that a dump has."""
+MOST_DEPTH = 60
+ENTANGLED = Limits(size=1024 * 1024)
+"""Of a text with anchors."""
+NOTED_DEPTH = 4
+"""Down to which it is noted in which line a mapping begins: that of the items of a list in a document."""
+
+_MANAGED = re.compile(r"^( +)managedFields:[^\S\n]*\n(?:\1(?:- | {2,}).*(?:\n|\Z))+", re.MULTILINE)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_MISSING = object()
+
+
+class _Entangled(Exception):
+    """The text has anchors or merge keys."""
+
+
+@dataclass(slots=True)
+class Text:
+    """The documents of one text. ``lines``: id of a mapping near the top → the line where it begins, if known."""
+
+    name: str
+    documents: list[Any]
+    lines: dict[int, int] = field(default_factory=dict)
+
+    def line(self, data: Any) -> int:
+        """From 1; 0: not known."""
+        return self.lines.get(id(data), 0)
+
+
+def read_text(content: bytes, name: str = "") -> Text:
+    """The documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the line."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeError as error:
+        where = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise _rejected(name, "the text is not UTF-8", where) from error
+    try:
+        return _read(text, name)
+    except NotReadable as error:
+        raise _rejected(name, error.message, error.line, error.column) from error
+    except RecursionError as error:
+        raise _rejected(name, f"nested deeper than {MOST_DEPTH} levels") from error
+
+
+def _read(text: str, name: str) -> Text:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return Text(name, _json(text))
+        except json.JSONDecodeError as error:
+            if len(text) <= ENTANGLED.size:
+                try:
+                    return _yaml(text, name)
+                except NotReadable:
+                    pass  # It is JSON that went wrong, then: what is said of it is of more use.
+            raise NotReadable(f"invalid JSON: {error.msg}", error.lineno, error.colno) from error
+        except ValueError as error:
+            raise NotReadable(f"invalid JSON: {error}", 0, 0) from error
+    return _yaml(text, name)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _json(text: str) -> list[Any]:
+    """One or more values. Raises ValueError."""
+    if nul := _NUL.search(text):
+        line = text.count("\n", 0, nul.start()) + 1
+        raise NotReadable("a text must not hold the character U+0000", line, 1)
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+    values: list[Any] = []
+    position, size = _after_blanks(text, 0), len(text)
+    while position < size:
+        value, end = decoder.raw_decode(text, position)
+        values.append(value)
+        position = _after_blanks(text, end)
+    if _HALF.search(text):
+        whole = json.dumps(values, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        values = json.loads(whole)
+    return values
+
+
+def _after_blanks(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the number {digits[:40]} is too large")
+    return number
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+def _yaml(text: str, name: str) -> Text:
+    # A third of a dump is managedFields, which nobody reads here; blank lines in their place keep the line numbers.
+    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), text)
+    read = Text(name, [])
+    try:
+        read.documents.extend(_documents(yaml_events(text), read.lines))
+    except _Entangled:
+        read = Text(name, [])
+        documents = read_documents(text, ENTANGLED)
+        for document in documents:
+            if document.duplicates:
+                raise Rejected(document.duplicates) from None
+            read.documents.append(document.data)
+    return read
+
+
+def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
+    """Every document that is not empty. Raises NotReadable, or _Entangled."""
+    stack: list[tuple[Any, Any]] = []
+    container: Any = None
+    key: Any = _MISSING
+    count = 0
+    for what, line, column, value, anchor, _ in events:
+        if anchor is not None:
+            raise _Entangled
+        if what == "document":
+            continue
+        count += 1
+        if count > MOST_VALUES:
+            raise NotReadable(f"more than {MOST_VALUES} values", line, column)
+        if what == "end":
+            value = container
+            container, key = stack.pop()
+        elif type(container) is dict and key is _MISSING:
+            key = _key(container, what, value, line, column)
+            continue
+        elif what in ("map", "list"):
+            if len(stack) >= MOST_DEPTH:
+                raise NotReadable(f"nested deeper than {MOST_DEPTH} levels", line, column)
+            stack.append((container, key))
+            container, key = ({} if what == "map" else []), _MISSING
+            if len(stack) <= NOTED_DEPTH:
+                lines[id(container)] = line
+            continue
+        elif what == "merge":
+            value = "<<"
+        if container is None:
+            if value is not None:
+                yield value
+        elif type(container) is dict:
+            container[key] = value
+            key = _MISSING
+        else:
+            container.append(value)
+
+
+def _key(container: dict[str, Any], what: str, value: Any, line: int, column: int) -> str:
+    if what == "merge":
+        raise _Entangled
+    if what != "scalar":
+        raise NotReadable("a key must be a plain text", line, column)
+    try:
+        key = key_text(value)
+    except ValueError as error:
+        raise NotReadable(str(error), line, column) from error
+    if key in container:
+        raise NotReadable(f'duplicate field "{key[:100]}"', line, column)
+    return key
+
+
+def _rejected(name: str, message: str, line: int = 0, column: int = 0) -> Rejected:
+    where = f"{name}: " if name else ""
+    return Rejected([FieldError("", "FieldValueInvalid", f"{where}{message}", 0, line, column)])

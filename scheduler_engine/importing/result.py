@@ -1,0 +1,154 @@
+"""What an import is: what a person may choose, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+Manifest = dict[str, Any]
+OWNERS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
+"""Kinds whose controllers make and delete pods."""
+MOST_EXAMPLES = 5
+"""Names that a notice shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person may choose. ``namespaces`` and ``kinds`` are left out; ``pod`` (``namespace/name``) is to be the
+    first that is scheduled of those of its priority.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    drop_secrets: bool = True
+    anonymous: bool = False
+    pod: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that is not taken over. ``count``: how many alike; ``name`` is that of the first."""
+
+    kind: str
+    name: str
+    reason: str
+    place: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that was changed or left out, in a sentence; ``key`` names it for tests and translations."""
+
+    key: str
+    count: int
+    text: str
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A pod without a node. ``message``: of its PodScheduled condition; ``schedules``: this scheduler would pick it."""
+
+    key: str
+    message: str
+    schedules: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """``pods``: namespace → (bound, pending); ``kinds``: kind → number; ``offered``: kind → number before choices.
+
+    ``namespaces``: every namespace that there was before choices, with its number of objects.
+    """
+
+    nodes: int
+    pods: dict[str, tuple[int, int]]
+    kinds: dict[str, int]
+    offered: dict[str, int]
+    namespaces: dict[str, int]
+    waiting: tuple[Waiting, ...]
+
+    @property
+    def bound(self) -> int:
+        return sum(bound for bound, _ in self.pods.values())
+
+    @property
+    def pending(self) -> int:
+        return sum(pending for _, pending in self.pods.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``objects`` in an order that applies; ``terminating``: keys of pods that are being deleted; ``configuration``:
+    the scheduler's, where there was one; ``pod``: the chosen one, under the name that it has here.
+    """
+
+    objects: tuple[Manifest, ...]
+    terminating: tuple[str, ...]
+    configuration: Manifest | None
+    notices: tuple[Notice, ...]
+    skipped: tuple[Skipped, ...]
+    summary: Summary
+    pod: str = ""
+
+    def commands(self) -> list[Manifest]:
+        """In their JSON form: all objects at once. Pods that are being deleted are so before their owners come, who
+        would have one too many else.
+        """
+        if not self.terminating:
+            return [_apply(self.objects)]
+        deletes = [{"kind": "delete", "object_kind": "Pod", "key": key} for key in self.terminating]
+        owners = [item for item in self.objects if item["kind"] in OWNERS]
+        things = [item for item in self.objects if item["kind"] not in OWNERS]
+        return [_apply(things), *deletes, *([_apply(owners)] if owners else [])]
+
+
+@dataclass(slots=True)
+class Told:
+    """Collects notices while an import is made: key → names of those it is about."""
+
+    about: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, key: str, name: str = "", count: int = 1) -> None:
+        """``count`` more, of which one may be named."""
+        self.about.setdefault(key, []).extend([name] * count)
+
+    def notices(self, texts: dict[str, tuple[str, str]]) -> tuple[Notice, ...]:
+        """In the order of the table; ``texts``: key → sentence for one, for several."""
+        found: list[Notice] = []
+        for key, (one, other) in texts.items():
+            names = self.about.get(key)
+            if names:
+                text = (one if len(names) == 1 else other).format(count=f"{len(names):,}")
+                examples = tuple(dict.fromkeys(name for name in names if name))[:MOST_EXAMPLES]
+                found.append(Notice(key, len(names), text, examples))
+        return tuple(found)
+
+
+def _apply(manifests: Iterable[Manifest]) -> Manifest:
+    return {"kind": "apply", "manifests": list(manifests)}
+
+
+def key_of(manifest: Manifest) -> str:
+    """``namespace/name``, or the name alone."""
+    metadata = manifest["metadata"]
+    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+
+
+def is_waiting(manifest: Manifest) -> bool:
+    """A pod without a node."""
+    return manifest["kind"] == "Pod" and not manifest["spec"].get("nodeName")
+
+
+def grouped(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
+    """Those of one kind and reason together, in the order of the first."""
+    found: dict[tuple[str, str], Skipped] = {}
+    for item in skipped:
+        name = (item.kind, item.reason)
+        held = found.get(name)
+        count = item.count + (held.count if held else 0)
+        first = held or item
+        found[name] = Skipped(first.kind, first.name, first.reason, first.place, count)
+    return tuple(found.values())

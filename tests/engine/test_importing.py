@@ -1,0 +1,360 @@
+"""Dumps of clusters become sandboxes: what was bound is bound there, and stays so; nothing secret comes along."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.importing import Choices, Gathered, Import, gather, prepare
+from scheduler_engine.simulation import Simulation
+from tests.engine import dumps
+
+Manifest = dict[str, Any]
+
+
+def simulated(made: Import) -> Simulation:
+    simulation = Simulation(configuration=made.configuration)
+    for command in made.commands():
+        simulation.execute(commands.from_json(command))
+    return simulation
+
+
+def placements(simulation: Simulation) -> dict[str, str]:
+    return {pod.key: pod.node_name for pod in simulation.api.pods()}
+
+
+def expected(objects: list[Manifest]) -> dict[str, str]:
+    """Where the pods of a dump are that are taken over."""
+    nodes = {item["metadata"]["name"] for item in objects if item["kind"] == "Node"}
+    found: dict[str, str] = {}
+    for item in objects:
+        if item["kind"] == "Pod" and item.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+            node = item["spec"].get("nodeName", "")
+            if not node or node in nodes:
+                found[f"{item['metadata']['namespace']}/{item['metadata']['name']}"] = node
+    return found
+
+
+def keys(made: Import) -> dict[str, int]:
+    return {notice.key: notice.count for notice in made.notices}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_was_bound_is_bound_and_running_changes_nothing_of_it(seed: int) -> None:
+    cluster = dumps.cluster(seed, nodes=9, pods=70)
+    made = prepare(gather(dumps.as_json(cluster.objects)))
+    simulation = simulated(made)
+    before = placements(simulation)
+    assert before == expected(cluster.objects)
+    simulation.execute(commands.Run())
+    after = placements(simulation)
+    stays = {key: node for key, node in before.items() if node and key not in made.terminating}
+    assert {key: after.get(key) for key in stays} == stays
+    assert after.keys() <= before.keys(), "nobody makes pods that the cluster did not have"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pods_keep_phase_readiness_and_their_way_out(seed: int) -> None:
+    cluster = dumps.cluster(seed, nodes=9, pods=120)
+    made = prepare(gather(dumps.as_json(cluster.objects)))
+    simulation = simulated(made)
+    simulation.execute(commands.Advance(20))
+    for item in cluster.objects:
+        key = f"{item['metadata'].get('namespace')}/{item['metadata']['name']}"
+        pod = simulation.api.pod(key) if item["kind"] == "Pod" else None
+        if pod is None or not item["spec"].get("nodeName"):
+            continue
+        assert pod.phase == item["status"]["phase"], key
+        assert pod.terminating == ("deletionTimestamp" in item["metadata"]), key
+        if pod.phase == "Running":
+            assert pod.condition_status("Ready") == item["status"]["conditions"][2]["status"], key
+
+
+FORMS = {
+    "YAML of kubectl": dumps.as_yaml,
+    "many documents": dumps.as_documents,
+    "JSON, packed": lambda objects: gzip.compress(dumps.as_json(objects)),
+    "JSON in one line after another": lambda objects: "\n".join(map(json.dumps, objects)).encode(),
+    "JSON with a byte order mark": lambda objects: b"\xef\xbb\xbf" + dumps.as_json(objects),
+    "a list in JSON": lambda objects: json.dumps(objects).encode(),
+    "a list in a list": lambda objects: json.dumps(dumps.as_list([dumps.as_list(objects)])).encode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_dump_gives_the_same_import(form: str) -> None:
+    objects = dumps.cluster(4, nodes=5, pods=30).objects
+    plain, other = prepare(gather(dumps.as_json(objects))), prepare(gather(FORMS[form](objects)))
+    assert other.objects == plain.objects
+    assert other.notices == plain.notices
+    assert other.summary == plain.summary
+
+
+def test_the_folder_of_cluster_info_dump_is_read_and_its_logs_are_not() -> None:
+    objects = dumps.cluster(5, nodes=6, pods=40).objects
+    made = prepare(gather(dumps.as_zip(objects)))
+    bound = {key: node for key, node in expected(objects).items() if node}
+    assert {key: node for key, node in placements(simulated(made)).items() if node} == bound
+    assert dumps.SECRET not in json.dumps(made.commands())
+    assert [item.kind for item in made.skipped] == ["Event"]
+    assert made.skipped[0].place.startswith("dump/team-1/events.json, items[")
+
+
+def test_what_was_read_can_be_kept_as_json() -> None:
+    read = gather(dumps.as_yaml(dumps.cluster(2, nodes=4, pods=20).objects))
+    kept = Gathered.from_json(json.loads(json.dumps(read.as_json())))
+    assert prepare(kept) == prepare(read)
+
+
+def test_an_import_leaves_what_was_read_as_it_was() -> None:
+    read = gather(dumps.as_json(dumps.cluster(2, nodes=4, pods=40).objects))
+    before = json.dumps(read.as_json())
+    for choices in (Choices(), Choices(anonymous=True), Choices(drop_secrets=False)):
+        first, second = prepare(read, choices), prepare(read, choices)
+        assert first == second
+    assert json.dumps(read.as_json()) == before
+
+
+# --- secrets and names ------------------------------------------------------------------------------------------------
+
+
+def test_nothing_secret_comes_along_unless_somebody_wants_it() -> None:
+    read = gather(dumps.as_yaml(dumps.cluster(1, nodes=5, pods=40).objects))
+    made = prepare(read)
+    assert dumps.SECRET not in json.dumps(made.commands())
+    assert {"environment", "commands", "annotations", "secret-data"} <= keys(made).keys()
+    everything = prepare(read, Choices(drop_secrets=False))
+    assert dumps.SECRET in json.dumps(everything.commands())
+    assert placements(simulated(everything)) == placements(simulated(made))
+    data = [item for item in everything.objects if item["kind"] in ("Secret", "ConfigMap")]
+    assert data == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_made_up_names_change_no_placement(seed: int) -> None:
+    objects = dumps.cluster(seed, nodes=9, pods=80).objects
+    for number, item in enumerate(objects):
+        # Some that wait, so that there is something to decide.
+        if item["kind"] == "Pod" and number % 3 == 0 and item["metadata"]["namespace"].startswith("team"):
+            item["spec"].pop("nodeName", None)
+            item["status"] = {"phase": "Pending"} if item["status"].get("phase") == "Running" else item["status"]
+    read = gather(dumps.as_json(objects))
+    decided = []
+    for choices in (Choices(), Choices(anonymous=True)):
+        simulation = simulated(prepare(read, choices))
+        simulation.execute(commands.Run())
+        nodes = {node.name: index for index, node in enumerate(simulation.api.list("Node"))}
+        decided.append([nodes.get(pod.node_name) for pod in simulation.api.pods()])
+    assert decided[0] == decided[1]
+    assert sum(node is not None for node in decided[0]) > 40
+
+
+def test_made_up_names_leave_none_of_the_real_ones() -> None:
+    objects = dumps.cluster(3, nodes=6, pods=60).objects
+    made = prepare(gather(dumps.as_json(objects)), Choices(anonymous=True))
+    # Names of schedulers stay: profiles go by them.
+    text = json.dumps(made.commands()).replace("acme-scheduler", "")
+    for word in ("acme", "ip-10-0", "team-", "compute.internal", "eu-west", "registry", "not-in-the-dump", "bbbb"):
+        assert word not in text, word
+    for app in dumps.APPS:
+        assert f'"{app}' not in text, app
+    for kept in ("topology.kubernetes.io/zone", "kubernetes.io/hostname", "system-node-critical", "ebs.csi.aws.com"):
+        assert kept in text, kept
+
+
+def test_made_up_names_are_the_same_each_time_and_follow_the_order_of_the_real_ones() -> None:
+    read = gather(dumps.as_json(dumps.cluster(3, nodes=12, pods=20).objects))
+    made = prepare(read, Choices(anonymous=True))
+    names = [item["metadata"]["name"] for item in made.objects if item["kind"] == "Node"]
+    real = [item["metadata"]["name"] for item in read.objects if item["kind"] == "Node"]
+    assert [name for _, name in sorted(zip(real, names, strict=True))] == sorted(names)
+    assert names[0] == "node-01"
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def manifest(kind: str, name: str, **parts: Any) -> Manifest:
+    metadata = {"name": name, **parts.pop("metadata", {})}
+    return {"apiVersion": parts.pop("version", "v1"), "kind": kind, "metadata": metadata, **parts}
+
+
+def pod(name: str, node: str = "", **more: Any) -> Manifest:
+    spec = {
+        "containers": [{"name": "c", "image": "x:1"}],
+        **more.pop("spec", {}),
+        **({"nodeName": node} if node else {}),
+    }
+    return manifest("Pod", name, spec=spec, **more)
+
+
+NODE = manifest("Node", "n1", status={"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}})
+
+
+def imported(*objects: Manifest, **choices: Any) -> Import:
+    return prepare(gather(json.dumps(dumps.as_list(list(objects))).encode()), Choices(**choices))
+
+
+def test_a_pod_keeps_its_priority_whatever_became_of_its_class() -> None:
+    classes = [
+        manifest("PriorityClass", "now", version="scheduling.k8s.io/v1", value=5),
+        manifest("PriorityClass", "usual", version="scheduling.k8s.io/v1", value=7, globalDefault=True),
+    ]
+    given = {
+        "as-now": {"priorityClassName": "now", "priority": 5},
+        "as-before": {"priorityClassName": "now", "priority": 9},
+        "older-than-the-default": {"priority": 0},
+        "never": {"priority": 0, "preemptionPolicy": "Never"},
+        "unknown": {"priorityClassName": "gone", "priority": -3, "preemptionPolicy": "Never"},
+        "critical": {"priorityClassName": "system-cluster-critical", "priority": 2_000_000_000},
+    }
+    made = imported(NODE, *classes, *(pod(name, spec=spec) for name, spec in given.items()))
+    simulation = simulated(made)
+    for name, spec in given.items():
+        held = simulation.api.pod(f"default/{name}")
+        assert held is not None
+        assert (held.priority, held.preemption_policy) == (
+            spec["priority"],
+            spec.get("preemptionPolicy", "PreemptLowerPriority"),
+        )
+    assert keys(made) == {"priority-classes": 1, "priority-numbers": 2}
+
+
+def test_a_pod_keeps_its_overhead_although_its_runtime_class_is_not_there() -> None:
+    overheads = ({"cpu": "250m"}, {"cpu": "1"}, {})
+    pods = [
+        pod(f"p{number}", spec={"runtimeClassName": "kata", **({"overhead": amount} if amount else {})})
+        for number, amount in enumerate(overheads)
+    ]
+    made = imported(NODE, *pods)
+    held = [simulated(made).api.pod(f"default/p{number}") for number in range(3)]
+    assert [found and found.spec.get("overhead") for found in held] == [{"cpu": "250m"}, {"cpu": "1"}, {"cpu": "250m"}]
+    assert keys(made) == {"runtime-classes": 2}
+
+
+def test_an_ephemeral_volume_keeps_its_claim() -> None:
+    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u-1", "controller": True}
+    claim = manifest("PersistentVolumeClaim", "web-cache", metadata={"ownerReferences": [owner]}, **template)
+    volumes = [{"name": "cache", "ephemeral": {"volumeClaimTemplate": template}}]
+    made = imported(NODE, claim, pod("web", "n1", spec={"volumes": volumes}, metadata={"uid": "u-1"}))
+    held = simulated(made).api.pod("default/web")
+    assert held is not None
+    assert held.claim_names == ("web-cache",)
+    assert keys(made)["ephemeral"] == 1
+
+
+def test_what_the_server_has_merged_into_selectors_is_not_merged_twice() -> None:
+    merged = {"key": "v", "operator": "In", "values": ["1"]}
+    selector = {"matchLabels": {"app": "a"}, "matchExpressions": [merged]}
+    term = {"topologyKey": "zone", "labelSelector": selector, "matchLabelKeys": ["v"]}
+    spread = {**term, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    spec = {"affinity": affinity, "topologySpreadConstraints": [spread]}
+    made = imported(NODE, pod("web", spec=spec, metadata={"labels": {"app": "a", "v": "1"}}))
+    held = simulated(made).api.pod("default/web")
+    assert made.skipped == ()
+    assert held is not None
+    assert held.topology_spread_constraints[0]["labelSelector"]["matchExpressions"] == [merged]
+
+
+def test_a_deployment_without_its_replica_sets_does_not_make_its_pods_again() -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    live = manifest("Deployment", "live", version="apps/v1", spec=spec, metadata={"uid": "d-1"})
+    written = manifest("Deployment", "written", version="apps/v1", spec=spec)
+    made = imported(NODE, live, written)
+    assert keys(made) == {"deployment-alone": 1}
+    assert len(simulated(made).api.pods()) == 2
+
+
+def test_what_is_left_out_by_choice_stays_out() -> None:
+    read = gather(dumps.as_json(dumps.cluster(1, nodes=5, pods=60).objects))
+    made = prepare(read, Choices(namespaces=("team-1", "kube-system"), kinds=("PodDisruptionBudget",)))
+    assert {item["metadata"].get("namespace") for item in made.objects}.isdisjoint({"team-1", "kube-system"})
+    assert "PodDisruptionBudget" not in made.summary.kinds
+    assert made.summary.offered["PodDisruptionBudget"] > 0
+    assert made.summary.namespaces["team-1"] > 0
+    with pytest.raises(Rejected, match="Nothing is left to take over"):
+        imported(pod("web"), kinds=("Pod",), namespaces=("default",))
+
+
+def test_the_chosen_pod_comes_first_of_those_that_wait() -> None:
+    objects = dumps.cluster(1, nodes=5, pods=90).objects
+    read = gather(dumps.as_json(objects))
+    chosen = next(item.key for item in reversed(prepare(read).summary.waiting) if item.schedules)
+    for anonymous in (False, True):
+        made = prepare(read, Choices(pod=chosen, anonymous=anonymous))
+        assert made.summary.waiting[0].key == made.pod
+        assert (made.pod == chosen) is not anonymous
+    with pytest.raises(Rejected, match="is not one of the pods without a node"):
+        prepare(read, Choices(pod="default/nobody"))
+
+
+def test_what_cannot_be_taken_over_is_listed_with_the_reason_and_the_place() -> None:
+    text = """apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: n1}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: Bad_Name}
+  spec: {containers: [{name: c, image: x}]}
+- apiVersion: policy/v1beta1
+  kind: PodDisruptionBudget
+  metadata: {name: old}
+- apiVersion: v1
+  kind: Pod
+  metadata: {generateName: later-}
+"""
+    made = prepare(gather(text.encode()))
+    told = [(item.kind, item.name, item.place) for item in made.skipped]
+    assert told == [("Pod", "", "line 14"), ("Pod", "Bad_Name", "line 7"), ("PodDisruptionBudget", "old", "line 11")]
+    reasons = [item.reason for item in made.skipped]
+    assert "needs a name" in reasons[0]
+    assert "a lowercase RFC 1123 subdomain" in reasons[1]
+    assert "v1.34 no longer serves it" in reasons[2]
+
+
+def test_fields_of_a_later_version_are_left_out() -> None:
+    made = imported(NODE, pod("web", spec={"brandNew": {"a": 1}, "nodeName": "n1"}))
+    assert keys(made) == {"unknown-fields": 1}
+    assert placements(simulated(made)) == {"default/web": "n1"}
+
+
+# --- snapshots and scenarios ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("write", [json.dumps, yaml.safe_dump], ids=["JSON", "YAML"])
+def test_a_snapshot_of_the_simulator_is_read_with_its_configuration(write: Any) -> None:
+    objects = dumps.cluster(1, nodes=6, pods=20).objects
+    profile = {"schedulerName": "acme-scheduler", "plugins": {"score": {"disabled": [{"name": "*"}]}}}
+    snapshot = dumps.as_snapshot(objects, {"profiles": [profile], "leaderElection": {"leaderElect": False}})
+    snapshot |= {"namespaces": None, "pods": [*snapshot["pods"], None]}
+    del snapshot["pvs"]
+    made = prepare(gather(write(snapshot).encode()))
+    assert made.configuration is not None
+    assert made.configuration["profiles"] == [profile]
+    assert [item.key for item in made.summary.waiting if item.schedules] == ["team-1/elsewhere"]
+    assert simulated(made).scheduler.profiles.keys() == {"acme-scheduler"}
+
+
+def test_a_configuration_that_the_scheduler_refuses_is_skipped_with_the_reason() -> None:
+    snapshot = {"nodes": [{"metadata": {"name": "n1"}}], "schedulerConfig": {"percentageOfNodesToScore": 101}}
+    made = prepare(gather(json.dumps(snapshot).encode()))
+    assert made.configuration is None
+    assert made.skipped[0].kind == "KubeSchedulerConfiguration"
+    assert "percentageOfNodesToScore" in made.skipped[0].reason
+
+
+def test_a_scenario_is_known_as_one() -> None:
+    assert gather(b"title: t\ngroup: x\nabout: a\noutcome: o\nsource: s\nsetup:\n- run: {}\n").scenario
+    assert not gather(json.dumps(NODE).encode()).scenario

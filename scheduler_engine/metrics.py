@@ -8,7 +8,7 @@ Source: feature Q8; upstream ``metrics/metrics.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from scheduler_engine.queue.in_flight import InFlightEvent
@@ -20,7 +20,7 @@ SECOND_US = 1_000_000
 
 Labels = dict[str, str]
 Sample = tuple[str, Labels, int | float]
-"""(ending of the name, labels, value)"""
+"""(ending of the name, or the whole name; labels; value)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,7 @@ def render(simulation: Simulation) -> str:
 
     Where there are replicas, they are those of the process that leads, which began to count when it began to lead.
     """
-    leader = simulation.scheduler
-    entries = simulation.recorder.entries[leader.first_entry - 1 :]
-    counters = Counters.fold(entry for entry in entries if entry.replica == leader.replica)
+    counters = _counters(simulation)
     lines = []
     for family in FAMILIES:
         lines.append(f"# HELP {family.name} {family.help}")
@@ -48,6 +46,20 @@ def render(simulation: Simulation) -> str:
         for ending, labels, value in family.samples(simulation, counters):
             lines.append(f"{family.name}{ending}{_label_text(labels)} {_number(value)}")
     return "\n".join(lines) + "\n"
+
+
+def samples(simulation: Simulation) -> Iterator[Sample]:
+    """(whole name, labels, value) of everything that ``render`` tells."""
+    counters = _counters(simulation)
+    for family in FAMILIES:
+        for ending, labels, value in family.samples(simulation, counters):
+            yield f"{family.name}{ending}", labels, value
+
+
+def _counters(simulation: Simulation) -> Counters:
+    leader = simulation.scheduler
+    entries = simulation.recorder.entries[leader.first_entry - 1 :]
+    return Counters.fold(entry for entry in entries if entry.replica == leader.replica)
 
 
 def _label_text(labels: Mapping[str, str]) -> str:

@@ -1,0 +1,140 @@
+"""The attempts of a run, read from its trace: what each stage found, for each pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+
+FAILED = ("unschedulable", "nominated", "error")
+"""How an attempt ends that binds nothing, although it was about a pod that wanted a node."""
+PASSED = ("Success", "Skip")
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt at a pod, from its events; None or empty: it has not come so far.
+
+    ``number`` counts the pod's own attempts.
+    """
+
+    cycle: int
+    pod: str
+    number: int
+    pre_filter: ev.PreFilterRan | None = None
+    filter: ev.FilterRan | None = None
+    tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
+    rungs: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
+    post_filter: ev.PostFilterRan | None = None
+    score: ev.ScoreRan | None = None
+    normalize: ev.NormalizeRan | None = None
+    selected: ev.HostSelected | None = None
+    finished: ev.CycleFinished | None = None
+
+    @property
+    def outcome(self) -> str:
+        """As in ``CycleFinished``; "" while it is under way."""
+        return self.finished.outcome if self.finished else ""
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in FAILED
+
+    def verdict(self, node: str) -> ev.Verdict | None:
+        """The first plugin that refused the node; ("", "Success", ()) when none did; None: nobody looked at it."""
+        for name, plugin, code, reasons, _ in self.filter.rows if self.filter else ():
+            if name == node:
+                return plugin, code, reasons
+        if self.filter is None and self.pre_filter is not None:
+            return next((verdict for verdict in self.pre_filter.verdicts if verdict[1] not in PASSED), None)
+        return None
+
+    def scores(self, node: str) -> dict[str, dict[str, int]]:
+        """Plugin → ``raw``, ``normalized`` and ``weighted`` of the node, as far as the attempt has come."""
+        tables = {
+            "raw": self.score.raw if self.score else (),
+            "normalized": self.normalize.normalized if self.normalize else (),
+            "weighted": self.normalize.weighted if self.normalize else (),
+        }
+        found: dict[str, dict[str, int]] = {}
+        for column, table in tables.items():
+            for plugin, values in table:
+                for name, value in values:
+                    if name == node:
+                        found.setdefault(plugin, {})[column] = value
+        return found
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Node → total."""
+        return dict(self.normalize.totals) if self.normalize else {}
+
+    @property
+    def margin(self) -> int | None:
+        """By how much the chosen node leads the next one; None when there was nothing to compare."""
+        if self.selected is None or self.selected.node not in self.totals or len(self.totals) < 2:
+            return None
+        others = [total for node, total in self.totals.items() if node != self.selected.node]
+        return self.totals[self.selected.node] - max(others)
+
+    @property
+    def rung(self) -> str:
+        """The criterion of preemption that left one candidate; "" when there was but one, or none."""
+        deciding = [rung.criterion for rung in self.rungs if rung.fallen]
+        return deciding[-1] if deciding else ""
+
+
+def _append(name: str) -> Callable[[Attempt, Any], None]:
+    return lambda attempt, event: getattr(attempt, name).append(event)
+
+
+def _keep(name: str) -> Callable[[Attempt, Any], None]:
+    return lambda attempt, event: setattr(attempt, name, event)
+
+
+PARTS: dict[type[ev.Event], Callable[[Attempt, Any], None]] = {
+    ev.PreFilterRan: _keep("pre_filter"),
+    ev.FilterRan: _keep("filter"),
+    ev.PreemptionNodeTried: _append("tried"),
+    ev.PreemptionCriterionApplied: _append("rungs"),
+    ev.PostFilterRan: _keep("post_filter"),
+    ev.ScoreRan: _keep("score"),
+    ev.NormalizeRan: _keep("normalize"),
+    ev.HostSelected: _keep("selected"),
+    ev.CycleFinished: _keep("finished"),
+}
+"""Event → where it goes in its attempt."""
+
+
+def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
+    """Pod → its attempts in order, those of all schedulers."""
+    found: dict[str, list[Attempt]] = {}
+    by_cycle: dict[int, Attempt] = {}
+    for entry in entries:
+        event: Any = entry.event
+        if isinstance(event, ev.CycleStarted):
+            attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt)
+            found.setdefault(event.pod, []).append(attempt)
+        elif type(event) in PARTS and event.cycle in by_cycle:
+            PARTS[type(event)](by_cycle[event.cycle], event)
+    return found
+
+
+class Seen:
+    """A run as expectations look at it. What is read from its trace is read once."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+
+    @cached_property
+    def attempts(self) -> dict[str, list[Attempt]]:
+        return attempts_in(self.simulation.recorder.entries)
+
+    def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
+        """The last attempt at a pod, or the last one of this number."""
+        listed = self.attempts.get(pod, ())
+        return next((item for item in reversed(listed) if number in (None, item.number)), None)

@@ -1,0 +1,34 @@
+"""Steps in their JSON form, executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.steps import command_of
+from scheduler_engine.simulation import Simulation
+
+
+def play(simulation: Simulation, steps: Sequence[Data]) -> None:
+    """Execute commands given in their JSON form. Raises Rejected when one is refused, but for a step with ``refused``:
+    that one must be, with this text among its reasons. What stands beside them under ``expect`` is not looked at.
+    """
+    for step in steps:
+        wanted = step.get("refused")
+        try:
+            simulation.execute(commands.from_json(command_of(step)))
+        except Rejected as refusal:
+            if wanted is None or wanted not in str(refusal):
+                raise
+        else:
+            if wanted is not None:
+                raise Rejected(f"{step['kind']} should have been refused: {wanted}")
+
+
+def located(refusal: Rejected, place: str) -> Rejected:
+    """The same refusal, which says where the refused step stands."""
+    told = (replace(error, path="", message=f"{place}: {error}") for error in refusal.errors)
+    return Rejected([*told])

@@ -1,0 +1,67 @@
+"""Expectations: what should hold of a run, each a function that says what does not, in words.
+
+``ASSERTIONS`` is the vocabulary. An expectation is a mapping with one of its names as a key, and what belongs to it
+beside: ``{"pod": "default/web", "node": "n1"}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.errors import FieldError
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.expectations import attempts, happenings, metric, placement, queues
+from scheduler_engine.scenario.expectations.vocabulary import Assertion
+from scheduler_engine.scenario.shapes import Data, ListOf, did_you_mean, invalid
+from scheduler_engine.simulation import Simulation
+
+ASSERTIONS: dict[str, Assertion] = {
+    **placement.ASSERTIONS,
+    **queues.ASSERTIONS,
+    **attempts.ASSERTIONS,
+    **happenings.ASSERTIONS,
+    **metric.ASSERTIONS,
+}
+"""Name of an expectation → what it is. No name is also the name of what stands beside another."""
+
+
+class Expectation:
+    """The shape of one expectation."""
+
+    def problems(self, value: Any, path: str) -> Iterator[FieldError]:
+        if not isinstance(value, Mapping):
+            yield invalid(path, value, "an expectation must be a mapping, such as {pod: default/web, node: n1}")
+            return
+        named = [name for name in value if name in ASSERTIONS]
+        if len(named) > 1:
+            text = f"Forbidden: an expectation is one of them: {', '.join(named)}"
+            yield FieldError(f"{path}.{named[1]}", "FieldValueForbidden", text)
+        elif named:
+            yield from ASSERTIONS[named[0]].shape(named[0]).problems(value, path)
+        else:
+            first = next(iter(value), "")
+            text = f"unknown expectation {first!r}{did_you_mean(first, ASSERTIONS)}"
+            yield FieldError(f"{path}.{first}" if first else path, "FieldValueInvalid", text)
+
+    def schema(self) -> Data:
+        return {"type": "object", "oneOf": [{"$ref": f"#/$defs/expect-{name}"} for name in ASSERTIONS]}
+
+
+EXPECTATIONS = ListOf(Expectation(), "What holds now.")
+
+
+def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
+    """What of an expectation does not hold now, in words; one that is none does not hold either."""
+    seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    problems = [str(problem) for problem in Expectation().problems(expectation, "")]
+    if problems:
+        return ["; ".join(problems)]
+    name = next(name for name in expectation if name in ASSERTIONS)
+    return ASSERTIONS[name].wrong(seen, expectation)
+
+
+def failures_of(simulation: Simulation | Seen, expectations: Sequence[Data]) -> list[str]:
+    """The same for many, in their order."""
+    seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    return [failure for expectation in expectations for failure in wrong_with(seen, expectation)]

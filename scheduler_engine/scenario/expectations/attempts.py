@@ -1,0 +1,214 @@
+"""What an attempt found: verdicts, scores, the winner, the message of one that failed, the victims."""
+
+from __future__ import annotations
+
+from scheduler_engine.preemption.criteria import CRITERIA
+from scheduler_engine.scenario.attempts import FAILED, Attempt, Seen
+from scheduler_engine.scenario.expectations.vocabulary import (
+    ATTEMPT,
+    NODE,
+    POD,
+    WHOLE,
+    Assertion,
+    attempt_at,
+    differs,
+    shown,
+)
+from scheduler_engine.scenario.shapes import Data, Flag, ListOf, Text
+
+CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
+HOW = ("highest", "draw", "only")
+COLUMNS = ("raw", "normalized", "weighted")
+
+
+def _verdict(seen: Seen, expectation: Data) -> list[str]:
+    key, node = expectation["verdict"], expectation["node"]
+    attempt = attempt_at(seen, key, expectation)
+    if isinstance(attempt, str):
+        return [attempt]
+    found = attempt.verdict(node)
+    said = f"{key} on {node}:"
+    if not expectation.get("visited", True):
+        return [] if found is None else [f"{said} {told(found)}, expected that nobody looks at it"]
+    if found is None:
+        return [f"{said} nobody looked at it in attempt {attempt.number}, expected {_wanted(expectation)}"]
+    plugin, code, reasons = found
+    failures: list[str] = []
+    if ("passes" in expectation and expectation["passes"] != (not plugin)) or (
+        "plugin" in expectation and plugin != expectation["plugin"]
+    ):
+        failures.append(f"{said} {told(found)}, expected {_wanted(expectation)}")
+    if "code" in expectation:
+        failures += differs(f"{said} code", code, expectation["code"])
+    if "reason" in expectation and expectation["reason"] not in reasons:
+        failures.append(f"{said} {told(found)}, expected the reason {expectation['reason']!r}")
+    if "reasons" in expectation:
+        failures += differs(f"{said} reasons", list(reasons), expectation["reasons"])
+    return failures
+
+
+def told(verdict: tuple[str, str, tuple[str, ...]]) -> str:
+    """A verdict in a sentence."""
+    plugin, _, reasons = verdict
+    return f"refused by {plugin} ({'; '.join(reasons)})" if plugin else "passes"
+
+
+def _wanted(expectation: Data) -> str:
+    if expectation.get("passes"):
+        return "that it passes"
+    return f"that {expectation.get('plugin', 'a plugin')} refuses it"
+
+
+def _score(seen: Seen, expectation: Data) -> list[str]:
+    key, node = expectation["score"], expectation["node"]
+    attempt = attempt_at(seen, key, expectation)
+    if isinstance(attempt, str):
+        return [attempt]
+    said = f"{key} on {node}:"
+    if not attempt.scores(node) and node not in attempt.totals:
+        return [f"{said} no scores in attempt {attempt.number}, {_why_no_scores(attempt, node)}"]
+    failures: list[str] = []
+    if "total" in expectation:
+        failures += differs(f"{said} total", attempt.totals.get(node), expectation["total"])
+    if "plugin" not in expectation:
+        asked = [column for column in COLUMNS if column in expectation]
+        return failures + ([f"{said} {asked[0]} is the score of a plugin, and none is named"] if asked else [])
+    plugin = expectation["plugin"]
+    scores = attempt.scores(node)
+    if plugin not in scores:
+        return [*failures, f"{said} {plugin} gave no score, but {shown([*scores])}"]
+    for column in COLUMNS:
+        if column in expectation:
+            failures += differs(f"{said} {plugin} {column}", scores[plugin].get(column), expectation[column])
+    return failures
+
+
+def _why_no_scores(attempt: Attempt, node: str) -> str:
+    if attempt.selected is not None and attempt.selected.how == "only":
+        return f"as only {attempt.selected.node} fits"
+    verdict = attempt.verdict(node)
+    return f"as it was {told(verdict)}" if verdict and verdict[0] else "as it has not come so far"
+
+
+def _winner(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["winner"]
+    attempt = attempt_at(seen, key, expectation)
+    if isinstance(attempt, str):
+        return [attempt]
+    if attempt.selected is None:
+        return [f"{key}: no node won attempt {attempt.number}, which is {attempt.outcome or 'under way'}"]
+    failures: list[str] = []
+    if "node" in expectation:
+        failures += differs(f"{key}: the winner is", attempt.selected.node, expectation["node"])
+    if "margin" in expectation:
+        failures += differs(f"{key}: {attempt.selected.node} leads by", attempt.margin, expectation["margin"])
+    if "how" in expectation:
+        failures += differs(f"{key}: chosen by", attempt.selected.how, expectation["how"])
+    if "among" in expectation:
+        failures += differs(f"{key}: drawn among", sorted(attempt.selected.ties), sorted(expectation["among"]))
+    return failures
+
+
+def _failed(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["failed"]
+    attempt = attempt_at(seen, key, expectation)
+    if isinstance(attempt, str):
+        return [attempt]
+    if attempt.finished is None or not attempt.failed:
+        where = f" on {attempt.finished.node}" if attempt.finished and attempt.finished.node else ""
+        return [f"{key}: attempt {attempt.number} did not fail, it is {attempt.outcome or 'under way'}{where}"]
+    failures: list[str] = []
+    if "outcome" in expectation:
+        failures += differs(f"{key}: outcome", attempt.outcome, expectation["outcome"])
+    if "message" in expectation and attempt.finished.message != expectation["message"]:
+        failures.append(f"{key}: message {attempt.finished.message!r}, expected {expectation['message']!r}")
+    return failures
+
+
+def _victims(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["victims"]
+    made = [item for item in seen.attempts.get(key, ()) if item.post_filter is not None]
+    attempt = made[-1] if made and "attempt" not in expectation else attempt_at(seen, key, expectation)
+    if isinstance(attempt, str):
+        return [attempt]
+    if attempt.post_filter is None:
+        return [f"{key}: attempt {attempt.number} looked for no victims, it is {attempt.outcome or 'under way'}"]
+    failures: list[str] = []
+    if "are" in expectation:
+        failures += differs(f"{key}: victims", sorted(attempt.post_filter.victims), sorted(expectation["are"]))
+    if "node" in expectation:
+        failures += differs(f"{key}: nominated to", attempt.post_filter.nominated_node, expectation["node"])
+    if "rung" in expectation:
+        failures += differs(f"{key}: decided by", attempt.rung, expectation["rung"])
+    return failures
+
+
+ASSERTIONS = {
+    "verdict": Assertion(
+        _verdict,
+        "What the filters said of a node.",
+        POD,
+        {
+            "node": NODE,
+            "passes": Flag(),
+            "plugin": Text("The first plugin that refuses the node."),
+            "reason": Text("One of its reasons."),
+            "reasons": ListOf(Text(), "All of its reasons, in order."),
+            "code": Text(values=CODES),
+            "visited": Flag("false: the search did not look at the node."),
+            "attempt": ATTEMPT,
+        },
+        ("node",),
+    ),
+    "score": Assertion(
+        _score,
+        "The score of a node: of one plugin, or in total.",
+        POD,
+        {
+            "node": NODE,
+            "plugin": Text(),
+            "raw": WHOLE,
+            "normalized": WHOLE,
+            "weighted": WHOLE,
+            "total": WHOLE,
+            "attempt": ATTEMPT,
+        },
+        ("node",),
+    ),
+    "winner": Assertion(
+        _winner,
+        "The node that was chosen for a pod.",
+        POD,
+        {
+            "node": NODE,
+            "margin": WHOLE,
+            "how": Text("The highest total, a draw among equals, or the only node that fits.", values=HOW),
+            "among": ListOf(NODE, "Those with the same total."),
+            "attempt": ATTEMPT,
+        },
+    ),
+    "failed": Assertion(
+        _failed,
+        "An attempt failed.",
+        POD,
+        {
+            "message": Text("The message of the attempt, word for word."),
+            "outcome": Text("nominated: unschedulable, but victims are on their way.", values=FAILED),
+            "attempt": ATTEMPT,
+        },
+    ),
+    "victims": Assertion(
+        _victims,
+        "What preemption found for a pod, in the last attempt that tried it.",
+        POD,
+        {
+            "are": ListOf(POD, "The victims, in any order."),
+            "node": Text('The node that the pod is nominated to; "" for none.'),
+            "rung": Text(
+                'The criterion that left one candidate; "" when there was no choice.',
+                values=(*(criterion.name for criterion in CRITERIA), ""),
+            ),
+            "attempt": ATTEMPT,
+        },
+    ),
+}

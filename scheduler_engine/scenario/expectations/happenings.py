@@ -1,0 +1,142 @@
+"""What has happened, and in which order: lines of the trace, happenings, answers of the Eviction API, who leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from scheduler_engine.scenario.attempts import FAILED, Seen
+from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
+from scheduler_engine.scenario.shapes import Data, Either, Fields, ListOf, Number, Text
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace import events as ev
+from scheduler_engine.trace.text import line
+
+
+def _trace(seen: Seen, expectation: Data) -> list[str]:
+    told = (line(entry.event) for entry in seen.simulation.recorder.entries)
+    missing = [text for text in expectation["trace"] if not any(text in said for said in told)]
+    return [f"the trace does not tell, after what stands before it: {missing[0]!r}"] if missing else []
+
+
+def _if(holds: bool, *names: str) -> tuple[str, ...]:
+    return names if holds else ()
+
+
+HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
+    "added": (
+        "A pod is made.",
+        lambda e: _if(isinstance(e, ev.ObjectAdded) and e.kind == "Pod", getattr(e, "key", "")),
+    ),
+    "popped": ("An attempt at a pod begins.", lambda e: (e.pod,) if isinstance(e, ev.CycleStarted) else ()),
+    "failed": (
+        "An attempt at a pod fails.",
+        lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome in FAILED else (),
+    ),
+    "bound": (
+        "A pod is bound.",
+        lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome == "bound" else (),
+    ),
+    "nominated": (
+        "A node is kept for a pod.",
+        lambda e: (e.pod,) if isinstance(e, ev.NominationChanged) and e.node else (),
+    ),
+    "preempted": ("A pod has to leave for another.", lambda e: e.victims if isinstance(e, ev.PostFilterRan) else ()),
+    "evicted": (
+        "A pod is evicted: its node is low on something, or the Eviction API agreed.",
+        lambda e: (
+            (e.pod,) if isinstance(e, ev.PodEvicted) or (isinstance(e, ev.EvictionAnswered) and e.code == 200) else ()
+        ),
+    ),
+    "deleted": (
+        "A pod is gone.",
+        lambda e: (e.key,) if isinstance(e, ev.ObjectDeleted) and e.kind == "Pod" else (),
+    ),
+    "leads": (
+        "A replica of the scheduler begins to lead.",
+        lambda e: (e.replica,) if isinstance(e, ev.ReplicaChanged) and e.state == "leading" else (),
+    ),
+}
+"""Happening → (what it is, event → the names it is about)."""
+
+
+def _order(seen: Seen, expectation: Data) -> list[str]:
+    entries = iter(seen.simulation.recorder.entries)
+    for number, wanted in enumerate(expectation["order"]):
+        name = next(key for key in wanted if key != "at")
+        about, at = wanted[name], wanted.get("at")
+        if not any(_is(entry, name, about, at) for entry in entries):
+            when = f" at {at:g} s" if at is not None else ""
+            others = [f"{moment / SECOND_US:g} s" for moment in _moments(seen, name, about)]
+            found = f"it happened at {', '.join(others)}" if others else "it never happened"
+            after = "" if number == 0 else f", after what stands before it ({_said(expectation['order'][number - 1])})"
+            return [f"{_said(wanted)}{when} did not happen{after}: {found}"]
+    return []
+
+
+def _said(item: Data) -> str:
+    return " ".join(f"{name} {about}" for name, about in item.items() if name != "at")
+
+
+def _is(entry: ev.Entry, name: str, about: str, at: float | None) -> bool:
+    return about in HAPPENINGS[name][1](entry.event) and at in (None, entry.at_us / SECOND_US)
+
+
+def _moments(seen: Seen, name: str, about: str) -> Iterator[int]:
+    return (entry.at_us for entry in seen.simulation.recorder.entries if _is(entry, name, about, None))
+
+
+def _evictions(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["evictions"]
+    events = (entry.event for entry in seen.simulation.recorder.entries)
+    found = [event for event in events if isinstance(event, ev.EvictionAnswered) and event.pod == key]
+    failures: list[str] = []
+    if "answers" in expectation:
+        failures += differs(f"{key}: answers", [event.code for event in found], expectation["answers"])
+    for name in ("message", "cause"):
+        if name in expectation:
+            last = getattr(found[-1], name) if found else ""
+            failures += differs(f"{key}: {name}", last, expectation[name])
+    return failures
+
+
+def _leader(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["leader"]
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    leaders = [replica.name for replica in seen.simulation.replicas.leaders()]
+    failures = [] if leaders == names else [f"{', '.join(leaders) or 'nobody'} leads, expected {', '.join(names)}"]
+    if "transitions" in expectation:
+        written = (entry.event for entry in reversed(seen.simulation.recorder.entries))
+        found = next((event.leader_transitions for event in written if isinstance(event, ev.LockChanged)), None)
+        if found != expectation["transitions"]:
+            failures.append(f"{found} transitions in the lock, expected {expectation['transitions']}")
+    return failures
+
+
+HAPPENING = Fields(
+    {**{name: Text(about) for name, (about, _) in HAPPENINGS.items()}, "at": Number("Simulated seconds.", least=0)},
+    about="One happening and whom it is about.",
+    some=tuple(HAPPENINGS),
+    single=True,
+)
+ASSERTIONS = {
+    "trace": Assertion(_trace, "Lines of the trace hold these texts, in this order.", ListOf(Text(), fewest=1)),
+    "order": Assertion(_order, "These have happened in this order.", ListOf(HAPPENING, fewest=1)),
+    "evictions": Assertion(
+        _evictions,
+        "What the Eviction API answered to requests to evict a pod.",
+        POD,
+        {
+            "answers": ListOf(WHOLE, "Every answer in order: 200, 429 or 500."),
+            "message": Text("The message of the last answer."),
+            "cause": Text("The cause of the last answer."),
+        },
+        some=("answers", "message", "cause"),
+    ),
+    "leader": Assertion(
+        _leader,
+        'The replica of the scheduler that leads; a list when several do; "" is the one scheduler without a name.',
+        Either((Text(), ListOf(Text())), "must be a name, or a list of names"),
+        {"transitions": WHOLE},
+    ),
+}

@@ -1,0 +1,35 @@
+"""The scheduler's metrics."""
+
+from __future__ import annotations
+
+from scheduler_engine.metrics import FAMILIES, samples
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.expectations.vocabulary import Assertion, differs
+from scheduler_engine.scenario.shapes import Data, MapOf, Number, Text
+
+ENDINGS = {"histogram": ("_bucket", "_sum", "_count")}
+NAMES = tuple(f"{family.name}{ending}" for family in FAMILIES for ending in ENDINGS.get(family.type, ("",)))
+
+
+def _metric(seen: Seen, expectation: Data) -> list[str]:
+    name, labels = expectation["metric"], expectation.get("labels", {})
+    told = [(given, value) for sampled, given, value in samples(seen.simulation) if sampled == name]
+    found = sum(value for given, value in told if labels.items() <= given.items())
+    said = f"{name} {labels}:" if labels else f"{name}:"
+    failures = differs(said, found, expectation["equals"]) if "equals" in expectation else []
+    if found < expectation.get("atLeast", found):
+        failures.append(f"{said} {found:g}, expected at least {expectation['atLeast']:g}")
+    if found > expectation.get("atMost", found):
+        failures.append(f"{said} {found:g}, expected at most {expectation['atMost']:g}")
+    return failures
+
+
+ASSERTIONS = {
+    "metric": Assertion(
+        _metric,
+        "The value of a metric of the scheduler that leads; samples that have these labels are added up.",
+        Text(values=NAMES),
+        {"labels": MapOf(Text()), "equals": Number(), "atLeast": Number(), "atMost": Number()},
+        some=("equals", "atLeast", "atMost"),
+    ),
+}

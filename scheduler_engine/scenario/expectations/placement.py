@@ -1,0 +1,214 @@
+"""Where pods are, and what the API server holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.expectations.vocabulary import (
+    LABELS,
+    NODE,
+    POD,
+    Assertion,
+    differs,
+    pods,
+)
+from scheduler_engine.scenario.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
+from scheduler_engine.timeline import SECOND_US
+
+NAMESPACE = Text("Where the pods are; default when left out.")
+PHASES = ("Pending", "Running", "Succeeded", "Failed")
+
+
+def _pod(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["pod"]
+    pod = seen.simulation.api.pod(key)
+    if pod is None:
+        return [f"{key}: does not exist"]
+    allowed = [""] if expectation.get("pending") else expectation.get("nodes", [expectation.get("node", pod.node_name)])
+    failures: list[str] = []
+    if expectation.get("pending") is False and not pod.node_name:
+        failures.append(f"{key}: has no node, expected one")
+    if pod.node_name not in allowed:
+        wanted = " or ".join(allowed) if allowed != [""] else "no node"
+        failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
+    if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
+        wanted = expectation["nominated"] or "no node"
+        failures.append(f"{key}: nominated to {pod.nominated_node_name or 'no node'}, not {wanted}")
+    if "phase" in expectation and pod.phase != expectation["phase"]:
+        failures.append(f"{key}: is {pod.phase}, not {expectation['phase']}")
+    if "terminating" in expectation and pod.terminating != expectation["terminating"]:
+        failures.append(f"{key}: is {'' if pod.terminating else 'not '}being deleted")
+    if "message" in expectation:
+        message = (pod.condition("PodScheduled") or {}).get("message", "")
+        if message != expectation["message"]:
+            failures.append(f"{key}: message {message!r}, expected {expectation['message']!r}")
+    return failures
+
+
+def _gone(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["gone"]
+    return [] if seen.simulation.api.pod(key) is None else [f"{key}: still exists"]
+
+
+def _node_order(seen: Seen, expectation: Data) -> list[str]:
+    order = [info.name for info in seen.simulation.scheduler.snapshot.list()]
+    return [] if order == expectation["nodeOrder"] else [f"node order {order}, expected {expectation['nodeOrder']}"]
+
+
+def _domains(seen: Seen, wanted: Data) -> dict[str, int]:
+    """Value of the node label ``per`` → matching pods on nodes that have it; 0 where none are."""
+    nodes = {
+        node.name: node.labels[wanted["per"]]
+        for node in seen.simulation.api.list("Node")
+        if wanted["per"] in node.labels
+    }
+    found = dict.fromkeys(nodes.values(), 0)
+    for pod in pods(seen, wanted["selector"], wanted.get("namespace", "default")):
+        if pod.node_name in nodes:
+            found[nodes[pod.node_name]] += 1
+    return found
+
+
+def _count(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["count"]
+    found: dict[str, int] = {}
+    for pod in pods(seen, wanted["selector"], wanted.get("namespace", "default")):
+        node = seen.simulation.api.get("Node", pod.node_name)
+        if node is not None:
+            domain = node.labels.get(wanted["per"], "")
+            found[domain] = found.get(domain, 0) + 1
+    if found == {key: number for key, number in wanted["equals"].items() if number}:
+        return []
+    return [f"{wanted['selector']} per {wanted['per']}: {found}, expected {wanted['equals']}"]
+
+
+def _skew(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["skew"]
+    domains = _domains(seen, wanted)
+    least = min(domains.values(), default=0)
+    found = {domain: number - least for domain, number in domains.items()}
+    said = f"{wanted['selector']} per {wanted['per']}:"
+    failures: list[str] = []
+    if "equals" in wanted:
+        failures += differs(f"{said} skew", found, wanted["equals"])
+    largest = max(found.values(), default=0)
+    if "atMost" in wanted and largest > wanted["atMost"]:
+        failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({domains})")
+    return failures
+
+
+def _distinct_nodes(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["distinctNodes"]
+    found = pods(seen, wanted["selector"], wanted.get("namespace", "default"))
+    nodes = [pod.node_name for pod in found if pod.node_name]
+    shared = sorted({name for name in nodes if nodes.count(name) > 1})
+    return [f"{', '.join(shared)}: more than one of {wanted['selector']}"] if shared else []
+
+
+def _together(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["together"]
+    namespace = wanted.get("namespace", "default")
+    hosts = {pod.node_name: pod.name for pod in pods(seen, wanted["beside"], namespace) if pod.node_name}
+    return [
+        f"{pod.key}: {pod.node_name or 'no node'} has none of {wanted['beside']}"
+        for pod in pods(seen, wanted["selector"], namespace)
+        if pod.node_name not in hosts
+    ]
+
+
+def _object(seen: Seen, expectation: Data) -> list[str]:
+    kind, _, key = str(expectation["object"]).partition(" ")
+    found = seen.simulation.api.get(kind, key)
+    if found is None:
+        return [f"{kind} {key}: does not exist"]
+    return [f"{kind} {key}: {problem}" for problem in _differences(found.manifest, expectation["has"], "")]
+
+
+def _differences(held: Any, wanted: Any, path: str) -> list[str]:
+    if isinstance(wanted, Mapping) and isinstance(held, (Mapping, type(None))):
+        held = held or {}
+        named = ((f"{path}.{name}".lstrip("."), name) for name in wanted)
+        return [problem for inside, name in named for problem in _differences(held.get(name), wanted[name], inside)]
+    return [] if held == wanted else [f"{path} is {held!r}, expected {wanted!r}"]
+
+
+def _requested(seen: Seen, expectation: Data) -> list[str]:
+    name = expectation["requested"]
+    info = seen.simulation.scheduler.cache.nodes.get(name)
+    if info is None:
+        return [f"{name}: does not exist"]
+    try:
+        wanted = {
+            "cpu": parse_quantity(expectation["cpu"]).milli_value(),
+            "memory": parse_quantity(expectation["memory"]).value(),
+        }
+    except ValueError as problem:
+        return [f"{name}: {problem}"]
+    found = {"cpu": info.requested.milli_cpu, "memory": info.requested.memory}
+    return [] if found == wanted else [f"{name}: {found} requested, expected {wanted}"]
+
+
+def _clock(seen: Seen, expectation: Data) -> list[str]:
+    return differs("clock:", seen.simulation.now_us / SECOND_US, expectation["clock"])
+
+
+SELECTED: dict[str, Shape] = {"selector": LABELS, "namespace": NAMESPACE}
+PER = Text("A node label; nodes with the same value are one domain.")
+PER_DOMAIN = MapOf(Number(whole=True, least=0))
+
+ASSERTIONS = {
+    "pod": Assertion(
+        _pod,
+        "Where a pod is, and how it is.",
+        POD,
+        {
+            "node": NODE,
+            "nodes": ListOf(NODE, "It is on one of these."),
+            "pending": Flag("It has no node; false: it has one."),
+            "nominated": Text('The node of its status.nominatedNodeName; "" for none.'),
+            "phase": Text(values=PHASES),
+            "terminating": Flag("Whether it is being deleted."),
+            "message": Text("The message of its PodScheduled condition, word for word."),
+        },
+    ),
+    "gone": Assertion(_gone, "The pod does not exist.", POD),
+    "nodeOrder": Assertion(_node_order, "The order of the nodes in the scheduler's snapshot.", ListOf(NODE)),
+    "count": Assertion(
+        _count,
+        "So many matching pods in each domain; domains without any may be left out.",
+        Fields({**SELECTED, "per": PER, "equals": PER_DOMAIN}, ("selector", "per", "equals")),
+    ),
+    "skew": Assertion(
+        _skew,
+        "How many more matching pods a domain has than the one with the fewest; every domain counts, empty ones too.",
+        Fields(
+            {**SELECTED, "per": PER, "equals": PER_DOMAIN, "atMost": Number(whole=True, least=0)},
+            ("selector", "per"),
+            some=("equals", "atMost"),
+        ),
+    ),
+    "distinctNodes": Assertion(_distinct_nodes, "No two matching pods share a node.", Fields(SELECTED, ("selector",))),
+    "together": Assertion(
+        _together,
+        "Every pod that matches selector is on a node with one that matches beside.",
+        Fields({**SELECTED, "beside": LABELS}, ("selector", "beside")),
+    ),
+    "object": Assertion(
+        _object,
+        "The stored object has these fields; null: it has none such.",
+        Text("Kind and key: Pod default/web, Node n1."),
+        {"has": MapOf(Anything())},
+        ("has",),
+    ),
+    "requested": Assertion(
+        _requested,
+        "What the pods on a node ask for together, as the scheduler counts it.",
+        NODE,
+        {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
+        ("cpu", "memory"),
+    ),
+    "clock": Assertion(_clock, "The simulated time.", Number("Simulated seconds since the start.", least=0)),
+}

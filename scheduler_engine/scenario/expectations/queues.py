@@ -1,0 +1,100 @@
+"""Where pods wait, for how long, and whom a node is kept for."""
+
+from __future__ import annotations
+
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.queue.lanes import (
+    ACTIVE_Q,
+    BACKOFF_Q,
+    ERROR_BACKOFF_Q,
+    GATED,
+    IN_FLIGHT,
+    UNSCHEDULABLE_PODS,
+)
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
+from scheduler_engine.scenario.shapes import Data, ListOf, Number, Text
+from scheduler_engine.timeline import SECOND_US
+
+NOWHERE = "nowhere"
+LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLIGHT, NOWHERE)
+
+
+def lane_of(seen: Seen, key: str) -> str:
+    """One of ``LANES``."""
+    queue, pod = seen.simulation.scheduler.queue, seen.simulation.api.pod(key)
+    found = queue.lane_of(key)
+    if not found and pod is not None and pod.uid in queue.active_q.in_flight:
+        return IN_FLIGHT
+    return found or NOWHERE
+
+
+def queued(seen: Seen, key: str) -> QueuedPodInfo | None:
+    """What the queue keeps of a pod that waits."""
+    lanes = seen.simulation.scheduler.queue.lanes().values()
+    return next((info for lane in lanes for info in lane if info.pod.key == key), None)
+
+
+def backoff(seen: Seen, key: str) -> tuple[float, float] | None:
+    """(seconds from the failure to the end, simulated second of the end) of a backoff; None where there is none."""
+    queue = seen.simulation.scheduler.queue
+    info = queue.backoff_q.get(key)
+    until = queue.backoff_q.expiration_us(info) if info is not None else None
+    if info is None or until is None:
+        return None
+    return (until - info.timestamp_us) / SECOND_US, until / SECOND_US
+
+
+def _waits(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["waits"]
+    lane = lane_of(seen, key)
+    if lane != expectation["in"]:
+        return [f"{key}: in {lane}, expected in {expectation['in']}"]
+    failures: list[str] = []
+    seconds, until = backoff(seen, key) or (0, 0)
+    if "seconds" in expectation and seconds != expectation["seconds"]:
+        failures.append(f"{key}: backs off for {seconds:g} s, expected {expectation['seconds']:g} s")
+    if "until" in expectation and until != expectation["until"]:
+        failures.append(f"{key}: backs off until {until:g} s, expected {expectation['until']:g} s")
+    info = queued(seen, key)
+    if "attempts" in expectation:
+        failures += differs(f"{key}: attempts", info.attempts if info else 0, expectation["attempts"])
+    if "plugins" in expectation:
+        found = sorted({**info.unschedulable_plugins, **info.pending_plugins}) if info else []
+        failures += differs(f"{key}: refused by", found, sorted(expectation["plugins"]))
+    return failures
+
+
+def _nomination(seen: Seen, expectation: Data) -> list[str]:
+    key = expectation["nomination"]
+    return differs(f"{key}: nominated to", nominated(seen, key), expectation["node"])
+
+
+def nominated(seen: Seen, key: str) -> str:
+    """The node that the scheduler keeps for a pod, "" for none."""
+    pod = seen.simulation.api.pod(key)
+    return seen.simulation.scheduler.queue.nominator.nodes.get(pod.uid, "") if pod is not None else ""
+
+
+ASSERTIONS = {
+    "waits": Assertion(
+        _waits,
+        "Where in the queue a pod waits.",
+        POD,
+        {
+            "in": Text("inFlight: an attempt is under way; nowhere: the queue does not know it.", values=LANES),
+            "seconds": Number("Its whole backoff, from the failure to the end.", least=0),
+            "until": Number("The simulated second at which its backoff ends.", least=0),
+            "attempts": WHOLE,
+            "plugins": ListOf(Text(), "The plugins that refused it, or hold it back."),
+        },
+        ("in",),
+    ),
+    "nomination": Assertion(
+        _nomination,
+        "The node that the scheduler keeps for a pod while victims leave it.",
+        POD,
+        {"node": Text('A node; "" for none.')},
+        ("node",),
+    ),
+}

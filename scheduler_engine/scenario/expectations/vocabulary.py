@@ -1,0 +1,65 @@
+"""What every expectation is made of: a row of the vocabulary, and the shapes that several rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.labels import selector_from
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.shapes import Data, Fields, MapOf, Number, Shape, Text
+
+POD = Text("A pod: namespace/name.")
+NODE = Text("A node.")
+LABELS = MapOf(Text(), "Labels, all of which an object must have.")
+WHOLE = Number(whole=True)
+ATTEMPT = Number("Which attempt at the pod, counted from 1; the last one when left out.", whole=True, least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """``wrong`` says what does not hold, in words with what was found; ``main`` is what stands behind the name of the
+    expectation, ``beside`` what may stand beside it, of which ``required`` must, and one of ``some``.
+    """
+
+    wrong: Callable[[Seen, Data], list[str]]
+    about: str
+    main: Shape
+    beside: Mapping[str, Shape] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    some: tuple[str, ...] = ()
+
+    def shape(self, name: str) -> Fields:
+        return Fields({name: self.main, **self.beside}, (name, *self.required), self.about, self.some)
+
+
+def pods(seen: Seen, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
+    """The pods with these labels, in order of creation."""
+    matches = selector_from({"matchLabels": dict(selector)}).matches
+    return [pod for pod in seen.simulation.api.pods(namespace) if matches(pod.labels)]
+
+
+def attempt_at(seen: Seen, pod: str, expectation: Data) -> Attempt | str:
+    """The attempt that an expectation is about, or what is wrong with it."""
+    number = expectation.get("attempt")
+    found = seen.attempt(pod, number)
+    if found is not None:
+        return found
+    made = len(seen.attempts.get(pod, ()))
+    return f"{pod}: no attempt was made" if not made else f"{pod}: there is no attempt {number}, only {made}"
+
+
+def differs(what: str, found: Any, wanted: Any) -> list[str]:
+    """Nothing, or one sentence."""
+    return [] if found == wanted else [f"{what} {shown(found)}, expected {shown(wanted)}"]
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(item) for item in value) or "none"
+    return "nothing" if value in (None, "") else str(value)

@@ -1,0 +1,216 @@
+"""Steps of a scenario: the commands as people write them, from the tables of the commands themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from itertools import chain
+from typing import Any
+
+from scheduler_engine import commands
+from scheduler_engine.api.validation import validate
+from scheduler_engine.apiserver.lifecycle import POLICIES
+from scheduler_engine.commands.forms import FIELD_TYPES
+from scheduler_engine.commands.kinds import SUBRESOURCES
+from scheduler_engine.config import load_configuration
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.faults import ANSWERS
+from scheduler_engine.scenario.expectations import EXPECTATIONS
+from scheduler_engine.scenario.shapes import (
+    Anything,
+    Data,
+    Either,
+    Fields,
+    Flag,
+    ListOf,
+    MapOf,
+    Nothing,
+    Number,
+    Shape,
+    Text,
+    inside,
+    invalid,
+    unknown,
+)
+
+LONGEST_SAY = 60
+BESIDE: dict[str, Shape] = {
+    "name": Text("What failures call this step; no two steps have the same name.", longest=100),
+    "say": Text("What the button that makes this step says, instead of the words of its command.", longest=LONGEST_SAY),
+    "refused": Text("The command must be refused, with this text among the reasons."),
+    "expect": EXPECTATIONS,
+}
+"""What may stand beside the command of a step in ``then``."""
+
+MAPPING = MapOf(Anything())
+SHAPES: dict[type, Shape] = {
+    str: Text(),
+    bool: Flag(),
+    int: Number(whole=True),
+    float: Number(),
+    dict: MAPPING,
+    list: ListOf(Anything()),
+    type(None): Nothing(),
+}
+"""Type of a command's field → its shape."""
+
+SECONDS = Number(least=0, most=commands.MAX_ADVANCE_SECONDS)
+NARROWER: dict[tuple[str, str], Shape] = {
+    ("advance", "seconds"): Number("Simulated seconds.", above=0, most=commands.MAX_ADVANCE_SECONDS),
+    ("assumed-ttl", "seconds"): SECONDS,
+    ("fault", "seconds"): SECONDS,
+    ("fault", "point"): Text(values=tuple(ANSWERS)),
+    ("fault", "answer"): Text(values=tuple(sorted({*chain.from_iterable(ANSWERS.values())}))),
+    ("scale", "replicas"): Number(whole=True, least=0, most=commands.MAX_REPLICAS),
+    ("delete", "propagation_policy"): Text(values=tuple(POLICIES)),
+    ("patch", "subresource"): Text(values=SUBRESOURCES),
+    ("replicas", "count"): Number(whole=True, least=1, most=commands.MAX_SCHEDULERS),
+    ("run", "cycles"): Number(whole=True, least=1, most=commands.MAX_CYCLES),
+    ("replica", "action"): Text(values=commands.REPLICA_ACTIONS),
+}
+"""(command, field) → a shape that says more than the field's type does."""
+
+
+def _shape(kind: str, name: str) -> Shape:
+    if name == "until":
+        return Number("It ends when it has written so many trace entries; 0: at its end.", whole=True, least=0)
+    if (kind, name) in NARROWER:
+        return NARROWER[kind, name]
+    # An integer is a number; a tuple is how a list is kept.
+    given = FIELD_TYPES[name]
+    types = [item for item in given if item is not tuple and not (item is int and float in given)]
+    shapes = tuple(SHAPES[item] for item in types)
+    words = {str: "a text", int: "a whole number", float: "a number", dict: "a mapping", type(None): "left empty"}
+    return shapes[0] if len(shapes) == 1 else Either(shapes, f"must be {' or '.join(words[item] for item in types)}")
+
+
+def _command(kind: str) -> Shape:
+    if kind == "apply":
+        return ListOf(MapOf(Anything(), "A manifest, as kubectl apply takes it."), _about(kind))
+    known = fields(commands.COMMANDS[kind])
+    needed = tuple(item.name for item in known if item.default is MISSING and item.default_factory is MISSING)
+    shape = Fields({item.name: _shape(kind, item.name) for item in known}, needed, _about(kind))
+    return shape if needed else Either((shape, Nothing()), "must be a mapping", _about(kind))
+
+
+def _about(kind: str) -> str:
+    """The first paragraph of the command's own words."""
+    return " ".join((commands.COMMANDS[kind].__doc__ or "").partition("\n\n")[0].split()).replace("``", "")
+
+
+COMMANDS: dict[str, Shape] = {kind: _command(kind) for kind in commands.COMMANDS}
+"""Name of a command → what stands behind it in a step."""
+
+
+class Step:
+    """One step of ``setup`` (a command alone) or, ``full``, of ``then`` (with what may stand beside it, or expectations
+    alone).
+    """
+
+    def __init__(self, full: bool) -> None:
+        self.beside = BESIDE if full else {}
+
+    def problems(self, value: Any, path: str) -> Iterator[FieldError]:
+        if not isinstance(value, Mapping):
+            yield invalid(path, value, "a step must be a mapping: the name of a command, and what it needs")
+            return
+        named = [name for name in value if name in COMMANDS]
+        for name, item in value.items():
+            if name in self.beside:
+                yield from self.beside[name].problems(item, inside(path, name))
+            elif name in BESIDE:
+                text = "Forbidden: only a step of then may have it"
+                yield FieldError(inside(path, name), "FieldValueForbidden", text)
+            elif name not in COMMANDS:
+                yield unknown(path, name, (*COMMANDS, *self.beside))
+        if len(named) > 1:
+            text = f"a step has one command, and here are {len(named)}: {', '.join(named)}"
+            yield FieldError(inside(path, named[1]), "FieldValueForbidden", f"Forbidden: {text}")
+        elif named:
+            yield from _in_command(named[0], value[named[0]], inside(path, named[0]), "refused" in value)
+        elif [*value] != ["expect"] and all(name in self.beside for name in value):
+            yield FieldError(path, "FieldValueRequired", "Required value: a step needs a command, such as run: {}")
+
+    def schema(self) -> Data:
+        properties = {name: {"$ref": f"#/$defs/{name}"} for name in COMMANDS}
+        properties |= {name: {"$ref": f"#/$defs/{name}"} for name in self.beside}
+        alone = [{"required": ["expect"], "maxProperties": 1}] if self.beside else []
+        return {
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": False,
+            "oneOf": [{"required": [kind]} for kind in COMMANDS] + alone,
+        }
+
+
+def _in_command(kind: str, given: Any, path: str, refused: bool) -> Iterator[FieldError]:
+    """What is wrong with a command. One that is to be refused may hold what no API server takes."""
+    if kind == "apply":
+        yield from _in_manifests(given, path, refused)
+        return
+    found = list(COMMANDS[kind].problems(given, path))
+    if found or refused:
+        yield from found
+        return
+    if kind == "configure":
+        yield from in_configuration((given or {}).get("configuration"), inside(path, "configuration"))
+    try:
+        commands.from_json({"kind": kind, **(given or {})})
+    except Rejected as refusal:
+        for error in refusal.errors:
+            name, colon, text = error.message.partition(": ")
+            known = colon and name in commands.COMMANDS[kind].__dataclass_fields__
+            yield FieldError(inside(path, name) if known else path, error.kind, text if known else error.message)
+
+
+def _in_manifests(given: Any, path: str, refused: bool) -> Iterator[FieldError]:
+    found = list(COMMANDS["apply"].problems(given, path))
+    yield from found
+    for index, manifest in enumerate(() if refused or found else given):
+        for error in validate(manifest):
+            inner = f"{path}[{index}]" + (f".{error.path}" if error.path and error.path[0] != "[" else error.path)
+            yield FieldError(inner, error.kind, error.message, object_name=error.object_name)
+
+
+def in_configuration(given: Any, path: str) -> Iterator[FieldError]:
+    """What is wrong with a KubeSchedulerConfiguration; None is the default one."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        yield invalid(path, given, "must be a KubeSchedulerConfiguration")
+        return
+    try:
+        load_configuration(given)
+    except Rejected as refusal:
+        for error in refusal.errors:
+            yield FieldError(inside(path, error.path) if error.path else path, error.kind, error.message)
+
+
+def command_of(step: Data) -> Data:
+    """The command of a step in its JSON form, without what stands beside it."""
+    return {name: value for name, value in step.items() if name not in BESIDE}
+
+
+def as_written(step: Data) -> Data:
+    """A step as it stands in a file: ``{"kind": "run"}`` is ``{"run": {}}``. Seconds are whole where they can be."""
+    command = command_of(step)
+    kind = command["kind"]
+    beside = {name: step[name] for name in BESIDE if name in step}
+    if kind == "apply":
+        return {"apply": list(command["manifests"]), **beside}
+    ordered = {item.name: command[item.name] for item in fields(commands.COMMANDS[kind]) if item.name in command}
+    if isinstance(ordered.get("seconds"), float) and ordered["seconds"].is_integer():
+        ordered["seconds"] = int(ordered["seconds"])
+    return {kind: ordered, **beside}
+
+
+def without_defaults(command: commands.Command) -> Data:
+    """The JSON form of a command, without what it does anyway."""
+    data = commands.to_json(command)
+    known = {item.name: item.default for item in fields(command)}
+    return {name: value for name, value in data.items() if name == "kind" or not _same(value, known[name])}
+
+
+def _same(value: Any, default: Any) -> bool:
+    # 1 and True are equal, and a rate of "1" is told otherwise than one of 1.
+    return bool(type(value) is type(default) and value == default)

@@ -1,0 +1,282 @@
+"""Files are read into scenarios, and what is wrong in one is told at its line and its key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario import command_of, load_scenario, read_scenario
+from scheduler_engine.scenario.steps import COMMANDS, NARROWER
+
+GOOD = "title: t\ngroup: D1\nabout: a\noutcome: o\nsource: s\nsetup: [{run: {}}]\n"
+POD = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}"
+
+
+def told(text: str) -> list[str]:
+    """What is said of a file with this text."""
+    with pytest.raises(Rejected) as refusal:
+        read_scenario(text, "x.yaml")
+    return [str(error) for error in refusal.value.errors]
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "a list instead of a mapping": ("- a\n", "x.yaml:1:1: a scenario must be a mapping, with a title at least"),
+    "an empty file": ("", "x.yaml: the file is empty"),
+    "nothing but a comment": ("# later\n", "x.yaml: the file is empty"),
+    "no YAML": ("title: [a\n", "x.yaml:2:1: invalid YAML: "),
+    "a tab character as indentation": ("title: a\nthen:\n\t- run: {}\n", "x.yaml:3:1: invalid YAML: "),
+    "an anchor that is unknown": ("title: *a\n", "x.yaml:1:8: unknown anchor 'a'"),
+    "two documents": ("title: a\n---\ntitle: b\n", "x.yaml:3:1: a file holds one scenario, and here are 2 documents"),
+    "no title": ("about: a\n", "x.yaml:1:1: title: Required value"),
+    "a title that is a number": (
+        "title: 1\n",
+        "x.yaml:1:1: title: Invalid value: 1: must be a text (put it in quotes)",
+    ),
+    "a key that is unknown": (
+        GOOD + "expects: []\n",
+        'x.yaml:7:1: expects: unknown field "expects" (did you mean "expect"?)',
+    ),
+    "a key given twice": (GOOD + "title: u\n", 'x.yaml:7:1: title: duplicate field "title"'),
+    "another version": (
+        "apiVersion: scheduler-sandbox/v2\ntitle: t\nwhat: 1\n",
+        "x.yaml:1:1: apiVersion: the file is written in scheduler-sandbox/v2, and this engine reads "
+        "scheduler-sandbox/v1",
+    ),
+    "a version of something else": (
+        "apiVersion: v1\ntitle: t\n",
+        "x.yaml:1:1: apiVersion: must be scheduler-sandbox/v1",
+    ),
+    "a manifest": (
+        POD.replace("metadata", "title: t, metadata"),
+        "x.yaml:1:18: kind: this is a Pod, and no Scenario; a manifest stands under setup, in the list behind apply",
+    ),
+    "a step with two commands": (
+        GOOD + "then:\n- run: {}\n  stage: {}\n",
+        "x.yaml:9:3: then[0].stage: Forbidden: a step has one command, and here are 2: run, stage",
+    ),
+    "a step that is to be refused in the setup": (
+        GOOD.replace("{run: {}}", "{run: {}, refused: x}"),
+        "x.yaml:6:19: setup[0].refused: Forbidden: only a step of then may have it",
+    ),
+    "a refusal without words": (
+        GOOD + "then: [{run: {}, refused: 1}]\n",
+        "x.yaml:7:18: then[0].refused: Invalid value: 1: must be a text",
+    ),
+    "a refusal without a command": (
+        GOOD + "then: [{refused: x}]\n",
+        "x.yaml:7:8: then[0]: Required value: a step needs a command, such as run: {}",
+    ),
+    "a step that is a word": (
+        GOOD + "then: [run]\n",
+        'x.yaml:7:8: then[0]: Invalid value: "run": a step must be a mapping',
+    ),
+    "a step that is nothing": (GOOD + "then: [{}]\n", "x.yaml:7:8: then[0]: Required value: a step needs a command"),
+    "steps that are no list": (
+        GOOD + "then: {run: {}}\n",
+        'x.yaml:7:1: then: Invalid value: {"run": {}}: must be a list',
+    ),
+    "queue rules that do not exist": (
+        GOOD + "queue_rules: v1.0\n",
+        'x.yaml:7:1: queue_rules: Unsupported value: "v1.0": supported values: "v1.34", "design-doc"',
+    ),
+    "a tab that is no name": (GOOD + "tab: [pods]\n", 'x.yaml:7:1: tab: Invalid value: ["pods"]: must be a text'),
+    "words that are too long for a button": (
+        GOOD + f"then: [{{run: {{}}, say: {'x' * 61}}}]\n",
+        "x.yaml:7:18: then[0].say: Too long: may not be more than 60 characters",
+    ),
+    "a command that does not exist": (
+        GOOD.replace("run", "rum"),
+        'x.yaml:6:10: setup[0].rum: unknown field "rum" (did you mean "run"?)',
+    ),
+    "a field of a command that does not exist": (
+        GOOD + "then:\n- run: {}\n- run:\n    cycle: 1\n",
+        'x.yaml:10:5: then[1].run.cycle: unknown field "cycle" (did you mean "cycles"?)',
+    ),
+    "a field of a command that is missing": (
+        GOOD + "then:\n- advance:\n",
+        "x.yaml:8:3: then[0].advance: Invalid value: null: must be a mapping",
+    ),
+    "an amount out of bounds": (
+        GOOD + "then:\n- advance: {seconds: 0}\n",
+        "x.yaml:8:13: then[0].advance.seconds: Invalid value: 0: must be greater than 0 and at most 86400",
+    ),
+    "an amount that only the command knows to be wrong": (
+        GOOD + "then:\n- advance: {seconds: 0.0000001}\n",
+        "x.yaml:8:13: then[0].advance.seconds: must be at least 0.000001",
+    ),
+    "a word that a field does not take": (
+        GOOD + "then: [{replica: {replica: a, action: kil}}]\n",
+        'x.yaml:7:31: then[0].replica.action: Unsupported value: "kil": supported values: ',
+    ),
+    "a manifest that Kubernetes would refuse": (
+        GOOD + f"then:\n- apply:\n  - {POD.replace('image: x', 'image: x, imagePullPolicy: 1')}\n",
+        "x.yaml:9:99: then[0].apply[0].spec.containers[0].imagePullPolicy: ",
+    ),
+    "a manifest that is none": (
+        GOOD + "then: [{apply: [web]}]\n",
+        'x.yaml:7:17: then[0].apply[0]: Invalid value: "web": must be a mapping',
+    ),
+    "a configuration that Kubernetes would refuse": (
+        GOOD + "configuration:\n  apiVersion: kubescheduler.config.k8s.io/v1\n  kind: KubeSchedulerConfiguration\n"
+        "  percentageOfNodesToScore: 200\n",
+        "x.yaml:10:3: configuration.percentageOfNodesToScore: ",
+    ),
+    "a configuration of a step that Kubernetes would refuse": (
+        GOOD + "then:\n- configure:\n    configuration: {kind: Pod}\n",
+        "x.yaml:9:5: then[0].configure.configuration",
+    ),
+    "two steps of one name": (
+        GOOD + "then:\n- {run: {}, name: a}\n- {run: {}, name: a}\n",
+        'x.yaml:9:13: then[1].name: Duplicate value: "a": then[0] has this name',
+    ),
+    "an expectation that does not exist": (
+        GOOD + "expect:\n- wait: default/web\n",
+        "x.yaml:8:3: expect[0].wait: unknown expectation 'wait' (did you mean \"waits\"?)",
+    ),
+    "an expectation of a step with an unknown key": (
+        GOOD + "then:\n- run: {}\n  expect: [{pod: default/web, nod: n1}]\n",
+        'x.yaml:9:31: then[0].expect[0].nod: unknown field "nod" (did you mean "node"?)',
+    ),
+    "an expectation that expects nothing": (
+        GOOD + "expect: [{metric: scheduler_pending_pods}]\n",
+        "x.yaml:7:10: expect[0]: Required value: one of equals, atLeast, atMost",
+    ),
+    "two expectations in one": (
+        GOOD + "expect: [{pod: default/web, gone: default/db}]\n",
+        "x.yaml:7:29: expect[0].gone: Forbidden: an expectation is one of them: pod, gone",
+    ),
+    "a happening with two names": (
+        GOOD + "expect: [{order: [{popped: a, bound: b}]}]\n",
+        "x.yaml:7:31: expect[0].order[0].bound: Forbidden: only one of them may be given: popped, bound",
+    ),
+    "more values than one text may hold": ("title: t\nabout: [" + "1," * 80_000 + "]\n", "x.yaml:2:"),
+    "aliases of aliases": (
+        "title: t\na: &a [x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcde", "bcdef", strict=True)),
+        "aliases counted in full",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_what_is_wrong_is_told_at_its_line_and_its_key(words: str) -> None:
+    text, said = BAD[words]
+    (error, *more) = told(text)
+    assert said in error
+    assert error.startswith("x.yaml:")
+    assert not more
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    text = "titel: t\nseed: x\nthen:\n- rum: {}\n- advance: {seconds: -1}\nexpect: [{colour: blue}]\n"
+    assert [line.split(": ")[1] for line in told(text)] == [
+        "titel", "seed", "then[0].rum", "then[1].advance.seconds", "expect[0].colour", "title",
+    ]  # fmt: skip
+
+
+def test_a_title_is_enough() -> None:
+    scenario = read_scenario("title: A cluster of my own\n", "mine.yaml")
+    assert (scenario.slug, scenario.title, scenario.group, scenario.seed) == ("mine", "A cluster of my own", "", 42)
+    assert (scenario.setup, scenario.then, scenario.expect) == ((), ({"kind": "run"},), ())
+    assert scenario.open().now_us == 0
+
+
+@pytest.mark.parametrize("head", ["", "apiVersion: scheduler-sandbox/v1\n", "kind: Scenario\n"])
+def test_version_and_kind_may_be_left_out(head: str) -> None:
+    assert read_scenario(f"{head}title: t\n").title == "t"
+
+
+@pytest.mark.parametrize("key", ["on", "'on'", "yes"], ids=["bare", "in quotes", "as another word for true"])
+@pytest.mark.parametrize("kind", ["cordon", "drain"], ids=["of a cordon", "of a drain"])
+def test_the_word_on_needs_no_quotes_in_a_step(kind: str, key: str) -> None:
+    scenario = read_scenario(GOOD.replace("{run: {}}", f"{{{kind}: {{node: n1, {key}: false}}}}"))
+    assert scenario.setup == ({"kind": kind, "node": "n1", "on": False},)
+
+
+def test_what_is_wrong_behind_a_bare_on_is_told_at_its_line() -> None:
+    text = GOOD.replace("[{run: {}}]", "\n- cordon:\n    node: n1\n    on: 7\n")
+    assert told(text) == ["x.yaml:9:5: setup[0].cordon.on: Invalid value: 7: must be true or false"]
+
+
+def test_a_step_keeps_the_words_that_stand_beside_its_command() -> None:
+    scenario = read_scenario(GOOD + "tab: nodes\nthen: [{say: look, advance: {seconds: 2}, refused: x, name: two}]\n")
+    assert scenario.tab == "nodes"
+    assert scenario.then == ({"kind": "advance", "seconds": 2, "refused": "x", "say": "look", "name": "two"},)
+    assert command_of(scenario.then[0]) == {"kind": "advance", "seconds": 2}
+
+
+def test_a_command_that_needs_nothing_may_stand_alone() -> None:
+    assert read_scenario("title: t\nthen:\n- run:\n- stage: {}\n").then == ({"kind": "run"}, {"kind": "stage"})
+
+
+def test_what_is_to_be_refused_may_be_what_no_api_server_takes() -> None:
+    text = f"title: t\nthen:\n- apply:\n  - {POD.replace('name: web', 'name: no name')}\n  refused: metadata.name\n"
+    assert read_scenario(text).then[0]["refused"] == "metadata.name"
+
+
+def test_expectations_that_are_steps_belong_to_the_step_before_and_keep_their_lines() -> None:
+    text = (
+        "title: t\nthen:\n- expect: [{clock: 0}]\n- run: {}\n  expect: [{clock: 1}]\n- expect:\n  - clock: 2\n"
+        "  - clock: 3\n- stage: {}\n"
+    )
+    scenario = read_scenario(text, "x.yaml")
+    assert scenario.opened == ({"clock": 0},)
+    assert scenario.then == (
+        {"kind": "run", "expect": ({"clock": 1}, {"clock": 2}, {"clock": 3})},
+        {"kind": "stage"},
+    )
+    assert scenario.where("opened[0]") == "x.yaml:3:12: then[0].expect[0]"
+    assert scenario.where("then[0].expect[0]") == "x.yaml:5:12: then[1].expect[0]"
+    assert scenario.where("then[0].expect[2]") == "x.yaml:8:5: then[2].expect[1]"
+    assert scenario.where("then[1]") == "x.yaml:9:3: then[3]"
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("07-a-name.yaml", "a-name"), ("a-name.yaml", "a-name"), ("a.scenario.yaml", "a"), ("07.yaml", "07"),
+        ("07-a.b.yaml", "a.b"), ("plain", "plain"),
+    ],
+)  # fmt: skip
+def test_a_leading_number_in_the_file_name_only_orders(name: str, slug: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(GOOD)
+    assert load_scenario(path).slug == slug
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_scenario(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize("text", ["title: caf\xe9".encode("latin-1"), b"title: t\0", b"x" * 2_000_000])
+def test_a_file_that_is_no_text_or_too_large_is_refused(text: bytes) -> None:
+    with pytest.raises(Rejected, match=r"^scenario\.yaml"):
+        read_scenario(text)
+
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "advance": {"seconds": 1}, "assumed-ttl": {"seconds": 1}, "scale": {"object_kind": "a", "key": "b", "replicas": 1},
+    "fault": {"plugin": "a", "point": "bind"}, "delete": {"object_kind": "a", "key": "b"}, "run": {},
+    "patch": {"object_kind": "a", "key": "b", "changes": {}}, "replicas": {"count": 1},
+    "replica": {"replica": "a", "action": "kill"},
+}  # fmt: skip
+EDGES = [-1, 0, 1, 5, 6, 1000, 1001, 10_000, 10_001, 86_400, 86_401, "", "kill", "Orphan", "orphan", "resize", "status"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [pair for pair in NARROWER if pair[0] != "fault"])
+def test_narrower_shapes_say_what_the_commands_say(kind: str, name: str) -> None:
+    types = commands.forms.FIELD_TYPES[name]
+    for value in (edge for edge in EDGES if isinstance(edge, types)):
+        given = {**EXAMPLES[kind], name: value}
+        fits = not list(COMMANDS[kind].problems(given, "x"))
+        try:
+            commands.from_json({"kind": kind, **given})
+        except Rejected:
+            assert not fits, value
+        else:
+            assert fits, value

@@ -1,0 +1,40 @@
+"""Every scenario of this installation does what it says in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_engine.scenario import check, load_scenarios, play
+
+SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
+
+
+@pytest.mark.parametrize("slug", SCENARIOS)
+def test_scenario_comes_out_as_it_says(slug: str) -> None:
+    scenario = SCENARIOS[slug]
+    simulation = scenario.open()
+    play(simulation, scenario.then)
+    assert check(simulation, scenario) == []
+
+
+@pytest.mark.parametrize("slug", SCENARIOS)
+def test_scenario_has_words_expectations_and_something_left_to_happen(slug: str) -> None:
+    scenario = SCENARIOS[slug]
+    assert scenario.title
+    assert scenario.group
+    assert scenario.about
+    assert scenario.outcome
+    assert scenario.source
+    assert scenario.setup
+    assert scenario.expect
+    opened = scenario.open()
+    before = len(opened.recorder.entries)
+    play(opened, scenario.then)
+    assert len(opened.recorder.entries) > before
+
+
+def test_every_title_and_every_address_is_given_once() -> None:
+    scenarios = load_scenarios()
+    assert len({scenario.slug for scenario in scenarios}) == len(scenarios)
+    assert len({scenario.title for scenario in scenarios}) == len(scenarios)
+    assert scenarios[0].slug == "three-zones-one-gpu-pool"

@@ -26,8 +26,8 @@ class Quotas:
     """Defaults; ``settings.QUOTAS`` overrides single fields."""
 
     nodes: int = 5000
-    pods: int = 10_000
-    objects: int = 20_000
+    pods: int = 20_000
+    objects: int = 30_000
     """Of all kinds."""
     commands: int = 20_000
     log_bytes: int = 32 * 1024 * 1024

@@ -11,6 +11,7 @@ from sandbox.views import (
     editing,
     evictions,
     faults,
+    importing,
     leader,
     metrics,
     moments,
@@ -60,6 +61,9 @@ handler400 = "sandbox.middleware.refused"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
+    path("import/", importing.bring, name="import"),
+    path("import/<str:key>/", importing.outlook, name="import-outlook"),
+    path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("compare/", compare.compare, name="compare"),
     path("schema/<str:digest>/", completing.schema, name="schema"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),

@@ -13,6 +13,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import engine, quotas, rendering
 from sandbox import trial as trials
+from sandbox.engines import importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import faults
 from sandbox.panels.cache.dump import dump
@@ -37,7 +38,9 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure
 """Errors that are answers."""
 
 
-COMMANDS = ("execute",)
+LONG = ("import_read", "import_outlook", "import_commands")
+"""Jobs that are not tried in the quick lane at all."""
+COMMANDS = ("execute", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
 
 
@@ -205,5 +208,9 @@ JOBS: dict[str, Callable[..., Any]] = {
         prometheus,
         check,
         locate,
+        importing.import_read,
+        importing.import_outlook,
+        importing.import_commands,
+        importing.way_to,
     )
 }

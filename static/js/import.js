@@ -77,7 +77,15 @@ function doorOf(form) {
   });
 }
 
-if (door) doorOf(door);
+function copyOf(button, line) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = 'Copied'; }, () => { button.textContent = 'Not copied: select the line'; }));
+}
+
+if (door) {
+  doorOf(door);
+  copyOf(document.getElementById('copy'), document.getElementById('kubectl'));
+}
 
 if (page) {
   const told = page.querySelector('.imp-wait');

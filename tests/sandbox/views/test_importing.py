@@ -38,7 +38,7 @@ def bring(content: bytes, name: str = "cluster.yaml", **headers: Any) -> Any:
     return Client(headers=headers).post("/import/", {"file": SimpleUploadedFile(name, content)})
 
 
-def brought(content: bytes = dumps.as_yaml(OBJECTS)) -> str:  # noqa: B008
+def brought(content: bytes = dumps.as_yaml(OBJECTS)) -> str:
     """The path of the page of what will be there."""
     answer = bring(content)
     assert answer.status_code == 201, answer.content.decode()
@@ -161,7 +161,10 @@ REFUSED = {
     "a picture": (b"\x89PNG\r\n\x1a\n\xff", "line 1: the text is not UTF-8"),
     "a YAML bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*d]\n", "line 3, column 5: unknown anchor"),
     "an anchor that holds itself": (b"a: &a\n- *a\n", "line 2, column 3: unknown anchor"),
-    "a name that is markup": (b'{"kind": "<script>alert(1)</script>", "metadata": {"name": "<img>"}}', "no object in this"),
+    "a name that is markup": (
+        b'{"kind": "<script>alert(1)</script>", "metadata": {"name": "<img>"}}',
+        "no object in this",
+    ),
     "a way out of a zip": (zipped("../../etc/passwd.json"), "leads out of the archive"),
     "a zip in a zip": (zipped("a.zip"), "archives in archives are not read"),
     "a zip bomb": (zipped("a.json", b" " * (97 * 2**20)), "more than 96 MiB"),

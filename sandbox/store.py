@@ -47,9 +47,9 @@ def create(
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
-    quotas.check_site()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
+    quotas.check_log(len(commands), sum(map(len, texts)))
     plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)

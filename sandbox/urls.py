@@ -12,6 +12,7 @@ from sandbox.views import (
     editing,
     evictions,
     faults,
+    importing,
     leader,
     metrics,
     moments,
@@ -61,6 +62,9 @@ handler400 = "sandbox.middleware.refused"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
+    path("import/", importing.bring, name="import"),
+    path("import/<str:key>/", importing.outlook, name="import-outlook"),
+    path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("compare/", compare.compare, name="compare"),
     path("api/v1/", routes.api.urls),
     path("schema/<str:digest>/", completing.schema, name="schema"),

@@ -61,7 +61,7 @@ EXIT_STATUS = {".venv/bin/python -m scheduler_engine validate cluster.yaml pods.
 """Of the commands that are to find something wrong."""
 READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
-    "text": "what `validate` prints",
+    "text": "what `validate` prints, and what needs a real cluster",
     "nginx": "there is no nginx",
     "bash": "tests/sandbox/test_api_document.py, with a server",
     "py": "tests/sandbox/test_api_document.py, with a server",

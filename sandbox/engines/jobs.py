@@ -14,6 +14,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import engine, quotas, rendering
 from sandbox import trial as trials
+from sandbox.engines import importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -44,7 +45,9 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure
 LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
     ("unschedulablePods", "gated", "inFlight"), by_priority
 )
-COMMANDS = ("execute",)
+LONG = ("import_read", "import_outlook", "import_commands")
+"""Jobs that are not tried in the quick lane at all."""
+COMMANDS = ("execute", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
 
 
@@ -254,5 +257,9 @@ JOBS: dict[str, Callable[..., Any]] = {
         trace,
         check,
         locate,
+        importing.import_read,
+        importing.import_outlook,
+        importing.import_commands,
+        importing.way_to,
     )
 }

@@ -31,7 +31,7 @@ from django.db import Error as DatabaseFailure
 from django.db import close_old_connections, connections
 
 from sandbox.engines.errors import STOPPED, Busy, Lost, Occupied, Stopped
-from sandbox.engines.jobs import COMMANDS
+from sandbox.engines.jobs import COMMANDS, LONG
 from sandbox.engines.lanes import (
     HANDED_BACK_SECONDS,
     MOST_QUICK_CHARACTERS,
@@ -239,7 +239,7 @@ class Pool:
     def _enqueue(self, pending: Pending) -> None:
         with self.lock:
             pending.number = next(self.numbers)
-            if pending.characters > MOST_QUICK_CHARACTERS:
+            if pending.characters > MOST_QUICK_CHARACTERS or pending.name in LONG:
                 self._know(pending.plan.sandbox_id).slow_down()
             process = self.homes.get(pending.plan.sandbox_id) or self._slot(pending.plan.sandbox_id)
             if len(process.waiting) >= MOST_QUEUED:

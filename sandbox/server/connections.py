@@ -14,6 +14,7 @@ import time
 from functools import cache
 from io import BytesIO
 from math import inf
+from tempfile import TemporaryFile
 from typing import Any
 from typing import Protocol as Shape
 
@@ -30,6 +31,9 @@ from sandbox.quotas import quotas
 from sandbox.server.limits import Limits, Places
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
+IMPORT = b"/import/"
+IMPORT_SLACK = 64 * 1024
+"""What a form adds to its file."""
 WAITING_MESSAGES = 32
 """From one browser, before its live line is read again."""
 KERNEL_BYTES = 128 * 1024
@@ -110,11 +114,11 @@ class Channel(HTTPChannel):
         self.refuse(431, "The request's address or one of its headers is too long.")
 
     def allHeadersReceived(self) -> None:
-        if (self.length or 0) > self.limits.body_bytes:
+        if (self.length or 0) > self.most_bytes:
             self.refuse_body()
             return
         super().allHeadersReceived()
-        longest = self.limits.body_bytes if self.length is None else self.length
+        longest = self.most_bytes if self.length is None else self.length
         self.read_by = time.monotonic() + self.limits.body_seconds + longest / self.limits.slowest_bytes_per_second
 
     def allContentReceived(self) -> None:
@@ -122,8 +126,24 @@ class Channel(HTTPChannel):
             self.read_by = inf
             super().allContentReceived()
 
+    @property
+    def imports(self) -> bool:
+        """The request brings a file that is imported."""
+        command: Any = self._command
+        path: Any = self._path
+        return command == b"POST" and path.partition(b"?")[0] == IMPORT
+
+    @property
+    def most_bytes(self) -> int:
+        """Of the request's body."""
+        return self.limits.import_bytes + IMPORT_SLACK if self.imports else self.limits.body_bytes
+
     def refuse_body(self) -> None:
-        self.refuse(413, f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most.")
+        if self.imports:
+            most = f"A file may have {self.limits.import_bytes:,} bytes at most; pack it with gzip."
+        else:
+            most = f"Manifests may have {quotas().manifest_bytes:,} bytes at most."
+        self.refuse(413, f"The request is too large. {most}")
 
     def refuse(self, status: int, message: str) -> None:
         """Answer, take nothing in any more, and end the connection when the client has had time to read."""
@@ -221,7 +241,10 @@ class Channel(HTTPChannel):
 
 
 class Request(WebRequest):
-    """A request whose body is counted while it arrives, and kept in memory: a full disk is no reason to refuse it."""
+    """A request whose body is counted while it arrives, and kept in memory: a full disk is no reason to refuse it.
+
+    That of a file which is imported goes to the disk.
+    """
 
     body_bytes = 0
     sender = ""
@@ -231,20 +254,24 @@ class Request(WebRequest):
         super().__init__(channel, queued, parsePOSTFormSubmission=False)
 
     def gotLength(self, length: int | None) -> None:
-        self.content = BytesIO()
+        # Twisted closes either with the request.
+        self.content = TemporaryFile() if self.channel.imports else BytesIO()  # noqa: SIM115
         forwarded = ",".join(self.requestHeaders.getRawHeaders("X-Forwarded-For", []))
         self.sender = addresses.counted(forwarded, self.client.host, self.server.proxies)
 
     def handleContentChunk(self, data: bytes) -> None:
         if self.channel.refused:
             return
-        if self.body_bytes + len(data) > self.server.limits.body_bytes:
+        if self.body_bytes + len(data) > self.channel.most_bytes:
             self.channel.refuse_body()
         elif not self.server.bodies.take(self.sender, len(data)):
             self.channel.refuse(503, "The server is receiving too much at once. Wait a moment and try again.")
         else:
             self.body_bytes += len(data)
-            super().handleContentChunk(data)
+            try:
+                super().handleContentChunk(data)
+            except OSError:
+                self.channel.refuse(503, "The server has no room for the file now. Nothing was changed.")
 
     def let_body_go(self) -> None:
         self.server.bodies.give_back(self.sender, self.body_bytes)

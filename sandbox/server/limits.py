@@ -24,6 +24,8 @@ class Limits:
     requests_per_address: int = 300
     body_bytes: int = 2 * MIB
     """Of one request; the site's own DATA_UPLOAD_MAX_MEMORY_SIZE."""
+    import_bytes: int = 50 * MIB
+    """Of a file that is imported: it goes to the disk while it arrives."""
     bodies_bytes: int = 192 * MIB
     """Of all requests that are being received or answered."""
     bodies_bytes_per_address: int = 64 * MIB

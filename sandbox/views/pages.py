@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,6 +26,7 @@ from sandbox.panels.view import View
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.quotas import quotas
 from sandbox.schema.document import DIGEST
+from sandbox.views.importing import KUBECTL
 from scheduler_engine.scenario import Scenario
 
 LOOK_AGAIN_SECONDS = "5"
@@ -33,7 +35,9 @@ LOOK_AGAIN_SECONDS = "5"
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
-    return render(request, "landing.html", {"scenarios": found, "featured": found[0].slug if found else ""})
+    featured = found[0].slug if found else ""
+    door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
+    return render(request, "landing.html", {"scenarios": found, "featured": featured, **door})
 
 
 @csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.

@@ -31,6 +31,10 @@ GETS = [
 ]  # fmt: skip
 
 
+IMPORTS = ("import", "import-outlook", "import-open")
+"""Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
+
+
 def routes(resolver: URLResolver) -> list[str]:
     """The names of all views but those of the API, whose tests go by its document."""
     names: list[str] = []
@@ -44,7 +48,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare", "schema"}
+    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare", "schema", *IMPORTS}
 
 
 @pytest.mark.parametrize("path", POSTS)

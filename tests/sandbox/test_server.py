@@ -195,6 +195,35 @@ def test_what_is_too_large_is_refused_before_it_is_read(
     assert server.rss - before < MOST_GROWTH
 
 
+BODIES = {
+    "/import/": (40, b"422"),
+    "/import/?a=b": (60, b"413"),
+    "/import/x/open/": (3, b"413"),
+    "/new/": (3, b"413"),
+}
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_only_a_file_that_is_imported_may_be_larger_and_lies_on_the_disk(server: Served, path: str) -> None:
+    (millions, status), before = BODIES[path], server.rss
+    start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.yaml"\r\n\r\nkind: ['
+    end = b"\r\n--x--\r\n"
+    length = len(start) + millions * 1_000_000 + len(end)
+    form = "Content-Type: multipart/form-data; boundary=x"
+    with server.connect() as connection:
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{form}\r\n".encode())
+        connection.sendall(f"Connection: close\r\nContent-Length: {length}\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            connection.sendall(start)
+            for _ in range(millions):
+                connection.sendall(b" " * 1_000_000)
+            connection.sendall(end)
+        answer = to_the_end(connection)
+    # Who goes on sending may find the connection gone before the answer could be read.
+    assert answer.startswith(b"HTTP/1.1 " + status) or (not answer and status == b"413")
+    assert server.rss - before < MOST_GROWTH
+
+
 def test_a_body_that_is_just_not_too_large_reaches_the_site(server: Served) -> None:
     status, text, _ = server.ask("POST", f"{server.sandbox()}apply/", "manifests=" + "x" * 1_900_000)
     assert status == 413

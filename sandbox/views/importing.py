@@ -1,0 +1,180 @@
+"""A dump of a real cluster comes in: the file is read, a page says what will be there, then a sandbox is made of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from sandbox import quotas, store, uploads
+from sandbox.access import RoutedView, answered, limited
+from sandbox.engines import site
+from sandbox.engines.errors import EngineError
+from sandbox.records import START, Plan
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing import Choices
+
+log = logging.getLogger(__name__)
+
+KUBECTL = (
+    "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,sts,ds,svc,ns -A -o yaml > cluster.yaml"
+)
+"""What brings everything that decides where pods go."""
+MOST_TOLD = 20
+"""Errors of one file that an answer lists."""
+MOST_WAITING = 200
+"""Pods without a node that the page lists."""
+MOST_SKIPPED = 100
+NOTHING = "There is no file in this request. Choose one, or paste its text."
+TOO_LARGE = "The pasted text is too long for a form. Save it as a file and bring that."
+
+
+def told(view: Callable[..., HttpResponse]) -> RoutedView:
+    """What an import refuses, told to a browser as a page and to anything else as text."""
+
+    @wraps(view)
+    def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except Rejected as error:
+            return _refused(request, 422, error.errors)
+        except (quotas.OverQuota, EngineError) as error:
+            return _refused(request, error.status, [FieldError("", "", str(error))])
+
+    return caught
+
+
+@csrf_exempt  # As for every new sandbox: a forged request brings a file that nobody knows.
+@require_POST
+@limited
+@answered
+@told
+def bring(request: HttpRequest) -> HttpResponse:
+    """Read a file. The answer leads to the page of what will be there; to ``curl`` it tells the address."""
+    if not 0 <= int(request.META.get("CONTENT_LENGTH") or 0) <= settings.IMPORT_BYTES + settings.IMPORT_SLACK:
+        raise quotas.OverQuota(f"The file is too large: the limit is {settings.IMPORT_BYTES:,} bytes.", 413)
+    key, path = uploads.keep(file := _file(request))
+    try:
+        site.ask(_plan(), START, "import_read", str(path), file.name or "", seconds=settings.COMMAND_SECONDS)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    address = reverse("import-outlook", args=[key])
+    if _wants_page(request):
+        return redirect(address)
+    whole = request.build_absolute_uri(address)
+    return HttpResponse(f"{whole}\n", content_type="text/plain; charset=utf-8", status=201, headers={"Location": whole})
+
+
+@require_safe
+@limited
+@answered
+@told
+def outlook(request: HttpRequest, key: str) -> HttpResponse:
+    """What would come of it, with the choices in the query."""
+    choices = _choices(request.GET)
+    found = site.ask(_plan(), START, "import_outlook", _path(key), choices, seconds=settings.COMMAND_SECONDS)
+    waiting = sorted(found.summary.waiting, key=lambda item: not item.message)
+    context = {
+        "key": key,
+        "found": found,
+        "choices": choices,
+        "waiting": waiting[:MOST_WAITING],
+        "more_waiting": len(waiting[MOST_WAITING:]),
+        "skipped": found.skipped[:MOST_SKIPPED],
+        "more_skipped": len(found.skipped[MOST_SKIPPED:]),
+    }
+    return render(request, "import.html", context)
+
+
+@csrf_exempt
+@require_POST
+@limited
+@answered
+@told
+def open_import(request: HttpRequest, key: str) -> HttpResponse:
+    """Make the sandbox; where a pod was chosen, go on to where it is refused."""
+    choices = _choices(request.POST)
+    job = (_plan(), START, "import_commands", _path(key), choices)
+    configuration, commands, pod = site.ask(*job, seconds=settings.COMMAND_SECONDS)
+    sandbox, token = store.create("Imported cluster", configuration=configuration, setup=commands)
+    address = reverse("workbench", args=[sandbox.pk, token])
+    if not pod:
+        return redirect(address)
+    try:
+        for command in site.read(sandbox, "way_to", pod):
+            store.execute(sandbox, command)
+    except (Rejected, EngineError) as error:
+        # The cluster is there, and its page; only the first steps are left to the visitor.
+        log.info("an import did not come to the chosen pod: %s", error)
+    return redirect(f"{address}?{urlencode({'pod': pod})}")
+
+
+def _plan() -> Plan:
+    """Of no sandbox: what reads a file belongs to none yet."""
+    return Plan(uuid4(), 0, "null", "v1.34", "")
+
+
+def _path(key: str) -> str:
+    found = uploads.path_of(key)
+    if found is None:
+        raise Http404
+    return str(found)
+
+
+def _file(request: HttpRequest) -> UploadedFile:
+    """The uploaded file, else the pasted text as one. Raises ``OverQuota`` or ``Rejected``."""
+    try:
+        file, text = request.FILES.get("file"), request.POST.get("text", "")
+    except RequestDataTooBig:
+        raise quotas.OverQuota(TOO_LARGE, 413) from None
+    except (BadRequest, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
+        raise Rejected("The request could not be read.") from None
+    if file is None and text.strip():
+        return SimpleUploadedFile("pasted.yaml", text.encode(errors="replace"))
+    if file is None or not file.size:
+        raise Rejected(NOTHING)
+    return file
+
+
+def _choices(given: QueryDict) -> Choices:
+    return Choices(
+        namespaces=tuple(given.getlist("without")),
+        kinds=tuple(given.getlist("without-kind")),
+        drop_secrets=given.get("secrets") != "keep",
+        anonymous=given.get("names") == "made-up",
+        pod=given.get("pod", ""),
+    )
+
+
+def _wants_page(request: HttpRequest) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def _refused(request: HttpRequest, status: int, errors: list[FieldError]) -> HttpResponse:
+    lines = [_line(error) for error in errors[:MOST_TOLD]]
+    if _wants_page(request):
+        return render(request, "import_refused.html", {"lines": lines}, status=status)
+    text = "\n".join([*lines, "Nothing was made.", ""])
+    return HttpResponse(text, content_type="text/plain; charset=utf-8", status=status)
+
+
+def _line(error: FieldError) -> str:
+    """``line 7, column 3: path: message``."""
+    column = f", column {error.column}" if error.column else ""
+    place = f"line {error.line}{column}: " if error.line else ""
+    name = f"{error.object_name}: " if error.object_name else ""
+    return f"{place}{name}{error}"

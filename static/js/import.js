@@ -1,0 +1,100 @@
+// Bringing a cluster: a file that is chosen, dropped or pasted, how far it has come, and the wait for what is made of it.
+
+const door = document.getElementById('door');
+const page = document.querySelector('form[data-wait]');
+
+function seconds(say) {
+  const start = performance.now();
+  const tick = () => say(Math.round((performance.now() - start) / 1000));
+  tick();
+  return setInterval(tick, 1000);
+}
+
+function doorOf(form) {
+  const file = form.querySelector('input[type="file"]');
+  const text = form.querySelector('textarea');
+  const told = form.querySelector('.door-told');
+  const bar = form.querySelector('progress');
+  const button = form.querySelector('button');
+  const most = Number(form.dataset.most);
+  let timer = 0;
+
+  const tell = (words, wrong = false) => {
+    told.textContent = words;
+    told.classList.toggle('is-no', wrong);
+  };
+  const end = () => {
+    clearInterval(timer);
+    bar.hidden = true;
+    button.disabled = false;
+  };
+  const send = (content, name) => {
+    if (content.size > most) {
+      tell(`${name} is ${content.size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Pack it with gzip. Nothing was sent.`, true);
+      return;
+    }
+    const body = new FormData();
+    body.append('file', content, name);
+    const request = new XMLHttpRequest();
+    request.open('POST', form.action);
+    request.setRequestHeader('Accept', 'text/plain');
+    request.upload.onprogress = ({ loaded, total }) => { bar.value = total ? loaded / total : 0; };
+    request.upload.onload = () => {
+      bar.removeAttribute('value');
+      timer = seconds((count) => tell(`${name} has arrived and is being read: ${count} s`));
+    };
+    request.onload = () => {
+      end();
+      if (request.status === 201) location.assign(new URL(request.responseText.trim()).pathname);
+      else tell(request.getResponseHeader('Content-Type')?.startsWith('text/plain') ? request.responseText.trim() : `The server answered ${request.status}. Nothing was made.`, true);
+    };
+    request.onerror = () => { end(); tell('The connection broke. Nothing was made.', true); };
+    bar.value = 0;
+    bar.hidden = false;
+    button.disabled = true;
+    tell(`Sending ${name}.`);
+    request.send(body);
+  };
+  const over = (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    form.toggleAttribute('data-over', event.type === 'dragover');
+  };
+
+  file.addEventListener('change', () => { if (file.files[0]) send(file.files[0], file.files[0].name); });
+  form.addEventListener('dragover', over);
+  form.addEventListener('dragleave', ({ relatedTarget }) => { if (!form.contains(relatedTarget)) form.removeAttribute('data-over'); });
+  form.addEventListener('drop', (event) => {
+    over(event);
+    const [dropped] = event.dataTransfer.files;
+    if (dropped) send(dropped, dropped.name);
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (file.files[0]) send(file.files[0], file.files[0].name);
+    else if (text.value.trim()) send(new Blob([text.value]), 'pasted.yaml');
+    else tell('Choose a file, or paste its text.', true);
+  });
+}
+
+function copyOf(button, line) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = 'Copied'; }, () => { button.textContent = 'Not copied: select the line'; }));
+}
+
+if (door) {
+  doorOf(door);
+  copyOf(document.getElementById('copy'), document.getElementById('kubectl'));
+}
+
+if (page) {
+  const told = page.querySelector('.imp-wait');
+  let timer = 0;
+  page.addEventListener('submit', ({ submitter }) => {
+    told.hidden = false;
+    const words = submitter?.formMethod === 'get' ? 'Reading the file again.' : page.dataset.wait;
+    timer = seconds((count) => { told.textContent = `${words} ${count} s`; });
+  });
+  // Who comes back by the browser's own button finds the page as it was left.
+  addEventListener('pageshow', () => { clearInterval(timer); told.hidden = true; });
+}

@@ -1,0 +1,258 @@
+"""Bringing a cluster: a file, the page of what will be there, the sandbox that comes of it, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client, override_settings
+
+from sandbox import uploads
+from sandbox.engines import site
+from sandbox.models import Sandbox
+from sandbox.panels.view import View
+from sandbox.views.importing import KUBECTL
+from tests.engine import dumps
+
+pytestmark = pytest.mark.django_db
+
+OBJECTS = dumps.cluster(1, nodes=6, pods=40).objects
+BROWSER = {"accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, settings: Any) -> Path:
+    settings.VAR_DIR = tmp_path
+    return tmp_path / "imports"
+
+
+def bring(content: bytes, name: str = "cluster.yaml", **headers: Any) -> Any:
+    return Client(headers=headers).post("/import/", {"file": SimpleUploadedFile(name, content)})
+
+
+def brought(content: bytes = dumps.as_yaml(OBJECTS)) -> str:
+    """The path of the page of what will be there."""
+    answer = bring(content)
+    assert answer.status_code == 201, answer.content.decode()
+    return answer.content.decode().strip().removeprefix("http://testserver")
+
+
+def opened(path: str, **choices: Any) -> tuple[Sandbox, str]:
+    answer = Client(headers=BROWSER).post(f"{path}open/", choices)
+    assert answer.status_code == 302, answer.content.decode()
+    found = re.match(r"/s/([0-9a-f-]+)/", answer["Location"])
+    assert found is not None
+    return Sandbox.objects.get(pk=found[1]), answer["Location"]
+
+
+def test_the_first_page_has_the_line_to_copy_and_the_door() -> None:
+    html = Client().get("/").content.decode()
+    assert KUBECTL.replace(">", "&gt;") in html
+    assert 'action="/import/"' in html
+
+
+def test_curl_is_told_the_address_and_a_browser_is_led_there() -> None:
+    assert re.fullmatch(r"/import/[\w-]{32}/", brought())
+    answer = bring(dumps.as_json(OBJECTS), **BROWSER)
+    assert answer.status_code == 302
+    assert re.fullmatch(r"/import/[\w-]{32}/", answer["Location"])
+
+
+def test_a_pasted_text_is_a_file_too() -> None:
+    answer = Client().post("/import/", {"text": dumps.as_yaml(OBJECTS[:6]).decode()})
+    assert answer.status_code == 201
+
+
+def test_the_page_says_what_will_be_there_and_what_not() -> None:
+    html = Client().get(brought()).content.decode()
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html))
+    assert "6 nodes" in text
+    assert "finished and were left out" in text
+    assert "Lease" in text
+    assert "the sandbox keeps its own" in text
+    assert "team-1/gated" in text
+    assert dumps.SECRET not in html
+
+
+def test_choices_are_kept_on_the_page_and_change_it() -> None:
+    path = brought()
+    html = Client().get(path, {"without": "team-1", "without-kind": "Service", "names": "made-up"}).content.decode()
+    assert re.search(r'value="team-1"[^>]*checked', html)
+    assert re.search(r'value="Service"[^>]*checked', html)
+    assert re.search(r'value="made-up" selected', html)
+    assert "team-1/gated" not in html
+
+
+def test_the_sandbox_has_the_pods_where_they_were(trace: Any) -> None:
+    sandbox, location = opened(brought())
+    page = Client().get(location)
+    assert page.status_code == 200
+    lines = "\n".join(trace(sandbox))
+    assert "ip-10-0-0-1.eu-west-1.compute.internal" in lines
+    assert dumps.SECRET not in lines
+    assert Sandbox.objects.get(pk=sandbox.pk).log_bytes > 1000
+
+
+def test_nobody_finds_a_name_where_they_are_made_up(trace: Any) -> None:
+    sandbox, _ = opened(brought(), names="made-up")
+    lines = "\n".join(trace(sandbox))
+    assert "node-1" in lines
+    assert "compute.internal" not in lines
+
+
+def test_the_configuration_of_a_snapshot_is_that_of_the_sandbox() -> None:
+    given = {"profiles": [{"schedulerName": "acme-scheduler"}]}
+    sandbox, _ = opened(brought(json.dumps(dumps.as_snapshot(OBJECTS, given)).encode()))
+    assert json.loads(sandbox.configuration)["profiles"] == given["profiles"]
+
+
+POD: dict[str, Any] = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "64"}}}]}
+
+
+def waiting(name: str, **spec: Any) -> dict[str, Any]:
+    told = {"type": "PodScheduled", "status": "False", "message": f"{name} found no node"}
+    status = {"phase": "Pending", "conditions": [told]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": POD | spec, "status": status}
+
+
+def test_my_pod_is_pending_stands_at_its_failed_filter() -> None:
+    important = {"priority": 1000}
+    others = [waiting("first"), waiting("loud", **important), waiting("mine"), waiting("last")]
+    path = brought(dumps.as_json([*OBJECTS, *others]))
+    html = Client().get(path).content.decode()
+    assert html.index("mine found no node") < html.index("team-1/elsewhere"), "those that were refused come first"
+    sandbox, location = opened(path, pod="default/mine")
+    assert location.endswith("?pod=default%2Fmine")
+    kinds = [json.loads(item)["kind"] for item in sandbox.records.order_by("n").values_list("command", flat=True)]
+    assert kinds[-4:] == ["stage"] * 4, "Pop, Snapshot, PreFilter, Filter"
+    drawn = site.read(sandbox, "fragments", View(pod="default/mine"), ["filter", "inspector"], True, False, {})
+    assert "Insufficient cpu" in drawn["filter"].html
+    assert "mine" in drawn["inspector"].html
+
+
+@pytest.mark.parametrize("pod", ["team-1/gated", "team-1/elsewhere"])
+def test_a_pod_whose_turn_never_comes_is_shown_all_the_same(pod: str) -> None:
+    _, location = opened(brought(), pod=pod)
+    assert location.endswith(f"?pod={pod.replace('/', '%2F')}")
+    assert Client().get(location).status_code == 200
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def zipped(name: str, content: bytes = b"{}") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+REFUSED = {
+    "a file that is cut off": (dumps.as_json(OBJECTS)[:5000], "line 1"),
+    "YAML that is cut off": (dumps.as_yaml(OBJECTS)[:5000], "line 186, column 1: invalid YAML"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\xff", "line 1: the text is not UTF-8"),
+    "a YAML bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*d]\n", "line 3, column 5: unknown anchor"),
+    "an anchor that holds itself": (b"a: &a\n- *a\n", "line 2, column 3: unknown anchor"),
+    "a name that is markup": (
+        b'{"kind": "<script>alert(1)</script>", "metadata": {"name": "<img>"}}',
+        "no object in this",
+    ),
+    "a way out of a zip": (zipped("../../etc/passwd.json"), "leads out of the archive"),
+    "a zip in a zip": (zipped("a.zip"), "archives in archives are not read"),
+    "a zip bomb": (zipped("a.json", b" " * (97 * 2**20)), "more than 96 MiB"),
+    "a packed bomb": (gzip.compress(b" " * (97 * 2**20)), "more than 96 MiB"),
+    "a scenario": (b"title: t\nsetup: []\n", "This is a scenario file"),
+    "nothing": (b"", "There is no file in this request"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_taken_over_gets_its_reason_and_leaves_nothing(name: str, own_folder: Path) -> None:
+    content, reason = REFUSED[name]
+    answer = bring(content)
+    assert answer.status_code == 422
+    assert answer["Content-Type"].startswith("text/plain")
+    assert reason in answer.content.decode()
+    page = bring(content, **BROWSER)
+    assert page.status_code == 422
+    assert "<script>alert" not in page.content.decode()
+    assert "could not be taken over" in page.content.decode()
+    assert not Sandbox.objects.exists()
+    assert not own_folder.exists() or list(own_folder.iterdir()) == []
+
+
+def test_names_with_markup_are_shown_as_they_are_written() -> None:
+    odd = {"apiVersion": "example.com/v1", "kind": "<b>Odd</b>", "metadata": {"name": "<script>alert(1)</script>"}}
+    html = Client().get(brought(dumps.as_json([*OBJECTS, odd]))).content.decode()
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert" not in html
+
+
+@override_settings(IMPORT_BYTES=1000)
+def test_a_file_that_is_too_large_is_refused_and_says_how_large_one_may_be(own_folder: Path) -> None:
+    answer = bring(b" " * 1001)
+    assert answer.status_code == 413
+    assert "the limit is 1,000 bytes" in answer.content.decode()
+    assert not own_folder.exists() or list(own_folder.iterdir()) == []
+
+
+def test_a_pasted_text_that_is_too_long_for_a_form_is_refused() -> None:
+    answer = Client().post("/import/", {"text": "x" * 3_000_000})
+    assert answer.status_code == 413
+    assert "Save it as a file" in answer.content.decode()
+
+
+def test_a_cluster_larger_than_a_sandbox_is_refused_with_the_limit(own_folder: Path, settings: Any) -> None:
+    settings.QUOTAS = {"pods": 10}
+    answer = Client().post(f"{brought()}open/")
+    assert answer.status_code == 422
+    assert "The limit is 10 pods in one sandbox" in answer.content.decode()
+    assert not Sandbox.objects.exists()
+
+
+def test_when_all_is_left_out_nothing_is_made() -> None:
+    path = brought(dumps.as_json([waiting("mine")]))
+    answer = Client().post(f"{path}open/", {"without": "default"})
+    assert answer.status_code == 422
+    assert "Nothing is left to take over" in answer.content.decode()
+    assert Client().post(f"{path}open/", {"pod": "default/nobody"}).status_code == 422
+    assert not Sandbox.objects.exists()
+
+
+def test_a_file_that_is_kept_is_for_the_owner_of_the_process_alone_and_goes_after_an_hour(own_folder: Path) -> None:
+    path = brought()
+    (kept,) = own_folder.iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert own_folder.stat().st_mode & 0o777 == 0o700
+    assert path.split("/")[2] not in kept.name
+    os.utime(kept, (0, 0))
+    uploads.sweep()
+    assert Client().get(path).status_code == 404
+
+
+def test_the_folder_takes_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_BYTES", 100)
+    answer = bring(dumps.as_yaml(OBJECTS))
+    assert answer.status_code == 507
+    assert "too many imports at once" in answer.content.decode()
+
+
+@pytest.mark.parametrize("key", ["x", "a" * 32, "..%2f..%2fetc%2fpasswd", "%00"])
+def test_a_wrong_key_opens_nothing(key: str) -> None:
+    assert Client().get(f"/import/{key}/").status_code == 404
+    assert Client().post(f"/import/{key}/open/").status_code == 404
+
+
+def test_the_pages_of_an_import_are_kept_by_nobody() -> None:
+    for answer in (Client().get(brought()), bring(b"")):
+        assert (answer["Cache-Control"], answer["X-Robots-Tag"]) == ("no-store", "noindex, nofollow")
+        assert "script-src 'self'" in answer["Content-Security-Policy"]
+        assert not answer.cookies

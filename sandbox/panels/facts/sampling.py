@@ -19,8 +19,10 @@ from scheduler_engine.trace.events import FilterRan
 AT_LEAST = 100
 LEAST_PERCENTAGE = 5
 NOT_NEEDED = "sampling.not-needed"
-LABEL_ROOM = 12
-"""Percent of the line that a label needs at either end."""
+LABEL_ROOM, LONG_ROOM = 12, 50
+"""Percent of the line that a label needs at either end, and one with a long name."""
+SHORT_NAME, LONGEST_NAME = 16, 24
+"""Letters of a node's name that leave room beside it, and that are shown at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,10 @@ def order_line(search: Search) -> Drawing | None:
 
 def _mark(classes: str, key: str, search: Search, index: int, y: int) -> Shapes:
     x = 100 * index / len(search.order)
-    anchor = "start" if x < LABEL_ROOM else "end" if x > 100 - LABEL_ROOM else "middle"
     name = search.order[index] if index < len(search.order) else ""
+    shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    room = LABEL_ROOM if len(name) <= SHORT_NAME else LONG_ROOM
+    anchor = "start" if x < room else "end" if x > 100 - room else "middle"
     words = say(key, place=index + 1)
-    return shapes.tick(classes, x, 2, 12, 14), Text(classes, shapes.percent(x), str(y), words, name, anchor)
+    label = Text(classes, shapes.percent(x), str(y), words, shown, anchor, title=name)
+    return shapes.tick(classes, x, 2, 12, 14), label

@@ -78,6 +78,9 @@ def _row(
     for node in group.nodes:
         zone = zone_of.get(node, zone_title(""))
         zones[zone] = zones.get(zone, 0) + 1
+    ordered = list(zones.items())
+    if len(ordered) > FEW_ZONES:
+        ordered.sort(key=lambda item: not item[1])
     opened = group.kind in ("no", "also") and view.plugin == group.plugin and view.node in group.nodes
     name = f"{group.kind}.{crc32(f'{group.plugin} {group.reasons}'.encode())}"
     pages = pager(len(group.nodes), view, f"filter.{name}", PAGE, few=FEW_NODES)
@@ -91,7 +94,7 @@ def _row(
         "reason": group.reasons,
         "plugin": group.plugin,
         "strip": shapes.strip([places[node] for node in group.nodes if node in places], len(places), strip),
-        "zones": on_page(list(zones.items()), zone_pages),
+        "zones": on_page(ordered, zone_pages),
         "zone_pages": zone_pages,
         "tokens": [{"node": node, "opened": opened and node == view.node} for node in shown],
         "pages": pages,

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.filter.groups import FEW_ZONES
 from sandbox.panels.filter.panel import stats
+from scheduler_engine.scenario import play
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import drawn
+from tests.sandbox.scenarios import drawn, world_of
 
 
 @pytest.fixture(name="world")
@@ -220,3 +224,14 @@ def test_a_no_at_prefilter_is_told_and_no_node_is_shown() -> None:
 
 def test_without_any_attempt_there_is_a_sentence_instead() -> None:
     assert "No pod has been scheduled yet" in drawn("filter", World(), View())["empty"]
+
+
+def test_of_many_zones_those_that_have_nodes_of_the_reason_come_first() -> None:
+    simulation = Simulation(seed=1)
+    zones = [f"zone-{number}" for number in range(FEW_ZONES + 2)]
+    nodes = [make_node(f"n-{zone}").zone(zone).capacity(cpu="8" if zone == zones[-1] else "1").obj() for zone in zones]
+    play(simulation, [{"kind": "apply", "manifests": [*nodes, make_pod("p").cpu("4").obj()]}, {"kind": "run"}])
+    shown = stats(world_of(simulation), View(group="reason"))["groups"]
+    fit, refused = (next(group for group in shown if group["kind"] == kind) for kind in ("ok", "no"))
+    assert list(fit["zones"]) == [(zones[-1], 1), *((zone, 0) for zone in zones[: FEW_ZONES - 1])]
+    assert list(refused["zones"]) == [(zone, 1) for zone in zones[:FEW_ZONES]]

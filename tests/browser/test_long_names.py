@@ -1,0 +1,130 @@
+"""Names as long as Kubernetes allows, in many zones: nothing hides what it stands beside, and names stay apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from scheduler_engine.testing import make_node, make_pod
+from tests.browser.workbench import Eventually, apply, head, open_blank, open_scenario, press
+
+ZONES = 6
+NODE = "node-{:03}.xxxxxxxxxxxxxxxxxx.example-yyyyyyyyyyyyyyyyyy.internal"
+ZONE = "a-zone-with-a-name-of-forty-letters-no-{}"
+POD = f"web-{'z' * 59}"
+
+
+def cluster() -> list[dict[str, Any]]:
+    nodes = [make_node(NODE.format(number)).zone(ZONE.format(number % ZONES)).obj() for number in range(48)]
+    return [*nodes, make_pod(POD).cpu("1").obj()]
+
+
+@pytest.fixture(name="long")
+def opened_with_long_names(new_page: Callable[..., Page], eventually: Eventually) -> Callable[..., Page]:
+    """Opens the pod's attempt at a tab; nothing hangs on the theme, so every second one is dark."""
+
+    def opened(tab: str, width: int = 1440, height: int = 900) -> Page:
+        page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if width > 1440 else "light")
+        open_blank(page)
+        apply(page, *cluster())
+        eventually(lambda: head(page) == 1)
+        press(page, eventually, "n")
+        page.goto(f"{page.url.partition('?')[0]}?tab={tab}&panel=decision")
+        eventually(lambda: page.locator(f"#tab-{tab}[aria-selected=true]").count())
+        eventually(lambda: page.locator(f"#scroll-{tab}").bounding_box())
+        return page
+
+    return opened
+
+
+def box(page: Page, selector: str) -> dict[str, float]:
+    found = page.locator(selector).first.bounding_box()
+    assert found, selector
+    return dict(found)
+
+
+def cut_off(page: Page, selector: str) -> list[str]:
+    """The texts of the elements that do not show all of them."""
+    return list(
+        page.locator(selector).evaluate_all(
+            "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)"
+        )
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
+def test_the_table_of_scores_keeps_room_beside_a_long_verdict(
+    long: Callable[..., Page], width: int, height: int
+) -> None:
+    page = long("scores", width, height)
+    panel, table = box(page, "#panel-scores"), box(page, "#scroll-scores")
+    assert table["height"] >= 90
+    assert panel["y"] + panel["height"] <= box(page, ".foot")["y"] + 1
+    reach = page.locator("#panel-scores").evaluate("panel => panel.scrollHeight - panel.scrollTop")
+    difference = box(page, ".dif")
+    assert difference["y"] + difference["height"] <= panel["y"] + reach + 1
+    assert page.locator("#panel-scores").evaluate("panel => getComputedStyle(panel).overflowY") == "auto"
+
+
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_zones_are_told_apart_by_the_ends_of_their_names_and_their_counts_are_whole(
+    long: Callable[..., Page], width: int
+) -> None:
+    page = long("filter", width, width * 9 // 16)
+    assert cut_off(page, ".zone-h .quiet") == []
+    for zone in range(ZONES):
+        name = page.locator(f".zone-h h3[title='{ZONE.format(zone)}']")
+        end = name.evaluate(
+            """one => {
+                const text = one.firstChild.firstChild;
+                const range = document.createRange();
+                range.setStart(text, text.length - 1);
+                range.setEnd(text, text.length);
+                const [last, all] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+                return all.left <= last.left && last.right <= all.right + 1;
+            }"""
+        )
+        assert end, zone
+
+
+def test_more_nodes_and_more_zones_of_a_reason_stay_within_reach(long: Callable[..., Page]) -> None:
+    page = long("filter")
+    for list_ in ("filter.", "filter.zones."):
+        more = page.locator(f"#panel-filter .more-n[data-list^='{list_}ok']")
+        inside = more.evaluate(
+            """one => {
+                const [own, cell] = [one.getBoundingClientRect(), one.closest('td').getBoundingClientRect()];
+                return cell.left <= own.left && own.right <= cell.right + 1;
+            }"""
+        )
+        assert inside, list_
+
+
+def test_the_labels_of_the_node_order_stay_on_the_phone(long: Callable[..., Page]) -> None:
+    page = long("filter", 390, 844)
+    for label in page.locator(".ordl text").all():
+        place = label.bounding_box()
+        assert place
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_parts_of_a_stacked_bar_look_like_the_signs_of_their_plugins(
+    new_page: Callable[..., Page], eventually: Eventually, scheme: str
+) -> None:
+    page = new_page(color_scheme=scheme)
+    open_scenario(page, "three-zones-one-gpu-pool")
+    press(page, eventually, "n", "n", "n", "n")
+    page.locator("#tab-scores").click()
+    eventually(lambda: page.locator("#panel-scores .stack").count())
+    signs = page.locator("#panel-scores .psw").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).backgroundColor)"
+    )
+    parts = page.locator("#panel-scores .is-win .stack rect:not(.ref)")
+    fills = parts.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
+    assert len(set(fills)) == len(fills) > 1
+    assert set(fills) <= set(signs)

@@ -1,0 +1,54 @@
+"""A sandbox becomes a scenario: its log of commands, cut in two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scheduler_engine import ENGINE_VERSION, commands
+from scheduler_engine.commands import Command
+from scheduler_engine.scenario.model import Scenario
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.steps import without_defaults
+
+
+def from_log(
+    seed: int,
+    configuration: Mapping[str, Any] | None,
+    queue_rules: str,
+    log: Iterable[Command | Mapping[str, Any]],
+    *,
+    setup: int | None = None,
+    title: str = "A sandbox",
+    slug: str = "sandbox",
+    expect: Sequence[Data] = (),
+    **words: str,
+) -> Scenario:
+    """The scenario whose playing gives the trace of this log. ``log``: commands, or their JSON forms.
+
+    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. ``words``:
+    ``about``, ``outcome`` and what else a scenario tells of itself. Raises Rejected when something is no command.
+    """
+    given = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
+    steps = [_step(command) for command in given]
+    cut = len(steps) if setup is None else setup
+    return Scenario(
+        slug,
+        title,
+        seed=seed,
+        configuration=None if configuration is None else dict(configuration),
+        queue_rules=queue_rules,
+        setup=tuple(steps[:cut]),
+        then=tuple(steps[cut:]),
+        expect=tuple(expect),
+        engine=ENGINE_VERSION,
+        **words,
+    )
+
+
+def _step(command: Command) -> Data:
+    step = without_defaults(command)
+    if isinstance(step.get("rate"), float) and step["rate"].is_integer():
+        # The trace tells it as it is written, and YAML has no 2.0.
+        step["rate"] = str(step["rate"])
+    return step

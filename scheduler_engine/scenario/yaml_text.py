@@ -1,0 +1,164 @@
+"""Plain data as YAML that people read and every reader takes for the same: short things on one line, no anchors, and in
+quotes whatever YAML 1.1 or Kubernetes would read as something else (``on``, ``1e3``, ``0x1``, dates).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import yaml
+
+from scheduler_engine.api.scalars import resolve_plain
+
+WIDTH = 100
+"""Columns that a line is meant to have."""
+LONG = 80
+"""Characters of a text that is folded."""
+TAG = "tag:yaml.org,2002:"
+BLOCK = frozenset((": ", " #"))
+FLOW = frozenset((":", " #", ",", "[", "]", "{", "}", "?"))
+"""Parts for which a text needs quotes: in a line of its own, and within brackets or as a key."""
+RESOLVER = yaml.resolver.Resolver()
+
+Node = yaml.Node
+
+
+class Where(NamedTuple):
+    """The column at which a value starts, and those of its lines if it is a mapping or a list of many lines."""
+
+    column: int = 0
+    keys: int = 0
+    dashes: int = 0
+
+    def behind(self, key: str) -> Where:
+        """Of the value of a key of this mapping."""
+        return Where(self.keys + len(key) + 2, self.keys + 2, self.keys)
+
+    def item(self) -> Where:
+        """Of an item of this list."""
+        return Where(self.dashes + 2, self.dashes + 2, self.dashes + 2)
+
+
+Make = Callable[[Any, Where], Node]
+"""(value, where it stands) → node"""
+
+
+def emit(node: Node) -> str:
+    """The text of a document."""
+    return str(yaml.serialize(node, Dumper=yaml.CSafeDumper, width=WIDTH, allow_unicode=True))
+
+
+def can_hold(data: Any) -> bool:
+    """Whether YAML, as Kubernetes reads it, gives all numbers back: it makes 5.0 a 5, and rounds those of 20 digits."""
+    if isinstance(data, Mapping):
+        return all(map(can_hold, data.values()))
+    if isinstance(data, (list, tuple)):
+        return all(map(can_hold, data))
+    if isinstance(data, float):
+        return not data.is_integer()
+    return not isinstance(data, int) or -(2**63) <= data < 2**63
+
+
+def block_map(pairs: Iterable[tuple[str, Any, Make]], where: Where) -> Node:
+    """A mapping with a key a line; each value is made by the function that comes with it."""
+    made = [(_key(key), make(value, where.behind(key))) for key, value, make in pairs]
+    return yaml.MappingNode(f"{TAG}map", made, flow_style=not made)
+
+
+def block_list(items: Sequence[Any], where: Where, make: Make) -> Node:
+    """A list with an item a line."""
+    made = [make(item, where.item()) for item in items]
+    return yaml.SequenceNode(f"{TAG}seq", made, flow_style=not made)
+
+
+def plain(value: Any, where: Where) -> Node:
+    """Any value; a list or mapping stands on one line where it fits there."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return _scalar(value)
+    if where.column + _length(value, WIDTH - where.column) <= WIDTH:
+        return _on_one_line(value)
+    if isinstance(value, Mapping):
+        return block_map(((key, item, plain) for key, item in value.items()), where)
+    return block_list(value, where, plain)
+
+
+def spread(value: Mapping[str, Any], where: Where) -> Node:
+    """A mapping with a key a line, whose values stand as they fit."""
+    return block_map(((key, item, plain) for key, item in value.items()), where)
+
+
+def _on_one_line(value: Any) -> Node:
+    if isinstance(value, Mapping):
+        pairs = [(_key(key), _on_one_line(item)) for key, item in value.items()]
+        return yaml.MappingNode(f"{TAG}map", pairs, flow_style=True)
+    if isinstance(value, (list, tuple)):
+        return yaml.SequenceNode(f"{TAG}seq", [_on_one_line(item) for item in value], flow_style=True)
+    return _scalar(value, FLOW)
+
+
+def _length(value: Any, room: int) -> int:
+    """How long a value is on one line; more than ``room`` as soon as it is known to be, or cannot stand on one."""
+    if isinstance(value, str) and "\n" in value:
+        return room + 1
+    if not isinstance(value, (Mapping, list, tuple)):
+        return _scalar_length(value)
+    total = 0
+    for item in value:
+        if isinstance(value, Mapping):
+            total += _scalar_length(item) + 2 + _length(value[item], room)
+        else:
+            total += _length(item, room)
+        total += 2
+        if total > room:
+            return room + 1
+    return total or 2
+
+
+def _scalar_length(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) if _style(value, FLOW) is None else len(json.dumps(value))
+    return len(str(value))
+
+
+def _key(key: str) -> Node:
+    return yaml.ScalarNode(f"{TAG}str", key, style=None if _style(key, FLOW) is None else '"')
+
+
+def _scalar(value: Any, delicate: frozenset[str] = BLOCK) -> Node:
+    if isinstance(value, str):
+        return yaml.ScalarNode(f"{TAG}str", value, style=_style(value, delicate))
+    if value is None:
+        return yaml.ScalarNode(f"{TAG}null", "null")
+    if isinstance(value, bool):
+        return yaml.ScalarNode(f"{TAG}bool", "true" if value else "false")
+    if isinstance(value, int):
+        return yaml.ScalarNode(f"{TAG}int", str(value))
+    text = repr(float(value))
+    # YAML 1.1 takes no exponent for a number without a dot.
+    return yaml.ScalarNode(f"{TAG}float", text if "." in text else text.replace("e", ".0e"))
+
+
+def _style(text: str, delicate: frozenset[str]) -> str | None:
+    """None: plain where the emitter can; else a quote, ``|`` for many lines or ``>`` for a long one."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        return '"'
+    if len(lines) > 1:
+        sound = text.strip() and all(line == line.rstrip() for line in lines) and not text[0].isspace()
+        return "|" if sound else '"'
+    if len(text) > LONG and " " in text and text == text.strip() and "  " not in text:
+        return ">"
+    return '"' if _misread(text) or any(part in text for part in delicate) else None
+
+
+def _misread(text: str) -> bool:
+    """Whether the text would be something else without quotes, in Kubernetes or by YAML 1.1."""
+    try:
+        meant = resolve_plain(text) if text else None
+    except ValueError:
+        return True
+    # A mapping's key << has a meaning of its own.
+    resolve: Callable[..., str] = RESOLVER.resolve
+    return meant != text or text == "<<" or resolve(yaml.ScalarNode, text, (True, False)) != f"{TAG}str"

@@ -6,10 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from scheduler_engine import cli, validate
+from scheduler_engine import bring, cli, validate
 from scheduler_engine.conformance import runner as conformance
 
-COMMANDS = (cli.register, validate.register, conformance.register)
+COMMANDS = (cli.register, bring.register, validate.register, conformance.register)
 """Each adds one subcommand and sets ``run``: (parsed arguments) → exit status."""
 
 

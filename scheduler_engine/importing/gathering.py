@@ -94,8 +94,12 @@ def _nothing(found: Gathered, several: bool) -> str:
 
 
 def _is_scenario(documents: list[Any]) -> bool:
+    """``scheduler-sandbox/v1``, or one that names no version."""
     first = documents[0] if len(documents) == 1 else None
-    return isinstance(first, dict) and "kind" not in first and {"title", "setup"} <= first.keys()
+    if not isinstance(first, dict):
+        return False
+    named = str(first.get("apiVersion", "")).startswith("scheduler-sandbox/")
+    return named or ("kind" not in first and {"title", "setup"} <= first.keys())
 
 
 def _take(found: Gathered, data: Any, text: Text, place: str) -> None:

@@ -31,6 +31,10 @@ class FileError(FieldError):
         return f"{place}: {self.path}: {self.message}" if self.path else f"{place}: {self.message}"
 
 
+FILE_LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000)
+"""Wider than for pasted text: whoever names a file waits for it alone."""
+
+
 def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
     """Every scenario of a folder, in the order of their file names. Raises Rejected when a file is none."""
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
@@ -38,7 +42,7 @@ def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
 
 def load_scenario(path: Path) -> Scenario:
     """One scenario from its file. Raises Rejected with everything that is wrong, at its line, and OSError."""
-    return read_scenario(path.read_bytes(), path.name)
+    return read_scenario(path.read_bytes(), path.name, FILE_LIMITS)
 
 
 def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits = DEFAULT_LIMITS) -> Scenario:

@@ -357,4 +357,5 @@ def test_a_configuration_that_the_scheduler_refuses_is_skipped_with_the_reason()
 
 def test_a_scenario_is_known_as_one() -> None:
     assert gather(b"title: t\ngroup: x\nabout: a\noutcome: o\nsource: s\nsetup:\n- run: {}\n").scenario
+    assert gather(b"apiVersion: scheduler-sandbox/v1\nkind: Scenario\ntitle: t\n").scenario
     assert not gather(json.dumps(NODE).encode()).scenario

@@ -21,13 +21,15 @@ def from_log(
     setup: int | None = None,
     title: str = "A sandbox",
     slug: str = "sandbox",
+    about: str = "",
+    outcome: str = "",
+    tab: str = "",
     expect: Sequence[Data] = (),
-    **words: str,
 ) -> Scenario:
     """The scenario whose playing gives the trace of this log. ``log``: commands, or their JSON forms.
 
-    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. ``words``:
-    ``about``, ``outcome`` and what else a scenario tells of itself. Raises Rejected when something is no command.
+    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. The rest is
+    as in ``Scenario``. Raises Rejected when something is no command.
     """
     given = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
     steps = [_step(command) for command in given]
@@ -41,8 +43,10 @@ def from_log(
         setup=tuple(steps[:cut]),
         then=tuple(steps[cut:]),
         expect=tuple(expect),
+        about=about,
+        outcome=outcome,
+        tab=tab,
         engine=ENGINE_VERSION,
-        **words,
     )
 
 

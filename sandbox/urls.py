@@ -61,6 +61,7 @@ urlpatterns = [
     path("", pages.landing, name="landing"),
     path("new/", pages.create, name="create"),
     path("compare/", compare.compare, name="compare"),
+    path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

@@ -42,7 +42,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare", "schema"}
+    assert set(routes(get_resolver())) == tested | {"landing", "create", "compare", "schema", "scenario-schema"}
 
 
 @pytest.mark.parametrize("path", POSTS)

@@ -67,6 +67,7 @@ urlpatterns = [
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("compare/", compare.compare, name="compare"),
     path("api/v1/", routes.api.urls),
+    path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

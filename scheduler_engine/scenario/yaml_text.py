@@ -50,6 +50,13 @@ def emit(node: Node) -> str:
     return str(yaml.serialize(node, Dumper=yaml.CSafeDumper, width=WIDTH, allow_unicode=True))
 
 
+def documents(data: Iterable[Mapping[str, Any]]) -> str:
+    """Each mapping as a document; as JSON where YAML cannot hold its numbers."""
+    return "---\n".join(
+        emit(spread(item, Where())) if can_hold(item) else f"{json.dumps(item, ensure_ascii=False)}\n" for item in data
+    )
+
+
 def can_hold(data: Any) -> bool:
     """Whether YAML, as Kubernetes reads it, gives all numbers back: it makes 5.0 a 5, and rounds those of 20 digits."""
     if isinstance(data, Mapping):

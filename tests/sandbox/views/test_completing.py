@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from sandbox import store
 from sandbox.schema.document import DIGEST, TEXT
 from sandbox.views.completing import KEPT
+from scheduler_engine.scenario.schema import schema as scenario_schema
 
 pytestmark = pytest.mark.django_db
 
@@ -27,6 +29,20 @@ def test_under_an_older_address_it_is_not_kept() -> None:
     answer = Client().get("/schema/0123456789abcdef/")
     assert answer.content.decode() == TEXT
     assert answer["Cache-Control"] == "no-store"
+
+
+def test_the_schema_of_scenarios_is_the_one_of_the_engine() -> None:
+    answer = Client().get("/schema/scenario.json")
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "application/schema+json"
+    assert answer["Cache-Control"] == "public, max-age=3600"
+    assert json.loads(answer.content) == scenario_schema()
+    assert not answer.cookies
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete"])
+def test_the_schema_of_scenarios_is_only_read(method: str) -> None:
+    assert getattr(Client(), method)("/schema/scenario.json").status_code == 405
 
 
 def test_the_schema_is_only_read() -> None:

@@ -1,0 +1,208 @@
+"""The objects of a run as manifests that ``kubectl apply`` takes, and as a snapshot of kube-scheduler-simulator.
+
+A cluster adds much to what people write. Taken out again is what defaults and admission would add once more, what only
+the API server, controllers and the scheduler write, and what controllers would make anew.
+Source: upstream ``kubectl apply`` and the registry's strategies; kube-scheduler-simulator, ``ResourcesForSnap``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.apiserver.admission import SYSTEM_PRIORITY_CLASSES, admit
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer
+from scheduler_engine.scenario.for_clusters import complete, on_kwok, own_namespace
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.yaml_text import documents
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import Configured
+
+KINDS = (
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "Node", "CSINode"),
+    *("CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "VolumeAttachment", "ConfigMap", "Service"),
+    *("Endpoints", "PodDisruptionBudget", "Lease", "ReplicationController", "ReplicaSet", "Deployment", "StatefulSet"),
+    *("DaemonSet", "Job", "Pod"),
+)
+"""In the order in which a cluster can take them: what others name comes first."""
+LEFT_BEHIND = ("Pod", "ReplicaSet", "Job")
+"""Kinds that owners make, and that stay when their owner is gone. Of other kinds, what nobody has applied is made anew:
+volumes by provisioners, claims by pods and StatefulSets, locks by schedulers.
+"""
+SERVER_METADATA = (*KEPT_METADATA, "generateName", "managedFields", "selfLink", "ownerReferences", "finalizers")
+WRITTEN_LATER: dict[str, dict[str, tuple[str, str] | None]] = {
+    "Pod": {
+        "nodeName": None,
+        "preemptionPolicy": None,
+        "priority": ("PriorityClass", "priorityClassName"),
+        "overhead": ("RuntimeClass", "runtimeClassName"),
+    },
+    "PersistentVolume": {"claimRef": None},
+    "PersistentVolumeClaim": {"volumeName": None},
+}
+"""Kind → fields of its spec that the scheduler or a controller fills in where nobody has given them, or admission from
+an object: (its kind, the field that names it).
+"""
+CLUSTERS_OWN = ("node.kubernetes.io/", "deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/")
+"""Beginnings of annotations, and of keys of taints, that controllers write."""
+SIMULATORS_LISTS = {
+    "pods": "Pod",
+    "nodes": "Node",
+    "pvs": "PersistentVolume",
+    "pvcs": "PersistentVolumeClaim",
+    "storageClasses": "StorageClass",
+    "priorityClasses": "PriorityClass",
+    "namespaces": "Namespace",
+}
+"""Key of a snapshot → kind."""
+
+
+def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, taint: bool = False) -> list[Data]:
+    """Every object of ``simulation`` as it is now, in an order that ``kubectl apply`` can take.
+
+    ``added``: just as it is stored, with status, uid, defaults and the node it is bound to. Without, as a person would
+    write it: changes since (a scale, a cordon, a taint) are in it; pods and what else controllers make are left out,
+    and so is what is being deleted. A priority that only a number gives, which a sandbox takes and Kubernetes does not,
+    becomes a PriorityClass. ``kwok``: nodes are ones that KWOK plays; ``taint``: they are tainted, too, and the pods
+    tolerate it, so that no other pods come there.
+    """
+    api = simulation.api
+    stored = [item for kind in KINDS for item in api.list(kind)]
+    if added:
+        found = [dict(item.manifest) for item in stored]
+    else:
+        found = complete([_bare(item, api) for item in stored if _is_own(item, api)])
+    return [on_kwok(item, taint) for item in found] if kwok else found
+
+
+def manifests_text(found: Sequence[Data]) -> str:
+    """Manifests as a file for ``kubectl apply -f``."""
+    return documents(found)
+
+
+def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
+    """The run as kube-scheduler-simulator imports it: pods stay where they are bound, workloads are not known to it."""
+    api = simulation.api
+    stored = [item for kind in KINDS if kind in SIMULATORS_LISTS.values() for item in api.list(kind)]
+    kept = [_without_server_metadata(item.manifest) for item in stored if not _comes_with_a_cluster(item)]
+    found = complete(kept)
+    entries = reversed(simulation.recorder.entries)
+    told = next(entry.event for entry in entries if isinstance(entry.event, Configured))
+    lists = {key: [item for item in found if item["kind"] == kind] for key, kind in SIMULATORS_LISTS.items()}
+    return {**lists, "schedulerConfig": told.configuration}
+
+
+# --- which objects ---------------------------------------------------------------------------------------------------
+
+
+def _comes_with_a_cluster(item: KubeObject) -> bool:
+    if item.kind == "Namespace":
+        return own_namespace(item.name)
+    return item.kind == "PriorityClass" and item.name in SYSTEM_PRIORITY_CLASSES
+
+
+def _is_own(item: KubeObject, api: ApiServer) -> bool:
+    """Somebody has applied it, or it was left behind; and it stays."""
+    if item.terminating or _comes_with_a_cluster(item):
+        return False
+    if item.uid in api.applied:
+        return True
+    return item.kind in LEFT_BEHIND and not any(_exists(owner, item, api) for owner in _owners(item))
+
+
+def _owners(item: KubeObject) -> Sequence[Mapping[str, Any]]:
+    return item.metadata.get("ownerReferences") or ()
+
+
+def _exists(owner: Mapping[str, Any], item: KubeObject, api: ApiServer) -> bool:
+    key = owner["name"] if owner["kind"] == "Node" else f"{item.namespace}/{owner['name']}"
+    found = api.get(owner["kind"], key)
+    return found is not None and found.uid == owner["uid"]
+
+
+# --- what of them ----------------------------------------------------------------------------------------------------
+
+
+def _bare(item: KubeObject, api: ApiServer) -> Data:
+    """The object as a person would write it."""
+    held = api.applied.get(item.uid)
+    given: Mapping[str, Any] = held.manifest if held is not None else {}
+    told = _pruned(item.manifest, given, _as_stored(given, api)) if given else _undefaulted(item.manifest)
+    bare = _without_server_metadata(told)
+    bare.pop("status", None)
+    if item.kind == "Node" and "status" in given:
+        # What a node has to give stands there, and nowhere else.
+        bare["status"] = given["status"]
+    spec = {**bare["spec"]} if isinstance(bare.get("spec"), Mapping) else {}
+    for name, by in WRITTEN_LATER.get(item.kind, {}).items():
+        # What a class gave is told as long as the class is there to give it again.
+        gone = by and spec.get(by[1]) and api.get(by[0], spec[by[1]]) is None
+        if name not in (given.get("spec") or {}) and not gone:
+            spec.pop(name, None)
+    if item.kind == "Node" and spec.get("taints"):
+        mine = (given.get("spec") or {}).get("taints") or ()
+        kept = [taint for taint in spec["taints"] if taint in mine or not taint["key"].startswith(CLUSTERS_OWN)]
+        spec = {**spec, "taints": kept} if kept else {name: spec[name] for name in spec if name != "taints"}
+    ordered = {name: bare[name] for name in ("apiVersion", "kind", "metadata") if name in bare}
+    return ordered | ({**bare, "spec": spec} if spec else {name: bare[name] for name in bare if name != "spec"})
+
+
+def _as_stored(given: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
+    """What the API server would make of a manifest today."""
+    defaulted = set_defaults(given)
+    try:
+        return admit(defaulted, api)
+    except ApiError:
+        # What it names may be gone by now, such as its priority class.
+        return defaulted
+
+
+def _pruned(held: Any, given: Any, expected: Any) -> Any:
+    """``held`` without what is not ``given`` and would come by itself, being in ``expected``."""
+    if isinstance(held, Mapping):
+        given, expected = (part if isinstance(part, Mapping) else {} for part in (given, expected))
+        kept: Data = {}
+        for name, value in held.items():
+            if name in given:
+                kept[name] = _pruned(value, given[name], expected.get(name))
+            elif value != expected.get(name):
+                kept[name] = _pruned(value, {}, expected.get(name))
+        return kept
+    if held == expected:
+        return given
+    lists = all(isinstance(part, list) for part in (held, given, expected))
+    if lists and len(held) == len(given) == len(expected):
+        return [_pruned(*items) for items in zip(held, given, expected, strict=True)]
+    return held
+
+
+def _undefaulted(manifest: Mapping[str, Any]) -> Data:
+    """A manifest that nobody has written, without the fields of its spec and its containers that are as by default."""
+    whole = dict(manifest)
+    spec = whole["spec"] = dict(whole.get("spec") or {})
+    parts: list[Data] = [spec]
+    for name in ("containers", "initContainers"):
+        if name in spec:
+            spec[name] = [dict(item) for item in spec[name]]
+            parts += spec[name]
+    target = set_defaults(whole)
+    for part in parts:
+        for name in [*part]:
+            value = part.pop(name)
+            try:
+                needless = set_defaults(whole) == target
+            except (KeyError, TypeError):
+                needless = False  # It is a field without which there is no such object.
+            if not needless:
+                part[name] = value
+    return whole
+
+
+def _without_server_metadata(manifest: Mapping[str, Any]) -> Data:
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in SERVER_METADATA}
+    annotations = metadata.pop("annotations", None) or {}
+    mine = {name: value for name, value in annotations.items() if not name.startswith(CLUSTERS_OWN)}
+    return {**manifest, "metadata": {**metadata, **({"annotations": mine} if mine else {})}}

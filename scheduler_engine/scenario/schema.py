@@ -1,0 +1,37 @@
+"""The format of scenarios as one JSON Schema (draft 2020-12), for editors and other programs.
+
+It is made from the tables that files are checked with. What only the engine can say is not in it: whether Kubernetes
+takes a manifest or a configuration, and that no two steps have the same name.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from scheduler_engine.scenario.expectations import ASSERTIONS
+from scheduler_engine.scenario.format import SCENARIO
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.steps import BESIDE, COMMANDS
+
+FILE = Path(__file__).with_name("schema.json")
+"""The text of the schema, as ``text`` makes it."""
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+ID = "urn:scheduler-sandbox:scenario:v1"
+
+
+def schema() -> Data:
+    """The schema as plain JSON."""
+    shapes = {**COMMANDS, **BESIDE, **{f"expect-{name}": row.shape(name) for name, row in ASSERTIONS.items()}}
+    return {
+        "$schema": DRAFT,
+        "$id": ID,
+        "title": "Scenario of Scheduler Sandbox",
+        **SCENARIO.schema(),
+        "$defs": {name: shape.schema() for name, shape in shapes.items()},
+    }
+
+
+def text() -> str:
+    """The schema as it stands in ``FILE``."""
+    return json.dumps(schema(), ensure_ascii=False, indent=1) + "\n"

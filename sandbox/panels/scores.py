@@ -97,12 +97,14 @@ def _orders(
 def _why_none(cycle: Cycle) -> str:
     name = short_name(cycle.pod)
     if cycle.filter is None:
-        return say("scores.not-yet", pod=name)
+        return say("scores.never" if cycle.outcome else "scores.not-yet", pod=name)
     fit = len(cycle.filter.feasible)
     if fit == 0:
         return say("scores.no-node-fits", pod=name)
     if fit == 1:
         return say("scores.one-node-fits", node=cycle.filter.feasible[0], pod=name)
+    if cycle.outcome:
+        return say("scores.never", pod=name)
     return say("scores.not-yet-of-several", pod=name, count=fit)
 
 

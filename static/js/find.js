@@ -1,5 +1,7 @@
 // The dialog that finds pods, nodes, plugins, events, terms and scenarios by a few letters. The server looks for them.
 
+import { cellOf, focusCell } from './matrix.js';
+
 const byId = (id) => document.getElementById(id);
 const finder = byId('dialog-find');
 const text = byId('find-text');
@@ -7,6 +9,8 @@ const list = byId('find-list');
 let lead = null; // what is to be done with the one that is chosen
 let listed = null; // the letters whose hits are in the list; null: of another time
 let entered = false; // Enter was pressed before the hits of what is typed were there
+let from = document.body; // what had the focus before
+let cell = null; // the cell of a table in which that was
 
 /** `then` gets the data of what a person chooses. */
 export function find(then) {
@@ -14,10 +18,21 @@ export function find(then) {
   text.value = '';
   listed = null;
   entered = false;
+  from = document.activeElement;
+  cell = cellOf(from);
   finder.showModal();
   text.focus();
   window.htmx.trigger(text, 'find-opened');
 }
+
+// The browser gives the focus back, but not to what an update has made anew or what stands in a menu that is closed.
+finder.addEventListener('close', () => {
+  if (document.activeElement !== document.body) return;
+  const again = from.isConnected ? from : byId(from.id);
+  if (again?.checkVisibility()) again.focus();
+  else if (cell) focusCell(cell);
+  else from.closest('details')?.querySelector('summary').focus();
+});
 
 /** Bring what was found into view, wherever it is drawn. */
 export function show({ pod, node }) {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, arrive, connected, open_example, post, text
+from tests.browser.workbench import Eventually, apply, arrive, connected, open_example, post, press, text
 
 HINT = "A part of the name of a pod"
 GATED = {"schedulingGates": [{"name": "example.com/later"}], "containers": [{"name": "main", "image": "x"}]}
@@ -154,6 +154,21 @@ def test_escape_closes_it_at_once_and_leads_back_to_where_one_was(page: Page, ev
     page.keyboard.press("Escape")
     eventually(lambda: not page.locator("#dialog-find").is_visible())
     assert focused(page) == before
+
+
+def test_escape_leads_back_to_a_cell_that_an_update_has_made_anew(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    press(page, eventually, "s", "s", "s", "s")
+    row = page.locator("#panel-filter .mx.cells tbody tr[data-node]").nth(2)
+    node = row.get_attribute("data-node")
+    row.locator("td").first.focus()
+    look_for(page, eventually, "migrate", "migrate-1")
+    page.evaluate(
+        "document.getElementById('panel-filter').replaceWith(document.getElementById('panel-filter').cloneNode(true))"
+    )
+    page.keyboard.press("Escape")
+    eventually(lambda: page.evaluate("document.activeElement.closest('tr')?.dataset.node") == node)
+    assert not page.locator("#dialog-find").is_visible()
 
 
 def test_who_only_watches_reads_what_others_edit(

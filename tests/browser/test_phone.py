@@ -54,6 +54,14 @@ def test_more_tools_open_the_dialog_of(phone: Page, eventually: Eventually, name
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_escape_leads_from_find_back_to_the_menu(phone: Page, eventually: Eventually) -> None:
+    press_more(phone, "Find")
+    phone.locator("#find-text").fill("node-a2")
+    phone.keyboard.press("Escape")
+    eventually(lambda: phone.evaluate("document.activeElement.ariaLabel") == "More tools")
+    assert not phone.locator("#dialog-find").is_visible()
+
+
 def test_find_on_a_phone_opens_the_pane_that_shows_what_was_found(phone: Page, eventually: Eventually) -> None:
     press_more(phone, "Find")
     phone.locator("#find-text").fill("node-a2")

@@ -30,6 +30,8 @@ def _snapshot(cycle: Cycle) -> str:
     taken = cycle.snapshot
     if taken is None:
         return say("stages.cache-copied")
+    if not taken.length and cycle.outcome:
+        return say("stages.no-node")
     if not taken.cloned:
         return say("stages.nothing-cloned")
     if len(taken.cloned) >= taken.length:

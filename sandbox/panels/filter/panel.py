@@ -48,8 +48,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         refused = [row for row in pre if row["code"] not in ("Success", "Skip")]
         if refused:
             return base | {"empty": "", "pre": pre, "refused": refused, "message": _message(cycle)}
-        empty = say("filter.not-yet", pod=base["pod"])
-        return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle)}
+        empty = say("filter.never" if cycle.outcome else "filter.not-yet", pod=base["pod"])
+        return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle), "message": _message(cycle)}
     table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
     columns = [

@@ -27,13 +27,21 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
         return None
     chosen = cycle.selected
     if chosen.how == "only":
-        nominated = cycle.filter is not None and cycle.filter.nominated_first == chosen.node
-        return {"node": chosen.node, "text": say("inspector.only-nominated" if nominated else "inspector.only-one")}
+        return {"node": chosen.node, "text": say(_why_only(cycle))}
     if chosen.how == "draw":
         others = listed([node for node in chosen.ties if node != chosen.node])
         return {"node": chosen.node, "text": say("inspector.drawn", total=chosen.total, others=others)}
     text = say("inspector.highest", total=chosen.total)
     return {"node": chosen.node, "text": text} | _edge(world, cycle, chosen.node)
+
+
+def _why_only(cycle: Cycle) -> str:
+    """Key of why no score was needed."""
+    if cycle.filter is None:
+        return "inspector.only-one"
+    if cycle.filter.nominated_first == cycle.filter.feasible[0]:
+        return "inspector.only-nominated"
+    return "inspector.only-node" if cycle.filter.all_nodes == 1 else "inspector.only-one"
 
 
 def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:

@@ -96,7 +96,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _why_none(cycle: Cycle) -> str:
     name = short_name(cycle.pod)
     if cycle.filter is None:
-        return say("preemption.not-yet-filtered", pod=name)
+        return say("preemption.never-filtered" if cycle.outcome else "preemption.not-yet-filtered", pod=name)
     if cycle.filter.feasible:
         return say("preemption.not-needed", nodes=plural(len(cycle.filter.feasible), "node"), pod=name)
     return say("preemption.comes-next", pod=name)

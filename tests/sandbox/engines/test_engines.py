@@ -35,7 +35,7 @@ from tests.engine.controllers import deployment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
-MANY_NODES, MANY_PODS = 100, 400
+MANY_NODES, MANY_PODS = 100, 1_000
 SETTLE = {"kind": "settle"}
 THREADS = ThreadPoolExecutor(8)
 
@@ -133,7 +133,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(poo
     store.execute(small, node("a"))
     store.execute(sandbox, node("a"))
     assert not pool.known[sandbox.pk].slow
-    assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 600)]}).head == 2
+    assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 3_000)]}).head == 2
     assert pool.known[sandbox.pk].slow
     assert not pool.known[small.pk].slow
     assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, 10]

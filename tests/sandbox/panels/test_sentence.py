@@ -9,11 +9,12 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.sentence.panel import stats
 from scheduler_engine import commands
+from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import looking_back, world_of
+from tests.sandbox.scenarios import looking_back, panel_html, world_of
 
 SNAPSHOT = (
     "2 of 8 NodeInfos changed since the last cycle, so only node-b1 and node-a1 were cloned; "
@@ -135,3 +136,36 @@ def _said(simulation: Simulation, stages: int) -> Iterator[tuple[str, str]]:
         simulation.execute(commands.Stage())
         found = stats(world_of(simulation), View())
         yield found["stage"], str(found["text"])
+
+
+def test_an_attempt_without_any_node_says_so_in_every_panel() -> None:
+    simulation = Simulation(seed=1)
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    play(simulation, [{"kind": "apply", "manifests": [shop, make_pod("alone", "shop").obj()]}, {"kind": "pod"}])
+    world = world_of(simulation)
+    said = stats(world, View())
+    assert (said["stage"], said["text"]) == ("Snapshot", "there is no node, so the attempt ends here.")
+    assert said["precise"] == "no nodes available to schedule pods"
+    ended = "The attempt of shop/alone ended before {}."
+    for panel, words in (
+        ("filter", "FailedScheduling</span> no nodes available to schedule pods"),
+        ("filter", ended.format("Filter")),
+        ("scores", ended.format("Score")),
+        ("preemption", ended.format("Filter")),
+    ):
+        assert words in panel_html(panel, world), panel
+
+
+def test_the_only_node_of_a_cluster_is_called_so() -> None:
+    simulation = Simulation(seed=1)
+    manifests = [make_node("n1").obj(), make_pod("p").obj()]
+    play(simulation, [{"kind": "apply", "manifests": manifests}, {"kind": "pod"}])
+    assert "There was no other node." in panel_html("inspector", world_of(simulation), pod="default/p")
+
+
+def test_an_attempt_that_ended_by_an_error_is_not_said_to_go_on() -> None:
+    simulation = Simulation(seed=1)
+    nodes = [make_node(name).obj() for name in ("n1", "n2")]
+    fault = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "preScore"}
+    play(simulation, [{"kind": "apply", "manifests": [*nodes, make_pod("p").cpu("1").obj()]}, fault, {"kind": "pod"}])
+    assert "The attempt of p ended before Score." in panel_html("scores", world_of(simulation))

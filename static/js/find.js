@@ -27,7 +27,8 @@ export function find(then) {
 
 // The browser gives the focus back, but not to what an update has made anew or what stands in a menu that is closed.
 finder.addEventListener('close', () => {
-  if (document.activeElement !== document.body) return;
+  const now = document.activeElement;
+  if (now !== document.body && !finder.contains(now)) return;
   const again = from.isConnected ? from : byId(from.id);
   if (again?.checkVisibility()) again.focus();
   else if (cell) focusCell(cell);

@@ -15,11 +15,11 @@ FAILED = ("unschedulable", "nominated", "error")
 PASSED = ("Success", "Skip")
 
 
-@dataclass(slots=True)
+@dataclass
 class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come so far.
 
-    ``number`` counts the pod's own attempts.
+    ``number`` counts the pod's own attempts. It is asked when all its events are there.
     """
 
     cycle: int
@@ -46,29 +46,34 @@ class Attempt:
 
     def verdict(self, node: str) -> ev.Verdict | None:
         """The first plugin that refused the node; ("", "Success", ()) when none did; None: nobody looked at it."""
-        for name, plugin, code, reasons, _ in self.filter.rows if self.filter else ():
-            if name == node:
-                return plugin, code, reasons
         if self.filter is None and self.pre_filter is not None:
             return next((verdict for verdict in self.pre_filter.verdicts if verdict[1] not in PASSED), None)
-        return None
+        return self._verdicts.get(node)
+
+    @cached_property
+    def _verdicts(self) -> dict[str, ev.Verdict]:
+        rows = self.filter.rows if self.filter else ()
+        return {node: (plugin, code, reasons) for node, plugin, code, reasons, _ in rows}
 
     def scores(self, node: str) -> dict[str, dict[str, int]]:
         """Plugin → ``raw``, ``normalized`` and ``weighted`` of the node, as far as the attempt has come."""
+        return self._scores.get(node, {})
+
+    @cached_property
+    def _scores(self) -> dict[str, dict[str, dict[str, int]]]:
         tables = {
             "raw": self.score.raw if self.score else (),
             "normalized": self.normalize.normalized if self.normalize else (),
             "weighted": self.normalize.weighted if self.normalize else (),
         }
-        found: dict[str, dict[str, int]] = {}
+        found: dict[str, dict[str, dict[str, int]]] = {}
         for column, table in tables.items():
             for plugin, values in table:
-                for name, value in values:
-                    if name == node:
-                        found.setdefault(plugin, {})[column] = value
+                for node, value in values:
+                    found.setdefault(node, {}).setdefault(plugin, {})[column] = value
         return found
 
-    @property
+    @cached_property
     def totals(self) -> dict[str, int]:
         """Node → total."""
         return dict(self.normalize.totals) if self.normalize else {}
@@ -133,6 +138,15 @@ class Seen:
     @cached_property
     def attempts(self) -> dict[str, list[Attempt]]:
         return attempts_in(self.simulation.recorder.entries)
+
+    @cached_property
+    def evictions(self) -> dict[str, list[ev.EvictionAnswered]]:
+        """Pod → the answers to requests to evict it."""
+        found: dict[str, list[ev.EvictionAnswered]] = {}
+        for entry in self.simulation.recorder.entries:
+            if isinstance(entry.event, ev.EvictionAnswered):
+                found.setdefault(entry.event.pod, []).append(entry.event)
+        return found
 
     def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
         """The last attempt at a pod, or the last one of this number."""

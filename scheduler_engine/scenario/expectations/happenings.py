@@ -88,8 +88,7 @@ def _moments(seen: Seen, name: str, about: str) -> Iterator[int]:
 
 def _evictions(seen: Seen, expectation: Data) -> list[str]:
     key = expectation["evictions"]
-    events = (entry.event for entry in seen.simulation.recorder.entries)
-    found = [event for event in events if isinstance(event, ev.EvictionAnswered) and event.pod == key]
+    found = seen.evictions.get(key, [])
     failures: list[str] = []
     if "answers" in expectation:
         failures += differs(f"{key}: answers", [event.code for event in found], expectation["answers"])

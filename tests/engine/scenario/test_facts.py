@@ -1,0 +1,223 @@
+"""What happened becomes expectations, which hold of that run and of every run of the same commands."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_engine.commands import Command
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario import check, failures_of, load_scenarios, play, read_scenario, wrong_with
+from scheduler_engine.scenario.exporting import from_log
+from scheduler_engine.scenario.facts import FACTS, STRICTNESS, expect_everything, expectation_of
+from scheduler_engine.scenario.writing import dump
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from tests.engine import histories
+from tests.engine.scenario.test_expectations import LATEST, MESSAGE, world
+from tests.engine.scenario.test_exporting import executed, log_of
+
+SCENARIOS = load_scenarios()
+COMMANDS = st.one_of(
+    histories.NEW_PODS, histories.NEW_PODS, histories.VIPS, histories.VIPS, histories.WRITES, histories.AROUND,
+    histories.TROUBLE, histories.STEPS, histories.STEPS, histories.LONGER, histories.REPLICAS, histories.MISHAPS,
+    histories.faults(),
+)  # fmt: skip
+
+
+@given(
+    seed=st.integers(0, 3),
+    configuration=histories.CONFIGURATIONS,
+    rules=st.sampled_from(["v1.34", "design-doc"]),
+    wanted=st.lists(COMMANDS, max_size=12),
+    strictness=st.sampled_from(STRICTNESS),
+)
+def test_everything_that_happened_happens_again(
+    seed: int, configuration: Any, rules: str, wanted: list[Command], strictness: str
+) -> None:
+    simulation = executed(seed, configuration, rules, wanted)
+    expected = expect_everything(simulation, strictness)
+    assert failures_of(simulation, expected) == []
+    made = from_log(seed, configuration, rules, log_of(simulation), setup=1, expect=expected)
+    again = read_scenario(dump(made), "sandbox.yaml")
+    assert again == made
+    other = again.open()
+    play(other, again.then)
+    assert check(other, again) == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS[::4], ids=lambda scenario: scenario.slug)
+def test_a_stricter_one_expects_more(scenario: Any) -> None:
+    simulation = scenario.open()
+    play(simulation, scenario.then)
+    loose, usual, strict = (expect_everything(simulation, strictness) for strictness in STRICTNESS)
+    assert [item for item in usual if item in loose] == loose
+    assert [item for item in strict if item in usual] == usual
+    assert failures_of(simulation, strict) == []
+    assert {key for item in loose for key in item} <= {"pod", "node", "pending"}
+
+
+def test_each_strictness_of_a_small_cluster() -> None:
+    loose, usual, strict = (expect_everything(world("small"), strictness) for strictness in STRICTNESS)
+    assert loose == [
+        {"pod": "default/web-1", "node": "n1"},
+        {"pod": "default/web-2", "node": "n2"},
+        {"pod": "default/db-1", "node": "n2"},
+        {"pod": "default/big-1", "pending": True},
+        {"pod": "default/new-1", "node": "n1"},
+    ]
+    assert [item for item in usual if item not in loose] == [
+        {"waits": "default/big-1", "in": "unschedulablePods"},
+        {"failed": "default/big-1", "outcome": "unschedulable", "message": MESSAGE},
+    ]
+    more = [item for item in strict if item not in usual]
+    refused = {"plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"]}
+    assert {"verdict": "default/big-1", "node": "n1", **refused} in more
+    assert {"verdict": "default/new-1", "node": "n2", "passes": True} in more
+    assert {"score": "default/new-1", "node": "n1", "total": 670} in more
+    assert more[-1] == {"winner": "default/new-1", "node": "n1", "how": "highest", "margin": 202}
+
+
+def test_what_changed_is_noticed() -> None:
+    """The same commands under another configuration bring about something else, and each strictness says so."""
+    objects = [
+        make_node("n1").zone("a").obj(),
+        make_node("n2").zone("b").obj(),
+        make_pod("old").cpu("1").node("n1").obj(),
+        make_pod("new").cpu("1").obj(),
+    ]
+    steps = [{"kind": "apply", "manifests": objects}, {"kind": "run"}]
+    scenario = from_log(42, None, "v1.34", steps)
+    simulation = scenario.open()
+    packed = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"pluginConfig": [histories.MOST_ALLOCATED]}],
+    }
+    other = dataclasses.replace(scenario, configuration=packed).open()
+    told = [failures_of(other, expect_everything(simulation, strictness)) for strictness in STRICTNESS]
+    assert told[0] == ["default/new: expected n2, is on n1"]
+    assert [len(failures) for failures in told] == sorted(len(failures) for failures in told)
+    assert "default/new: the winner is n1, expected n2" in told[2]
+
+
+FOUND: list[tuple[str, str, dict[str, Any], Any]] = [
+    ("small", "placement", {"pod": "default/web-1"}, {"pod": "default/web-1", "node": "n1"}),
+    ("small", "placement", {"pod": "default/big-1"}, {"pod": "default/big-1", "pending": True}),
+    ("small", "placement", {"pod": "default/nobody"}, {"gone": "default/nobody"}),
+    ("small", "phase", {"pod": "default/web-1"}, {"pod": "default/web-1", "phase": "Running", "terminating": False}),
+    ("small", "phase", {"pod": "default/nobody"}, None),
+    ("small", "lane", {"pod": "default/big-1"}, {"waits": "default/big-1", "in": "unschedulablePods"}),
+    ("small", "lane", {"pod": "default/web-1"}, {"waits": "default/web-1", "in": "nowhere"}),
+    ("in flight", "lane", {"pod": "default/web-1"}, {"waits": "default/web-1", "in": "inFlight"}),
+    (
+        "queue-backoff-v1-34",
+        "lane",
+        {"pod": "default/big-1"},
+        {"waits": "default/big-1", "in": "backoffQ", "seconds": 4},
+    ),
+    (
+        "victims-come-back:2",
+        "nomination",
+        {"pod": "default/vip-1"},
+        {"nomination": "default/vip-1", "node": "node-1"},
+    ),
+    (
+        "small",
+        "failure",
+        {"pod": "default/big-1", "attempt": 1},
+        {"failed": "default/big-1", "outcome": "unschedulable", "message": MESSAGE, "attempt": 1},
+    ),
+    ("small", "failure", {"pod": "default/new-1"}, None),
+    ("small", "failure", {"pod": "default/web-1"}, None),
+    (
+        "preemption-every-rung",
+        "victims",
+        {"pod": "default/vip-1"},
+        {"victims": "default/vip-1", "are": ["default/young-1"], "node": "node-young", "rung": LATEST},
+    ),
+    ("preemption-every-rung", "victims", {"pod": "default/vip-1", "attempt": 2}, None),
+    ("small", "victims", {"pod": "default/new-1"}, None),
+    (
+        "small",
+        "verdict",
+        {"pod": "default/big-1", "node": "n2"},
+        {"verdict": "default/big-1", "node": "n2", "plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"]},
+    ),
+    (
+        "small",
+        "verdict",
+        {"pod": "default/new-1", "node": "n1"},
+        {"verdict": "default/new-1", "node": "n1", "passes": True},
+    ),
+    (
+        "small",
+        "verdict",
+        {"pod": "default/new-1", "node": "n9"},
+        {"verdict": "default/new-1", "node": "n9", "visited": False},
+    ),
+    ("small", "verdict", {"pod": "default/web-1", "node": "n1"}, None),
+    (
+        "small",
+        "score",
+        {"pod": "default/new-1", "node": "n1", "plugin": "NodeAffinity"},
+        {
+            "score": "default/new-1",
+            "node": "n1",
+            "plugin": "NodeAffinity",
+            "raw": 50,
+            "normalized": 100,
+            "weighted": 200,
+        },
+    ),
+    ("small", "score", {"pod": "default/new-1", "node": "n1", "plugin": "NodeName"}, None),
+    ("small", "score", {"pod": "default/web-1", "node": "n1", "plugin": "NodeName"}, None),
+    ("small", "total", {"pod": "default/new-1", "node": "n2"}, {"score": "default/new-1", "node": "n2", "total": 468}),
+    ("small", "total", {"pod": "default/big-1", "node": "n2"}, None),
+    (
+        "eviction-answers",
+        "winner",
+        {"pod": "default/db-2"},
+        {"winner": "default/db-2", "node": "node1", "how": "draw", "among": ["node1", "node2"], "margin": 0},
+    ),
+    ("small", "winner", {"pod": "default/big-1"}, None),
+    (
+        "eviction-answers",
+        "evictions",
+        {"pod": "default/db-1"},
+        {"evictions": "default/db-1", "answers": [429, 200]},
+    ),
+    ("small", "evictions", {"pod": "default/web-1"}, None),
+    ("small", "leader", {}, {"leader": ""}),
+    ("leader-killed", "leader", {}, {"leader": "kube-scheduler-2"}),
+    ("small", "clock", {}, {"clock": 0}),
+]
+
+
+@pytest.mark.parametrize(("where", "fact", "about", "wanted"), FOUND)
+def test_a_fact_becomes_an_expectation_that_holds(where: str, fact: str, about: dict[str, Any], wanted: Any) -> None:
+    found = expectation_of(world(where), fact, **about)
+    assert found == wanted
+    assert found is None or wrong_with(world(where), found) == []
+
+
+def test_every_fact_is_tried() -> None:
+    assert {fact for _, fact, _, wanted in FOUND if wanted} == {*FACTS}
+
+
+def test_what_is_no_fact_is_refused() -> None:
+    with pytest.raises(Rejected, match=r"unknown fact 'verdicts' \(did you mean \"verdict\"\?\)"):
+        expectation_of(Simulation(), "verdicts")
+    with pytest.raises(Rejected, match="unknown strictness 'very': placements, queues, verdicts"):
+        expect_everything(Simulation(), "very")
+
+
+def test_several_leaders_are_expected_together() -> None:
+    simulation = world("no-leader-election")
+    assert expectation_of(simulation, "leader") == {
+        "leader": ["kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"]
+    }

@@ -133,7 +133,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(poo
     store.execute(small, node("a"))
     store.execute(sandbox, node("a"))
     assert not pool.known[sandbox.pk].slow
-    assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 600)]}).head == 2
+    assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 1500)]}).head == 2
     assert pool.known[sandbox.pk].slow
     assert not pool.known[small.pk].slow
     assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, 10]

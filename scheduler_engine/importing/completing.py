@@ -29,6 +29,30 @@ def add_namespaces(draft: Draft) -> None:
             draft.told.note("namespaces", name)
 
 
+def keep_one_default_class(draft: Draft) -> None:
+    """A race can leave several; of these the API server takes the lowest."""
+    held = [item for item in draft.of("PriorityClass").values() if item.get("globalDefault")]
+    for item in sorted(held, key=lambda item: int(item.get("value", 0)))[1:]:
+        item["globalDefault"] = False
+        draft.told.note("default-classes", item["metadata"]["name"])
+
+
+def settle_volumes(draft: Draft) -> None:
+    """A volume that goes with its claim goes if the claim is not here; a claim whose volume is not here is lost."""
+    volumes, claims = draft.of("PersistentVolume"), draft.of("PersistentVolumeClaim")
+    for name, volume in list(volumes.items()):
+        spec = volume.get("spec") or {}
+        claim = spec.get("claimRef") or {}
+        held = claims.get(f"{claim.get('namespace')}/{claim.get('name')}")
+        here = held is not None and held["metadata"].get("uid") == claim.get("uid")
+        if claim.get("uid") and not here and spec.get("persistentVolumeReclaimPolicy") == "Delete":
+            draft.drop("PersistentVolume", name, "volumes-released")
+    for key, claim in claims.items():
+        wanted = (claim.get("spec") or {}).get("volumeName")
+        if wanted and wanted not in volumes:
+            draft.told.note("claims-lost", key)
+
+
 def add_priority_classes(draft: Draft) -> None:
     """Each pod keeps its number and its policy, whatever has become of its class."""
     classes = draft.of("PriorityClass")

@@ -88,6 +88,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         "1 RuntimeClass that a pod names was made from the pod's overhead.",
         "{count} RuntimeClasses that pods name were made from the pods' overhead.",
     ),
+    "default-classes": (
+        "1 PriorityClass is no longer the default, as another one with a lower value is.",
+        "{count} PriorityClasses are no longer the default, as another one with a lower value is.",
+    ),
+    "volumes-released": (
+        "1 volume was left out, as it goes with its claim, which is not here.",
+        "{count} volumes were left out, as they go with their claims, which are not here.",
+    ),
+    "claims-lost": (
+        "1 claim is bound to a volume that is not here, and is lost.",
+        "{count} claims are bound to volumes that are not here, and are lost.",
+    ),
     "unknown-fields": (
         "1 object has fields that v1.34 does not know; they were left out.",
         "{count} objects have fields that v1.34 does not know; they were left out.",

@@ -264,6 +264,41 @@ def test_what_the_server_has_merged_into_selectors_is_not_merged_twice() -> None
     assert held.topology_spread_constraints[0]["labelSelector"]["matchExpressions"] == [merged]
 
 
+def test_of_several_default_classes_the_lowest_stays_one() -> None:
+    classes = [
+        manifest("PriorityClass", f"c{value}", version="scheduling.k8s.io/v1", value=value, globalDefault=True)
+        for value in (5, 1, 9)
+    ]
+    made = imported(NODE, *classes, pod("web"))
+    held = simulated(made).api.pod("default/web")
+    assert held is not None
+    assert held.priority == 1
+    assert keys(made) == {"default-classes": 2}
+
+
+def test_volumes_and_claims_without_each_other_are_told_of() -> None:
+    common = {"accessModes": ["ReadWriteOnce"]}
+    claim = manifest("PersistentVolumeClaim", "lost", spec={**common, "volumeName": "gone"}, metadata={"uid": "c-1"})
+    claim["spec"]["resources"] = {"requests": {"storage": "1Gi"}}
+    volumes = [
+        manifest(
+            "PersistentVolume",
+            policy.lower(),
+            spec={
+                **common,
+                "capacity": {"storage": "1Gi"},
+                "hostPath": {"path": "/a"},
+                "claimRef": {"namespace": "default", "name": "gone", "uid": "c-9"},
+                "persistentVolumeReclaimPolicy": policy,
+            },
+        )
+        for policy in ("Delete", "Retain")
+    ]
+    made = imported(NODE, claim, *volumes)
+    assert keys(made) == {"volumes-released": 1, "claims-lost": 1}
+    assert [item.name for item in simulated(made).api.list("PersistentVolume")] == ["retain"]
+
+
 def test_a_deployment_without_its_replica_sets_does_not_make_its_pods_again() -> None:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": template}

@@ -256,3 +256,7 @@ def test_the_pages_of_an_import_are_kept_by_nobody() -> None:
         assert (answer["Cache-Control"], answer["X-Robots-Tag"]) == ("no-store", "noindex, nofollow")
         assert "script-src 'self'" in answer["Content-Security-Policy"]
         assert not answer.cookies
+
+
+def test_the_document_has_the_line_of_the_first_page() -> None:
+    assert KUBECTL in (Path(__file__).resolve().parents[3] / "docs" / "import.md").read_text()

@@ -1,0 +1,66 @@
+"""A cluster comes in by the first page: chosen, dropped or pasted; a pod that waits is pressed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.workbench import Eventually, arrive, text
+from tests.engine import dumps
+
+DROP = """([name, content]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content], name));
+    const how = {dataTransfer: data, bubbles: true, cancelable: true};
+    for (const type of ['dragover', 'drop']) document.getElementById('door').dispatchEvent(new DragEvent(type, how));
+}"""
+
+
+def cluster() -> bytes:
+    made = dumps.cluster(7, nodes=6, pods=30)
+    told = dumps.pending("0/6 nodes are available: 6 Insufficient cpu.")
+    made.add("v1", "Pod", "checkout", "team-1", spec=dumps.pod_spec("shop", "64"), status=told)
+    return dumps.as_yaml(made.objects)
+
+
+def test_a_pending_pod_of_a_chosen_file_stands_at_its_failed_filter(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_bytes(cluster())
+    page.goto("/")
+    page.set_input_files("#door input[type=file]", file)
+    page.wait_for_url("**/import/*/")
+    first = page.locator(".imp-pods button").first
+    assert first.locator("b").inner_text() == "team-1/checkout"
+    assert "6 Insufficient cpu" in first.inner_text()
+    first.click()
+    arrive(page)
+    expect(page.locator("#panel-sentence")).to_contain_text("team-1/checkout at Filter")
+    expect(page.locator("#panel-inspector")).to_contain_text("checkout")
+    expect(page.locator("#panel-filter")).to_contain_text("Insufficient cpu")
+
+
+def test_a_dropped_file_is_looked_at_and_opened_under_made_up_names(page: Page) -> None:
+    page.goto("/")
+    page.evaluate(DROP, ["cluster.yaml", cluster().decode()])
+    page.wait_for_url("**/import/*/")
+    page.locator("select[name=names]").select_option("made-up")
+    page.get_by_role("button", name="Look again").click()
+    page.wait_for_url("**names=made-up**")
+    page.get_by_role("button", name="Open as a sandbox").click()
+    arrive(page)
+    expect(page.locator("#panel-cluster")).to_contain_text("node-1")
+    assert "compute.internal" not in page.content()
+
+
+def test_what_is_wrong_with_a_pasted_text_is_told_at_the_door(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    page.goto("/")
+    page.locator("#door button.btn-ink").click()
+    assert text(page, "#door .door-told") == "Choose a file, or paste its text."
+    allowed_console_errors.append("422")
+    page.fill("#door textarea", "kind: List\nitems: &a\n- *a\n")
+    page.locator("#door button.btn-ink").click()
+    eventually(lambda: text(page, "#door .door-told").startswith("line 3, column 3: unknown anchor"))
+    assert page.locator("#door progress").is_hidden()

@@ -11,6 +11,7 @@ from sandbox.views import (
     configuration,
     editing,
     evictions,
+    exporting,
     faults,
     importing,
     leader,
@@ -57,6 +58,7 @@ workbench_patterns = [
     *leader.urlpatterns,
     *steps.urlpatterns,
     *moments.urlpatterns,
+    *exporting.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [

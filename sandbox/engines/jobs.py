@@ -12,9 +12,9 @@ from typing import Any
 
 from django.db import Error as DatabaseFailure
 
-from sandbox import engine, quotas, rendering
+from sandbox import quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import importing
+from sandbox.engines import exporting, importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -47,7 +47,7 @@ LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expi
 )
 LONG = ("import_read", "import_outlook", "import_commands")
 """Jobs that are not tried in the quick lane at all."""
-COMMANDS = ("execute", *LONG)
+COMMANDS = ("execute", "export", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
 
 
@@ -98,13 +98,7 @@ def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str 
     Raises ``Rejected``.
     """
     live.move_to(position)
-    world = live.at(moment)
-    if world is live.world:
-        return position.head, None
-    here = world.moment_of(len(world.entries))
-    if live.world.end_of(here.command) == len(world.entries):
-        return here.command, None
-    return here.command - 1, engine.ended_early(live.text_of(here.command), here.entries)
+    return live.log_until(moment)
 
 
 def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> dict[str, Any] | None:
@@ -257,6 +251,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         trace,
         check,
         locate,
+        exporting.export,
         importing.import_read,
         importing.import_outlook,
         importing.import_commands,

@@ -16,6 +16,8 @@ from sandbox.access import Access, answered, limited, problem, readable_body, re
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
+from sandbox.engines.exporting import EXPECT
+from sandbox.engines.exporting import FORMS as EXPORTS
 from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
@@ -112,6 +114,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "manifests": MANIFESTS,
         "ready": (*CLUSTERS, *MANIFESTS),
         "most_bytes": quotas().manifest_bytes,
+        "exports": {"forms": EXPORTS, "expect": EXPECT},
         "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }
     return render(request, "workbench.html", context)

@@ -5,6 +5,7 @@ import './play.js';
 import './split.js';
 import { drawer } from './add.js';
 import { dialog } from './dialog.js';
+import { exports } from './export.js';
 import { find, show } from './find.js';
 import { fold, settleFolds, unfold } from './fold.js';
 import { whenFree } from './hold.js';
@@ -430,6 +431,7 @@ byId('share').addEventListener('click', () => {
   byId('dialog-share').showModal();
 });
 copies(byId('dialog-share'));
+exports(() => Boolean(view.at));
 byId('help').addEventListener('click', DO.help);
 byId('dialog-share').addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
 

@@ -27,7 +27,8 @@ POSTS = [
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/",
+    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
+    "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/",
 ]  # fmt: skip
 
 

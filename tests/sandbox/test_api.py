@@ -196,7 +196,7 @@ def test_who_has_no_token_learns_and_changes_nothing(method: str, path: str) -> 
     identity = start.rpartition("/")[2]
     body = {"to": 0} if path.endswith("head") else {"kind": "run"}
     for wrong in ("wrong", token[:-1], tokens.view_token(token)[:-1]):
-        address = path.replace("{sandbox_id}", identity).replace("{token}", wrong)
+        address = path.replace("{sandbox_id}", identity).replace("{token}", wrong).replace("{form}", "trace")
         answer = post(address, body) if method == "post" else get(address)
         assert (answer.status_code, answer.json()["message"]) == (404, "There is no such sandbox.")
     watching = path.replace("{sandbox_id}", identity).replace("{token}", tokens.view_token(token))

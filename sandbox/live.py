@@ -19,7 +19,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
-from sandbox.records import Log, Plan, Position, Record
+from sandbox.records import Expected, Log, Plan, Position, Record
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -77,6 +77,9 @@ class Live:
         """For ``earlier``, what was read last of the past: after so many commands, the key of the last one, and the
         text of one more that ended early.
         """
+        self.expecting: tuple[Expected, ...] = ()
+        """What is expected, as it was when the sandbox had changed ``expecting_at`` times."""
+        self.expecting_at: int | None = None
         self._start_over()
 
     @property
@@ -121,6 +124,12 @@ class Live:
         if not found:
             raise StateGone(n)
         return found[0].command
+
+    def look_up_expected(self, revision: int | None) -> None:
+        """Know what is expected when the sandbox has changed ``revision`` times, None = now."""
+        if revision is None or revision != self.expecting_at:
+            self.expecting = tuple(self.records.expected(self.plan.sandbox_id))
+            self.expecting_at = revision
 
     def log_until(self, moment: Moment | None) -> tuple[int, str | None]:
         """The log that ends at a moment: how many commands, and the text of one more that ends early; None: none does.

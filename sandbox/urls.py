@@ -11,6 +11,7 @@ from sandbox.views import (
     configuration,
     editing,
     evictions,
+    expecting,
     exporting,
     faults,
     importing,
@@ -59,6 +60,7 @@ workbench_patterns = [
     *steps.urlpatterns,
     *moments.urlpatterns,
     *exporting.urlpatterns,
+    *expecting.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [

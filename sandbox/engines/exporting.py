@@ -7,22 +7,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox import earlier
+from sandbox import earlier, expecting
 from sandbox.guide import scenarios
 from sandbox.live import Live
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
-from sandbox.records import Position
+from sandbox.records import Expected, Position
 from scheduler_engine.replay import entry_json
+from scheduler_engine.scenario import wrong_with
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
+from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.writing import dump
 
-NONE = "none"
-EXPECT = (NONE, *STRICTNESS)
-"""What a scenario expects at its end: nothing, or everything that happened, more and more strictly."""
+NONE, COLLECTED = "none", "collected"
+EXPECT = (NONE, COLLECTED, *STRICTNESS)
+"""What a scenario expects: nothing, what people have collected, or everything that happened, at its end and more and
+more strictly.
+"""
 STEPS = ("stage", "pod", "settle", "run", "advance")
 """Commands with which a time line begins, unless somebody chooses."""
 MOST_CHARACTERS = 32 * 1024 * 1024
@@ -78,7 +82,10 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     commands = [json.loads(text) for text in texts]
     setup = _first_step(live, commands) if wanted.setup is None else min(wanted.setup, len(commands))
     plan, opened = live.plan, scenarios().get(live.plan.scenario)
-    expect = [] if wanted.expect == NONE else expect_everything(earlier.simulation_at(live, at), wanted.expect)
+    held, left = _collected(live, at, len(commands)) if wanted.expect == COLLECTED else ({}, 0)
+    strict = wanted.expect in STRICTNESS
+    everything = expect_everything(earlier.simulation_at(live, at), wanted.expect) if strict else []
+    setup = min([setup, *held])
     made = from_log(
         plan.seed,
         json.loads(plan.configuration),
@@ -88,13 +95,46 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
         title=title,
         about=opened.about if opened else "",
         tab=opened.tab if opened else "",
-        expect=expect,
+        expect=everything,
+        held=held,
     )
     text = dump(made)
     notes = [say("export.setup-note", count=setup, of=len(commands))]
-    if expect:
-        notes.append(say("export.expects", count=len(expect)))
+    if wanted.expect == COLLECTED:
+        notes.append(say("export.collected", count=sum(map(len, held.values()))))
+    if left:
+        notes.append(say("export.left-out", count=left))
+    if everything:
+        notes.append(say("export.expects", count=len(everything)))
     return Exported(text, len(text), tuple(notes), setup, len(commands))
+
+
+def _collected(live: Live, at: Moment | None, commands: int) -> tuple[dict[int, list[Data]], int]:
+    """After how many commands → what is expected there; and how many are left out: what is undone or comes later, and
+    what does not hold any more where its command ends.
+    """
+    live.look_up_expected(None)
+    known, left = expecting.in_log(live, live.expecting), 0
+    found: dict[int, list[Data]] = {}
+    for row in live.expecting:
+        data = json.loads(row.text)
+        if known[row.key] and row.n <= commands and _holds_at_end(live, row, at, row.n == commands, data):
+            found.setdefault(row.n, []).append(data)
+        else:
+            left += 1
+    return found, left
+
+
+def _holds_at_end(live: Live, row: Expected, at: Moment | None, last: bool, data: Data) -> bool:
+    """Whether it holds where its command ends in the file; ``last``: that is the moment ``at``."""
+    present = live.world
+    here, end = present.entry_of(Moment(row.n, row.entries)), present.end_of(row.n)
+    if last:
+        end = len(live.at(at).entries)
+    if here == end:
+        return True
+    moment = at if last else Moment(row.n, end - present.starts[row.n])
+    return here < end and not wrong_with(earlier.simulation_at(live, moment), data)
 
 
 def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import Error as DatabaseFailure
 
-from sandbox import quotas, rendering
+from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
 from sandbox.engines import exporting, importing
 from sandbox.live import Live, ReplayFailed, StateGone
@@ -80,14 +80,16 @@ def fragments(
     can_edit: bool,
     follow: bool,
     held: dict[str, bytes],
+    revision: int | None = None,
     at_hand: bool = False,
 ) -> dict[str, Fragment]:
     """Panel → fragment, of ``position``; one whose digest is ``held`` comes without its HTML.
 
-    ``at_hand``: raise ``StateGone`` rather than replay.
+    ``revision``: of the place that is shown, None = not known. ``at_hand``: raise ``StateGone`` rather than replay.
     """
     if at_hand and not live.stands_at(position):
         raise StateGone(position)
+    live.look_up_expected(revision)
     found = rendering.fragments(live, position, view, panels, can_edit, follow)
     return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
 
@@ -187,6 +189,8 @@ def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, A
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
+    live.look_up_expected(None)
+    world.expected = expecting.Look(live, world, view.at, live.expecting)
     found: dict[str, Any] = plain(PANELS[panel].stats(world, view))
     return found
 
@@ -202,6 +206,15 @@ def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
     """Entries of the trace as JSON texts, those after so many."""
     entries = _world(live, position).entries[after : after + limit]
     return [json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False) for entry in entries]
+
+
+def expectation(
+    live: Live, position: Position, fact: str, about: dict[str, Any], at: Moment | None = None
+) -> tuple[dict[str, Any] | None, int, int, int]:
+    """A fact as an expectation, and where it stands. Raises ``Rejected``."""
+    live.move_to(position)
+    live.check_whole()
+    return expecting.fact(live, at, fact, about)
 
 
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
@@ -249,6 +262,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         facts,
         objects,
         trace,
+        expectation,
         check,
         locate,
         exporting.export,

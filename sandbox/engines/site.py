@@ -102,7 +102,8 @@ def drawn(sandbox: Sandbox, hint: Place | None, *arguments: Any) -> tuple[Place,
     with turn(sandbox.pk):
         if hint is not None:
             try:
-                return hint, ask(Plan.of(sandbox), hint.position, "fragments", *arguments, True)
+                job = (Plan.of(sandbox), hint.position, "fragments")
+                return hint, ask(*job, *arguments, hint.revision, True)
             except StateGone:
                 pass  # Something newer has happened; the news of it may still be on their way.
         return _now(sandbox, "fragments", *arguments)

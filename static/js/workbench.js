@@ -5,6 +5,7 @@ import './play.js';
 import './split.js';
 import { drawer } from './add.js';
 import { dialog } from './dialog.js';
+import { expectThis, settleRed } from './expect.js';
 import { exports } from './export.js';
 import { find, show } from './find.js';
 import { fold, settleFolds, unfold } from './fold.js';
@@ -102,12 +103,12 @@ document.body.addEventListener('htmx:beforeSwap', (event) => {
 });
 // Whoever does something wants to see what comes of it. What is read is read of the moment in view.
 document.body.addEventListener('htmx:configRequest', ({ detail }) => {
-  if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork')) detail.parameters.at = view.at;
+  if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork' || 'here' in detail.elt.dataset)) detail.parameters.at = view.at;
 });
 document.body.addEventListener('htmx:afterRequest', (event) => {
   const { xhr, requestConfig: { verb } } = event.detail;
   if (event.target.matches?.('#branch-list button') && xhr.status < 400) byId('dialog-branches').close();
-  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400) look('');
+  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400 && !('here' in event.detail.elt.dataset)) look('');
 });
 // What is only said, because nothing is wrong, goes by itself, but not from under the hand.
 const CALM_MS = 5000;
@@ -175,6 +176,7 @@ function settle() {
   disable('do-forward', Number(clock.head) >= Number(clock.length));
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
+  settleRed();
   settleFolds();
   settleMap();
   markAll();
@@ -332,6 +334,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
+  expectations: () => goTo('expectations'),
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
@@ -367,6 +370,7 @@ document.addEventListener('keydown', (event) => {
   if (target.closest('input, textarea, select, dialog[open], [contenteditable], .ace_editor')) return;
   if (target.matches('[role="tab"]') && arrows(event, target)) return;
   if (!target.closest('[role="tab"], [role="separator"], table') && travels(event)) return;
+  if (event.key === 'x') return expectThis();
   if (event.key === ' ' && target !== document.body && target.matches(':focus-visible')) return;
   const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!button) return;

@@ -23,7 +23,7 @@ POSTS = [
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
-    "step/", "go-back/", "reopen/", "fork/", "controls/",
+    "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",

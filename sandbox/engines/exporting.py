@@ -11,6 +11,8 @@ from sandbox import earlier, expecting
 from sandbox.guide import scenarios
 from sandbox.live import Live
 from sandbox.panels.model.moment import Moment
+from sandbox.panels.tables import table
+from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
 from sandbox.records import Expected, Position
@@ -74,6 +76,17 @@ def export(
     if made.size > MOST_CHARACTERS:
         raise OverQuota(say("export.too-large", megabytes=MOST_CHARACTERS // 2**20), 413)
     return Exported(made.text[:most], made.size, made.notes, made.setup, made.commands)
+
+
+def csv(live: Live, position: Position, name: str, view: View) -> str:
+    """A table of the page, at the moment that is looked at: one of ``TABLES``, all its rows. Raises ``OverQuota``."""
+    live.move_to(position)
+    world = live.at(view.at)
+    world.look_at(view.replica)
+    text = table(world, name, view)
+    if len(text) > MOST_CHARACTERS:
+        raise OverQuota(say("export.too-large", megabytes=MOST_CHARACTERS // 2**20), 413)
+    return text
 
 
 def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:

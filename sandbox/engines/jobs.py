@@ -266,6 +266,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         check,
         locate,
         exporting.export,
+        exporting.csv,
         importing.import_read,
         importing.import_outlook,
         importing.import_commands,

@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from sandbox.access import Access, problem, reads
 from sandbox.engines import site
 from sandbox.engines.exporting import EXPECT, FORMS, NONE, Exported, Wanted
+from sandbox.panels.tables import TABLES
 from sandbox.panels.view import View
 
 MOST_SHOWN = 20_000
@@ -62,7 +63,11 @@ def attached(made: Exported, form: str, title: str) -> HttpResponse:
 
 
 def file_name(form: str, title: str) -> str:
-    return (slugify(title)[:LONGEST_NAME].strip("-_") or "sandbox") + FILES[form].ending
+    return _plain(title) + FILES[form].ending
+
+
+def _plain(title: str) -> str:
+    return slugify(title)[:LONGEST_NAME].strip("-_") or "sandbox"
 
 
 @reads
@@ -103,6 +108,18 @@ def download(request: HttpRequest, access: Access, form: str) -> HttpResponse:
     return attached(_made(access, asked, request, None), form, access.sandbox.title)
 
 
+@reads
+def csv(request: HttpRequest, access: Access, panel: str) -> HttpResponse:
+    """A table of the page, of what the query looks at."""
+    if panel not in TABLES:
+        raise Http404
+    view = View.from_mapping(request.GET.dict())
+    text = site.read(access.sandbox, "csv", panel, view, seconds=site.WRITING_SECONDS)
+    name = f"{_plain(access.sandbox.title)}-{panel}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8; header=present", headers=headers)
+
+
 def _made(access: Access, asked: Wanted, request: HttpRequest, most: int | None) -> Exported:
     at = View.from_mapping(request.GET.dict()).at
     arguments = (asked, access.sandbox.title, at, most)
@@ -113,4 +130,5 @@ def _made(access: Access, asked: Wanted, request: HttpRequest, most: int | None)
 urlpatterns = [
     path("export/", shown, name="export"),
     path("export/<str:form>/", download, name="export"),
+    path("csv/<str:panel>/", csv, name="csv"),
 ]

@@ -15,7 +15,7 @@ import { markNodes, settleMap } from './heat.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
 import { patch } from './patch.js';
-import { address, copies, linkTo } from './share.js';
+import { address, copies, linkTo, lookingAt } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
 
@@ -355,6 +355,14 @@ document.addEventListener('click', (event) => {
     if (el) return act(el);
   }
 });
+
+// Tables are saved of what is looked at, however the link is opened.
+for (const kind of ['pointerdown', 'focusin', 'click']) {
+  document.addEventListener(kind, ({ target }) => {
+    const link = target.closest?.('a[data-csv]');
+    if (link) lookingAt(link, view);
+  }, { capture: true });
+}
 
 for (const select of document.querySelectorAll('[data-twin]')) {
   select.addEventListener('change', () => { byId(select.dataset.twin).value = select.value; });

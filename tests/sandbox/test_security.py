@@ -28,7 +28,7 @@ POSTS = [
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
     "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
-    "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/",
+    "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
 ]  # fmt: skip
 
 

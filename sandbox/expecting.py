@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,7 +65,8 @@ class Look:
 
     @cached_property
     def _outcomes(self) -> list[Outcome]:
-        return [self._looked(expectation, outcome) for expectation, outcome in (*self._own, *self._scenarios)]
+        found = [*self._own, *self._scenarios]
+        return [self._looked(data, replace(outcome, text=written(data))) for data, outcome in found]
 
     def red(self) -> int:
         counting = [(data, outcome) for data, outcome in (*self._own, *self._scenarios) if outcome.counts]
@@ -83,8 +84,7 @@ class Look:
 
     def _looked(self, expectation: Data, outcome: Outcome) -> Outcome:
         wrong = None if self._seen is None else tuple(wrong_with(self._seen, expectation))
-        told = (outcome.key, outcome.path, outcome.text, outcome.n, outcome.moment, outcome.place)
-        return Outcome(*told, wrong, outcome.who, outcome.counts)
+        return replace(outcome, wrong=wrong)
 
     @cached_property
     def _own(self) -> list[tuple[Data, Outcome]]:
@@ -95,7 +95,7 @@ class Look:
             data = json.loads(row.text)
             leads = str(moment) if place != UNDONE and row.n <= self.live.world.head else ""
             counts = place != AHEAD
-            found.append((data, Outcome(row.key, "", written(data), row.n, leads, place, None, row.who, counts)))
+            found.append((data, Outcome(row.key, "", "", row.n, leads, place, None, row.who, counts)))
         return found
 
     def _place(self, moment: Moment) -> str:
@@ -113,7 +113,7 @@ class Look:
             place = AHEAD if moment is None else self._place(moment)
             counts = place == HERE or (last and place == BEHIND)
             leads = str(moment) if moment else ""
-            found.append((data, Outcome(0, path, written(data), n or 0, leads, place, None, "", counts)))
+            found.append((data, Outcome(0, path, "", n or 0, leads, place, None, "", counts)))
         return found
 
     def _told(self) -> Iterator[tuple[str, Data, int | None, bool]]:

@@ -51,6 +51,7 @@ class Drawing {
     if (node instanceof SVGSVGElement) return this.picture(node, box, into);
     const group = style.opacity === '1' ? into : made('g', { opacity: style.opacity }, into);
     this.box(box, style, group);
+    if (node.matches('.tile')) this.bars(box, style, group);
     const inner = style.overflowX === 'visible' ? group : this.clipped(box, group);
     for (const child of node.childNodes) this.walk(child, inner);
   }
@@ -91,6 +92,20 @@ class Drawing {
       const x = side === 1 ? place.x + place.width - wide : place.x;
       const y = side === 2 ? place.y + place.height - wide : place.y;
       made('rect', { x, y, width: flat ? place.width : wide, height: flat ? wide : place.height, fill: stroke.fill }, into);
+    });
+  }
+
+  /** How full a tile's node is, which its background says: what is asked for, and on top what the pod would add. */
+  bars(box, style, into) {
+    const { x, y, width, height } = this.place(box);
+    [['--c', '--ca'], ['--m', '--ma']].forEach(([full, more], column) => {
+      let foot = y + height - 1;
+      for (const [share, ink] of [[full, '--level'], [more, '--need']]) {
+        const high = Math.min(foot - y - 1, ((height - 2) * Number(style.getPropertyValue(share))) / 100);
+        const { fill, alpha } = colour(style.getPropertyValue(ink));
+        if (high > 0) made('rect', { x: x + 1 + (column * (width - 2)) / 2, y: foot - high, width: (width - 2) / 2, height: high, fill, 'fill-opacity': alpha }, into);
+        foot -= Math.max(0, high);
+      }
     });
   }
 

@@ -199,3 +199,17 @@ def test_reading_the_past_leaves_the_present_as_it_was(decided: Any) -> None:
         fresh = type(here)(Plan.of(row), here.records)
         assert exporting.export(fresh, Position.of(row), wanted, "Test", at).text == text
     assert lines_of(here.simulation) == before
+
+
+def test_a_table_is_of_the_moment_and_the_pod_that_are_looked_at(decided: Any) -> None:
+    answer = decided.watching().get("csv/filter/", pod="default/web", at="3.9999")
+    text = text_of(answer)
+    assert 'filename="test-filter.csv"' in answer["Content-Disposition"]
+    assert "default/web,1,1,1,n1" in text
+    assert "default/big" in text_of(decided.get("csv/filter/", pod="default/big"))
+    assert decided.get("csv/secrets/").status_code == 404
+
+
+def test_a_table_that_is_too_large_is_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "MOST_CHARACTERS", 100)
+    assert decided.get("csv/filter/").status_code == 413

@@ -6,6 +6,7 @@ const KEPT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-line
 const SIDES = ['Top', 'Right', 'Bottom', 'Left'];
 const STOPS = /((?:rgba?|color|oklab|oklch)\([^()]*\)|transparent) (-?[\d.]+)px/g;
 const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
+const MARGIN = 8;
 const known = new Map();
 
 /** A colour as every program reads it; '' for one that is not to be seen. */
@@ -33,13 +34,16 @@ class Drawing {
     this.left = box.left - root.scrollLeft;
     this.top = box.top - root.scrollTop;
     this.width = Math.max(root.scrollWidth, box.width);
-    this.height = Math.max(root.scrollHeight, box.height);
-    this.svg = made('svg', { xmlns: NS, width: this.width, height: this.height, viewBox: `0 0 ${Math.ceil(this.width)} ${Math.ceil(this.height)}` });
+    this.height = 0; // down to what is drawn last, not to the end of the room that there is
+    this.svg = made('svg', { xmlns: NS });
     this.defs = made('defs', {}, this.svg);
     this.number = 0;
     const paper = colour(getComputedStyle(root).backgroundColor) || colour(getComputedStyle(document.body).backgroundColor);
-    made('rect', { width: this.width, height: this.height, fill: paper.fill }, this.svg);
+    made('rect', { width: '100%', height: '100%', fill: paper.fill }, this.svg);
     for (const child of root.childNodes) this.walk(child, this.svg);
+    this.height += MARGIN;
+    for (const side of ['width', 'height']) this.svg.setAttribute(side, Math.ceil(this[side]));
+    this.svg.setAttribute('viewBox', `0 0 ${Math.ceil(this.width)} ${Math.ceil(this.height)}`);
   }
 
   walk(node, into) {
@@ -57,6 +61,7 @@ class Drawing {
   }
 
   place(box) {
+    this.height = Math.max(this.height, box.bottom - this.top);
     return { x: box.left - this.left, y: box.top - this.top, width: box.width, height: box.height };
   }
 
@@ -72,14 +77,13 @@ class Drawing {
   }
 
   box(box, style, into) {
-    if (!box.width || !box.height) return;
+    const sides = SIDES.map((side) => ({ wide: parseFloat(style[`border${side}Width`]), stroke: style[`border${side}Style`] === 'none' ? '' : colour(style[`border${side}Color`]) }));
+    const fills = [colour(style.backgroundColor), this.hatch(style.backgroundImage)].filter(Boolean);
+    if (!box.width || !box.height || (!fills.length && !sides.some(({ wide, stroke }) => wide && stroke))) return;
     const place = this.place(box);
     const round = parseFloat(style.borderTopLeftRadius) || 0;
     const rx = style.borderTopLeftRadius.endsWith('%') ? box.width / 2 : round;
-    for (const fill of [colour(style.backgroundColor), this.hatch(style.backgroundImage)]) {
-      if (fill) made('rect', { ...place, rx, fill: fill.fill, ...(fill.alpha < 1 ? { 'fill-opacity': fill.alpha } : {}) }, into);
-    }
-    const sides = SIDES.map((side) => ({ wide: parseFloat(style[`border${side}Width`]), stroke: style[`border${side}Style`] === 'none' ? '' : colour(style[`border${side}Color`]) }));
+    for (const { fill, alpha } of fills) made('rect', { ...place, rx, fill, ...(alpha < 1 ? { 'fill-opacity': alpha } : {}) }, into);
     const dash = ['dashed', 'dotted'].includes(style.borderTopStyle) ? { 'stroke-dasharray': '3 2' } : {};
     if (sides.every(({ wide, stroke }) => wide && stroke && wide === sides[0].wide && stroke === sides[0].stroke)) {
       const half = sides[0].wide / 2;
@@ -98,7 +102,9 @@ class Drawing {
   /** How full a tile's node is, which its background says: what is asked for, and on top what the pod would add. */
   bars(box, style, into) {
     const { x, y, width, height } = this.place(box);
-    [['--c', '--ca'], ['--m', '--ma']].forEach(([full, more], column) => {
+    const { fill: stripes } = this.hatch(style.backgroundImage.split(/, (?=[a-z-]+gradient)/)[0]) ?? { fill: 'none' };
+    [['--c', '--ca', '--co'], ['--m', '--ma', '--mo']].forEach(([full, more, over], column) => {
+      const beyond = Math.min(height - 2, ((height - 2) * Number(style.getPropertyValue(over))) / 100);
       let foot = y + height - 1;
       for (const [share, ink] of [[full, '--level'], [more, '--need']]) {
         const high = Math.min(foot - y - 1, ((height - 2) * Number(style.getPropertyValue(share))) / 100);
@@ -106,12 +112,13 @@ class Drawing {
         if (high > 0) made('rect', { x: x + 1 + (column * (width - 2)) / 2, y: foot - high, width: (width - 2) / 2, height: high, fill, 'fill-opacity': alpha }, into);
         foot -= Math.max(0, high);
       }
+      if (beyond > 0) made('rect', { x: x + 1 + (column * (width - 2)) / 2, y: y + 1, width: (width - 2) / 2, height: beyond, fill: stripes }, into);
     });
   }
 
   /** Stripes as a pattern, null where there are none. */
   hatch(image) {
-    if (!image.startsWith('repeating-linear-gradient')) return null;
+    if (!image.startsWith('repeating-linear-gradient') || image.lastIndexOf('gradient(') > 'repeating-linear-gradient('.length) return null;
     const stops = [...image.matchAll(STOPS)].map(([, text, at]) => ({ at: Number(at), ...(colour(text) || { fill: '' }) }));
     const period = stops.at(-1)?.at;
     if (!period) return null;

@@ -22,8 +22,8 @@ def test_it_reads_as_the_pairs_that_it_stands_for() -> None:
     assert (len(PAIRS), len(NONE), bool(NONE)) == (3, 0, False)
     assert dict(PAIRS) == {"a": 3, "b": 1, "c": 2}
     assert repr(PAIRS) == repr(told)
-    assert PAIRS == Pairs(("a", "b", "c"), (3, 1, 2))
-    assert PAIRS != Pairs(("a", "b", "d"), (3, 1, 2))
+    assert Pairs(("a", "b", "c"), (3, 1, 2)) == PAIRS
+    assert Pairs(("a", "b", "d"), (3, 1, 2)) != PAIRS
     assert hash(PAIRS) == hash(Pairs(("a", "b", "c"), (3, 1, 2)))
 
 

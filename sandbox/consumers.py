@@ -15,10 +15,10 @@ from weakref import WeakValueDictionary
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from sandbox import store
 from sandbox.access import Access, open_access
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
+from sandbox.layers import group
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.records import Place, Position
@@ -64,12 +64,12 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.task: asyncio.Task[None] | None = None
         # One thread at a time renders for one sandbox: others would only wait for its lock, and threads are few.
         self.turn = self.rendering_locks.setdefault(self.access.sandbox.pk, asyncio.Lock())
-        await self.channel_layer.group_add(store.group(self.access.sandbox.pk), self.channel_name)
+        await self.channel_layer.group_add(group(self.access.sandbox.pk), self.channel_name)
 
     async def disconnect(self, code: int) -> None:
         if self.access is None:
             return
-        await self.channel_layer.group_discard(store.group(self.access.sandbox.pk), self.channel_name)
+        await self.channel_layer.group_discard(group(self.access.sandbox.pk), self.channel_name)
         if self.task is not None:
             self.task.cancel()
 
@@ -94,6 +94,10 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
             return
         self.place = place
         self.catch_up()
+
+    async def sandbox_progress(self, message: dict[str, Any]) -> None:
+        """Something takes long there."""
+        await self.send(json.dumps({"progress": message["text"]}))
 
     def catch_up(self) -> None:
         self.behind = True

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
-from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
@@ -21,6 +20,7 @@ from sandbox import branches, engine, pruning, quotas, statements, tokens
 from sandbox.engines import site
 from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
+from sandbox.layers import publish
 from sandbox.live import StateGone
 from sandbox.models import Branch, Expectation, Sandbox
 from sandbox.panels.model.moment import Moment
@@ -29,11 +29,6 @@ from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
 KEPT_BY_FORKS = ("title", "scenario", "seed", "configuration", "queue_rules", "engine_version")
-
-
-def group(sandbox_id: UUID) -> str:
-    """Name of the channel group of a sandbox's browsers."""
-    return f"sandbox.{sandbox_id.hex}"
 
 
 def create(
@@ -259,6 +254,4 @@ def _publish(sandbox_id: UUID, place: Place) -> None:
         "revision": place.revision,
         "position": [position.state, position.head, position.length],
     }
-    layer = get_channel_layer()
-    if layer is not None:
-        tell(layer.group_send, group(sandbox_id), message)
+    publish(tell, sandbox_id, message)

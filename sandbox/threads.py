@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync
@@ -58,7 +59,20 @@ def in_background(pool: ThreadPoolExecutor, function: Callable[[], None]) -> Non
 
 def tell(function: Callable[P, Coroutine[Any, Any, None]], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run a coroutine on the loop that serves, without waiting for it; outside of a server, to its end."""
-    loop = getattr(_served, "loop", None)
+    _tell(getattr(_served, "loop", None), function, *args, **kwargs)
+
+
+def teller() -> Callable[..., None]:
+    """``tell`` as it is in this thread, for others."""
+    return partial(_tell, getattr(_served, "loop", None))
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop | None,
+    function: Callable[P, Coroutine[Any, Any, None]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
     if loop is None or not loop.is_running():
         async_to_sync(function)(*args, **kwargs)
         return

@@ -65,9 +65,14 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     return {**place, **done_by, "type": type(event).__name__, **body}
 
 
+def entry_line(entry: Entry) -> str:
+    """The entry as one line of JSON, with sorted keys."""
+    return json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False, default=tuple)
+
+
 def trace_lines(simulation: Simulation) -> Iterable[str]:
-    """The trace as JSON lines with sorted keys."""
-    return (json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False) for entry in simulation.recorder.entries)
+    """The trace as JSON lines."""
+    return map(entry_line, simulation.recorder.entries)
 
 
 def trace_digest(simulation: Simulation) -> str:

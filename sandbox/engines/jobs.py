@@ -5,7 +5,6 @@ Each may raise ``StateGone`` when the log does not hold the position any more.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -36,7 +35,7 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import DEFAULT_LIMITS, located
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.replay import entry_json
+from scheduler_engine.replay import entry_line
 
 EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure)
 """Errors that are answers."""
@@ -205,7 +204,7 @@ def objects(live: Live, position: Position, kind: str, after: str, limit: int) -
 def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
     """Entries of the trace as JSON texts, those after so many."""
     entries = _world(live, position).entries[after : after + limit]
-    return [json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False) for entry in entries]
+    return [entry_line(entry) for entry in entries]
 
 
 def expectation(

@@ -17,6 +17,7 @@ from uuid import UUID
 from sandbox.engines.line import Line
 from sandbox.engines.messages import QUICK, SLOW
 from sandbox.records import Plan, Position
+from sandbox.threads import teller
 
 SENT_AHEAD = {QUICK: 3, SLOW: 1}
 """Jobs that a process has at once: the one that it does, and the next ones."""
@@ -52,6 +53,10 @@ class Pending:
     stop: bool = False
     began: float = 0.0
     asked: float = field(default_factory=time.monotonic)
+    tell: Callable[..., None] = field(default_factory=teller)
+    """Of the thread that waits for it."""
+    progress: str = ""
+    """How far it has come, once it takes long."""
 
     @property
     def characters(self) -> int:

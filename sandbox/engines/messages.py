@@ -69,6 +69,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """Engine → site: how far a job that takes long has come, in words."""
+
+    job: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class HandedBack:
     """Engine → site: the job takes longer than one may here. Nothing of it was kept."""
 

@@ -43,7 +43,21 @@ from sandbox.engines.lanes import (
     Process,
 )
 from sandbox.engines.line import Line
-from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Order, Parted, Ready
+from sandbox.engines.messages import (
+    QUICK,
+    SLOW,
+    TOLD,
+    Answer,
+    Ask,
+    HandedBack,
+    Hello,
+    Job,
+    Order,
+    Parted,
+    Progress,
+    Ready,
+)
+from sandbox.layers import publish
 from sandbox.records import Database, Plan, Position
 
 log = logging.getLogger(__name__)
@@ -174,7 +188,7 @@ class Pool:
         for job in jobs:
             if job.engine is not None and time.monotonic() - job.began > MOST_SECONDS:
                 self._halt(job)
-            raise Occupied(OPENING)
+            raise Occupied(" ".join(filter(None, (OPENING, job.progress))))
 
     def tell(self, plan: Plan, position: Position, name: str, *arguments: Any) -> None:
         """A job that nobody waits for, and that is over at once: it has no answer, and goes before what waits."""
@@ -192,7 +206,7 @@ class Pool:
                 if pending.engine is None:
                     self._give_up(pending, Busy(TOO_BUSY))
                 elif pending.name not in COMMANDS:
-                    raise Occupied(OPENING) from None
+                    raise Occupied(" ".join(filter(None, (OPENING, pending.progress)))) from None
                 else:
                     self._halt(pending)
         try:
@@ -362,6 +376,8 @@ class Pool:
                     self._send(process, self._look_up(message))
                 elif isinstance(message, HandedBack):
                     self._take_back(process, message)
+                elif isinstance(message, Progress):
+                    self._take_note(message)
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
@@ -391,6 +407,14 @@ class Pool:
                 self.slots[-1].waiting.extend(moving)
         self._next(process)
         self._next(self.slots[-1])
+
+    def _take_note(self, message: Progress) -> None:
+        """The sandbox's browsers are told how far it is, also those that have not asked for it."""
+        with self.lock:
+            pending = self.jobs.get(message.job)
+        if pending is not None:
+            pending.progress = message.text
+            publish(pending.tell, pending.plan.sandbox_id, {"type": "sandbox.progress", "text": message.text})
 
     def _look_up(self, question: Ask) -> Any:
         """What the log answers, or the error that the job is to raise."""

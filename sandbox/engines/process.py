@@ -30,8 +30,9 @@ from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, 
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.lanes import PATIENCE_SECONDS
 from sandbox.engines.line import Line
-from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted
+from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted, Progress
 from sandbox.engines.nursery import connect
+from sandbox.engines.progress import progress
 from sandbox.live import Live
 from sandbox.records import Expected, Plan, Record
 
@@ -42,8 +43,9 @@ NICE = {QUICK: 0, SLOW: 10}
 nobody else wants. On a machine that is busy for long, that is none at all.)"""
 NICER = 5
 """How much further one stands back that has parted: it gets a thirtieth."""
-TICK_SECONDS = 1.0
-"""Of CPU time, after which a process that has parted looks whether the site is still there, again and again."""
+TICK_SECONDS = 0.5
+"""Of CPU time, after which a process that has parted looks whether the site is still there, and tells it how far it is,
+again and again."""
 BROKE_DOWN = "This went wrong on the server, and nothing was changed. The error is logged."
 IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
@@ -259,10 +261,16 @@ class Engine:
         raise Halted(Stopped(STOPPED))
 
     def _see_to_the_site(self) -> None:
-        """It sends nothing during a job, so that there is something to read only when the connection is closed."""
+        """It sends nothing during a job, so that there is something to read only when the connection is closed.
+
+        Whoever waits for the job learns how far it is.
+        """
         self.due = None
         if self.line.poll(0):
             os._exit(0)
+        live = self.lives.get(self.home) if self.home is not None else None
+        if self.job is not None and self.job.number != TOLD and live is not None:
+            self.line.send(Progress(self.job.number, progress(live, self.job.position)))
 
     def _hand_back(self) -> None:
         if self.job is not None:

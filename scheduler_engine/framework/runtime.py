@@ -33,6 +33,7 @@ from scheduler_engine.trace.events import (
     PreScoreRan,
     ScoreRan,
 )
+from scheduler_engine.trace.events.pairs import NONE, Pairs, Tables
 
 MAX_PERMIT_TIMEOUT_US = 15 * 60 * 1_000_000
 """A plugin cannot make a pod wait on Permit for longer."""
@@ -316,7 +317,7 @@ class Framework:
             except PluginError as problem:
                 raise score_failure(plugin.name, problem) from problem
         weights = tuple((name, self.weights[name]) for name in raw)
-        self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._table(raw)))
+        self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._tables(raw)))
         return raw
 
     def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
@@ -343,28 +344,21 @@ class Framework:
             else:
                 sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
         totals = dict(zip(nodes, [total + for_all for total in sums] if for_all else sums, strict=True))
-        weighted = (
-            {
-                name: {node: value * self.weights[name] for node, value in values.items()}
-                for name, values in normalized.items()
-            }
-            if self.handle.recorder.full
-            else {}
+        told = self._tables(normalized)
+        weighted = tuple(
+            (name, Pairs(pairs.names, tuple(value * self.weights[name] for value in pairs.numbers)))
+            for name, pairs in told
         )
-        self.handle.recorder.add(
-            NormalizeRan(
-                self.handle.cycle,
-                self._table(normalized),
-                self._table(weighted),
-                tuple(totals.items()) if self.handle.recorder.full else (),
-            )
-        )
+        summed = Pairs(tuple(totals), tuple(totals.values())) if self.handle.recorder.full else NONE
+        self.handle.recorder.add(NormalizeRan(self.handle.cycle, told, weighted, summed))
         return normalized, totals
 
-    def _table(self, scores: Scores) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    def _tables(self, scores: Scores) -> Tables:
+        """As the trace tells them: all are of the same nodes, whose names they share."""
         if not self.handle.recorder.full:
             return ()
-        return tuple((name, tuple(values.items())) for name, values in scores.items())
+        nodes = tuple(next(iter(scores.values()), ()))
+        return tuple((name, Pairs(nodes, tuple(map(values.__getitem__, nodes)))) for name, values in scores.items())
 
     # --- from Reserve to PostBind ---
 

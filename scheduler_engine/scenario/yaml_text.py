@@ -45,9 +45,14 @@ Make = Callable[[Any, Where], Node]
 """(value, where it stands) → node"""
 
 
-def emit(node: Node) -> str:
+def emit(node: Node, width: int = WIDTH) -> str:
     """The text of a document."""
-    return str(yaml.serialize(node, Dumper=yaml.CSafeDumper, width=WIDTH, allow_unicode=True))
+    return str(yaml.serialize(node, Dumper=yaml.CSafeDumper, width=width, allow_unicode=True))
+
+
+def one_line(value: Any) -> str:
+    """A value on one line, however long that is."""
+    return emit(_on_one_line(value), width=2**31 - 1).removesuffix("\n")
 
 
 def documents(data: Iterable[Mapping[str, Any]]) -> str:

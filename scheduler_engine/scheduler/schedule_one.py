@@ -6,6 +6,8 @@ which one may follow. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
 from scheduler_engine.framework.interface import PluginError
@@ -16,6 +18,9 @@ from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, 
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import Search, search_nodes
 from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
+from scheduler_engine.trace.events.cycle import FilterRow
+
+MOST_ROWS = 20_000
 
 
 def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
@@ -72,15 +77,21 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
     return "PreScore" if cycle.framework.points["score"] else "SelectHost"
 
 
+@lru_cache(MOST_ROWS)
+def _passed(node: str) -> FilterRow:
+    """The row of a node that took the pod: the same one each time, for there are more of these than of all else."""
+    return node, "", "Success", (), ()
+
+
 def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> None:
     framework = cycle.framework
-    rows: list[tuple[str, str, str, tuple[str, ...], tuple[str, ...]]] = []
+    rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
     if scheduler.recorder.full:
         for info, status in search.visited:
             nominated = tuple(item.pod.key for item in framework.nominated_for(cycle.pod, info.name))
             if status is None:
-                rows.append((info.name, "", "Success", (), nominated))
+                rows.append((info.name, "", "Success", (), nominated) if nominated else _passed(info.name))
                 continue
             rows.append((info.name, status.plugin, status.code.value, status.reasons, nominated))
             others = framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)

@@ -73,6 +73,12 @@ document.body.addEventListener('htmx:wsClose', (event) => {
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   clearTimeout(expected);
+  const { message } = event.detail;
+  if (message.startsWith('{')) {
+    runs(JSON.parse(message).progress);
+    return;
+  }
+  if (!waiting.size) ended();
   whenFree(() => update(event.detail));
 });
 
@@ -154,8 +160,25 @@ document.body.addEventListener('htmx:beforeSend', ({ detail }) => {
 });
 document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
   clearTimeout(waiting.get(detail.xhr));
-  if (waiting.delete(detail.xhr) && !waiting.size) byId('running').hidden = true;
+  if (waiting.delete(detail.xhr) && !waiting.size) ended();
 });
+
+// How far it has come is told to all who look on. Those who did not click hear of its end by hearing no more of it.
+const SILENT_MS = 5000;
+let silence = 0;
+
+function runs(text) {
+  clearTimeout(silence);
+  byId('running-now').textContent = text;
+  byId('running').hidden = false;
+  silence = setTimeout(() => { if (!waiting.size) ended(); }, SILENT_MS);
+}
+
+function ended() {
+  clearTimeout(silence);
+  byId('running').hidden = true;
+  byId('running-now').textContent = '';
+}
 
 // --- after every update -------------------------------------------------------------------------------------------------
 

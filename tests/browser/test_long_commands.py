@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Server
-from tests.browser.workbench import apply, head, open_blank, text
+from tests.browser.workbench import apply, connected, head, open_blank, text
 
 Eventually = Callable[..., Any]
 
@@ -25,19 +25,26 @@ def pod(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
 
 
-def test_who_waits_for_long_is_told_so_and_can_stop_it(
-    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("409")
     open_blank(page)
-    apply(page, *(node(f"node-{number}") for number in range(120)))
-    apply(page, *(pod(f"pod-{number}") for number in range(1000)))
+    apply(page, *(node(f"node-{number}") for number in range(400)))
+    apply(page, *(pod(f"pod-{number}") for number in range(3000)))
     eventually(lambda: head(page) == 2)
+    beside = new_page()
+    beside.goto(page.url)
+    connected(beside)
     page.keyboard.press("e")
     page.locator("#running").wait_for(state="visible")
+    told = re.compile(r"Nothing is changed until it is done\. [1-9]\d* of 3000 pods bound at 00:00\.0\.")
+    for each in (page, beside):
+        eventually(lambda each=each: told.search(text(each, "#running")))
     page.locator("#stop").click()
     eventually(lambda: "The command was stopped. Nothing was changed." in text(page, "#notice"))
-    page.locator("#running").wait_for(state="hidden")
+    for each in (page, beside):
+        each.locator("#running").wait_for(state="hidden")
     assert head(page) == 2
     page.keyboard.press("s")
     eventually(lambda: head(page) == 3)

@@ -312,7 +312,7 @@ class Machine(RuleBasedStateMachine):
         for number, entry in enumerate(entries[seen:], start=seen + 1):
             assert entry.n == number
             assert last is None or (last.at_us, last.command) <= (entry.at_us, entry.command)
-            json.dumps(entry_json(entry), allow_nan=False)
+            json.dumps(entry_json(entry), allow_nan=False, default=tuple)
             self.world.apply(entry)
             last = entry
         for seen in seen_by(self.simulation):

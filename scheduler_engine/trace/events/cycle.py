@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduler_engine.trace.events.base import Event, Verdict
+from scheduler_engine.trace.events.pairs import Pairs, Tables
+
+FilterRow = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+"""(node, failing plugin or "", code, reasons, nominated pods that were counted as there)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class FilterRan(Event):
     cycle: int
     plugins: tuple[str, ...]
     skipped: tuple[str, ...]
-    rows: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...]
+    rows: tuple[FilterRow, ...]
     feasible: tuple[str, ...]
     all_nodes: int
     searched: int
@@ -142,7 +146,7 @@ class ScoreRan(Event):
 
     cycle: int
     weights: tuple[tuple[str, int], ...]
-    raw: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    raw: Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +154,9 @@ class NormalizeRan(Event):
     """As ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
 
     cycle: int
-    normalized: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
-    weighted: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
-    totals: tuple[tuple[str, int], ...]
+    normalized: Tables
+    weighted: Tables
+    totals: Pairs
 
 
 @dataclass(frozen=True, slots=True)

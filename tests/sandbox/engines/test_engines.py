@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections import OrderedDict, deque
@@ -381,9 +382,17 @@ def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
     eventually(lambda: sandbox.pk not in pool.homes)
     with monkeypatch.context() as patch:
         patch.setattr(site, "READING_SECONDS", 0.3)
-        for _ in range(2):
-            with pytest.raises(Occupied, match="is being opened"):
+        with pytest.raises(Occupied, match="is being opened"):
+            cluster(sandbox)
+
+        def occupied() -> str:
+            with pytest.raises(Occupied, match="is being opened") as told:
                 cluster(sandbox)
+            return str(told.value)
+
+        eventually(
+            lambda: re.search(r"a while\. Command 3 of 3: [1-9]\d* of 1000 pods bound at 00:00\.0\.$", occupied())
+        )
     eventually(lambda: not pool.jobs)
     assert "n0" in cluster(sandbox)
 

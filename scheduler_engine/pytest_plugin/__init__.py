@@ -1,0 +1,14 @@
+"""pytest collects scenario files as tests, in any repository that has the engine installed.
+
+Told in docs/testing.md. Only what pytest looks for stands here.
+"""
+
+from scheduler_engine.pytest_plugin.fixtures import cluster
+from scheduler_engine.pytest_plugin.hooks import (
+    pytest_addoption,
+    pytest_collect_file,
+    pytest_configure,
+    pytest_terminal_summary,
+)
+
+__all__ = ["cluster", "pytest_addoption", "pytest_collect_file", "pytest_configure", "pytest_terminal_summary"]

@@ -1,0 +1,144 @@
+"""A scenario file as a test: it passes when everything holds that it expects, wherever it expects it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_engine.pytest_plugin.updating import rewrite
+from scheduler_engine.replay import trace_lines
+from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.playing import END, START
+
+CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
+"""Name → configuration under which every scenario runs; empty: each under its own."""
+UPDATED = "scenario_updated"
+"""Name of the user property that tells what was rewritten."""
+ENDS = {START: "the setup", END: "everything"}
+"""Path of a point that is not behind a step → after what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What does not hold at a point, and the attempts that led there, as text."""
+
+    title: str
+    failure: Failure
+    decision: tuple[str, ...]
+
+
+class Unmet(Exception):
+    """Something that a scenario expects does not hold."""
+
+    def __init__(self, found: list[Found]) -> None:
+        super().__init__(f"{len(found)} expectations do not hold")
+        self.found = found
+
+
+class ScenarioFile(pytest.File):
+    """One file, which holds one scenario."""
+
+    def collect(self) -> Iterator[ScenarioItem]:
+        try:
+            scenario = load_scenario(self.path)
+        except Rejected as refusal:
+            raise self.CollectError("\n".join(map(str, refusal.errors))) from None
+        except OSError as problem:
+            raise self.CollectError(f"{self.path.name}: {problem.strerror}") from None
+        configurations = self.config.stash[CONFIGURATIONS]
+        if not configurations:
+            yield ScenarioItem.from_parent(self, name=scenario.slug, scenario=scenario)
+        for name, configuration in configurations.items():
+            changed = replace(scenario, configuration=configuration)
+            yield ScenarioItem.from_parent(self, name=f"{scenario.slug}[{name}]", scenario=changed)
+
+
+class ScenarioItem(pytest.Item):
+    """A scenario, played under one configuration."""
+
+    def __init__(self, scenario: Scenario, **given: Any) -> None:
+        super().__init__(**given)
+        self.scenario = scenario
+
+    def runtest(self) -> None:
+        """Play it. Raises Unmet, or Rejected when a step is refused."""
+        found: list[Found] = []
+        last: Point | None = None
+        for point in run(self.scenario):
+            last = point
+            found += [_found(point, failure) for failure in self._left(point)]
+        folder: Path | None = self.config.getoption("--scenario-trace")
+        if folder is not None and last is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = "".join(f"{line}\n" for line in trace_lines(last.simulation))
+            (folder / f"{self.name}.jsonl").write_text(lines, encoding="utf-8")
+        if found:
+            raise Unmet(found)
+
+    def _left(self, point: Point) -> Iterator[Failure]:
+        """The failures of a point, without those whose expectation is rewritten."""
+        seen = Seen(point.simulation)
+        rewritten: set[str] = set()
+        for failure in point.failures:
+            if failure.path in rewritten:
+                continue
+            if self.config.getoption("--update-scenarios") and rewrite(self.path, self.scenario, failure, seen):
+                rewritten.add(failure.path)
+                self.user_properties.append((UPDATED, f"{self.scenario.where(failure.path)}: {failure.text}"))
+            else:
+                yield failure
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        error = excinfo.value
+        if isinstance(error, Unmet):
+            return "\n".join(self._told(error.found))
+        if isinstance(error, Rejected):
+            return "\n".join(map(str, error.errors))
+        return super().repr_failure(excinfo, style)
+
+    def _told(self, found: list[Found]) -> Iterator[str]:
+        yield f"{self.scenario.title}: {_count(len(found))}"
+        shown: tuple[str, ...] = ()
+        for item in found:
+            yield ""
+            yield self.scenario.where(item.failure.path)
+            yield f"  after     {item.title}"
+            yield f"  expected  {_short(item.failure.expectation)}"
+            yield f"  found     {item.failure.text}"
+            if item.decision and item.decision != shown:
+                yield ""
+                yield from (f"  {line}" for line in item.decision)
+            shown = item.decision or shown
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"{self.path.name}: {self.scenario.title}"
+
+
+def _found(point: Point, failure: Failure) -> Found:
+    """With the attempt that the expectation is about; which must be told now, as the run goes on."""
+    named = next(name for name in failure.expectation if name in ASSERTIONS)
+    seen, about = Seen(point.simulation), failure.expectation[named]
+    attempt = seen.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
+    node = failure.expectation.get("node")
+    table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
+    return Found(_title(point), failure, tuple(table))
+
+
+def _title(point: Point) -> str:
+    if point.step is None:
+        return ENDS[point.path]
+    return f"{point.title}: {point.step['kind']}"
+
+
+def _short(expectation: dict[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in expectation.items())
+
+
+def _count(number: int) -> str:
+    return "1 expectation does not hold" if number == 1 else f"{number} expectations do not hold"

@@ -1,0 +1,70 @@
+"""What pytest asks of the plugin: options, which files are scenarios, and what to say at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, ScenarioFile
+from scheduler_engine.pytest_plugin.configurations import read_configuration
+from scheduler_engine.scenario import Rejected
+
+INI = "scenario_files"
+DEFAULT = "*.scenario.yaml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(INI, "Globs of files that are scenarios of the scheduler.", "args", default=[DEFAULT])
+    group = parser.getgroup("scheduler-sandbox", "Scenarios of the Kubernetes scheduler")
+    group.addoption(
+        "--update-scenarios",
+        action="store_true",
+        help="Rewrite what scenario files expect to what is found; review the difference before you commit it.",
+    )
+    group.addoption(
+        "--scenario-trace",
+        metavar="DIR",
+        type=Path,
+        help="Keep the trace of every scenario that is run in this folder, as JSON lines.",
+    )
+    group.addoption(
+        "--scheduler-config",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="Run every scenario under this KubeSchedulerConfiguration instead of its own; may be repeated.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the configurations once. Raises UsageError."""
+    files = config.getoption("--scheduler-config")
+    if files and config.getoption("--update-scenarios"):
+        raise pytest.UsageError(
+            "--update-scenarios writes what holds under a scenario's own configuration: leave --scheduler-config out"
+        )
+    try:
+        config.stash[CONFIGURATIONS] = {path.stem: read_configuration(path) for path in files}
+    except Rejected as refusal:
+        raise pytest.UsageError(str(refusal)) from refusal
+    if len(config.stash[CONFIGURATIONS]) < len(files):
+        raise pytest.UsageError("--scheduler-config: two files of the same name")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if not any(file_path.match(pattern) for pattern in parent.config.getini(INI)):
+        return None
+    found: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path)
+    return found
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    told = [text for report in reports for name, text in getattr(report, "user_properties", ()) if name == UPDATED]
+    if told:
+        terminalreporter.section("scenarios that were rewritten")
+        for text in told:
+            terminalreporter.line(text)

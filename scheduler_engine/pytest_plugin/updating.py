@@ -1,0 +1,84 @@
+"""Rewriting what a scenario file expects. Only the lines of that expectation change: comments elsewhere stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scheduler_engine.scenario import ASSERTIONS, Failure, Scenario
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.facts import expectation_of
+from scheduler_engine.scenario.yaml_text import one_line
+
+FACTS: Mapping[str, tuple[str, ...]] = {
+    "pod": ("placement", "phase"),
+    "gone": ("placement",),
+    "waits": ("lane",),
+    "nomination": ("nomination",),
+    "failed": ("failure",),
+    "victims": ("victims",),
+    "verdict": ("verdict",),
+    "score": ("score", "total"),
+    "winner": ("winner",),
+    "evictions": ("evictions",),
+    "leader": ("leader",),
+    "clock": ("clock",),
+}
+"""Name of an expectation → the facts that it may tell. Others, such as an order, are a person's to mend."""
+ABOUT = ("node", "plugin", "attempt")
+"""What stands beside a name and says which fact is meant."""
+MAY_GO = {
+    *("pod", "gone", "node", "nodes", "pending", "phase", "terminating"),
+    *("passes", "plugin", "reasons", "visited", "seconds", "among", "margin"),
+}
+"""Keys that a fact has in one case and not in another: the pod is on a node, or it is pending."""
+
+
+def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> bool:
+    """Put what is found in the place of an expectation; False when nothing is known to put there."""
+    found = _found(failure.expectation, seen)
+    if found is None or scenario.origin is None:
+        return False
+    text = path.read_text(encoding="utf-8")
+    start, end = _span(yaml.compose(text, yaml.CSafeLoader), scenario.origin.path(failure.path))
+    path.write_text(text[:start] + one_line(found) + text[end:], encoding="utf-8")
+    return True
+
+
+def _found(expectation: Mapping[str, Any], seen: Seen) -> dict[str, Any] | None:
+    """The same facts as they are now; all of the first one, where what was expected is not so at all."""
+    name = next(name for name in expectation if name in ASSERTIONS)
+    facts = [found for fact in FACTS.get(name, ()) if (found := _fact(fact, name, expectation, seen)) is not None]
+    told = {key: value for found in reversed(facts) for key, value in found.items()}
+    if not facts or set(expectation) - set(told) - MAY_GO:
+        return None
+    kept = {key: told[key] for key in told if key in expectation}
+    return kept if set(expectation) <= set(kept) else {**facts[0], **kept}
+
+
+def _fact(fact: str, name: str, expectation: Mapping[str, Any], seen: Seen) -> dict[str, Any] | None:
+    about = {key: expectation[key] for key in ABOUT if key in expectation}
+    if name not in ("leader", "clock"):
+        about["pod"] = expectation[name]
+    return expectation_of(seen, fact, **about)
+
+
+def _span(node: Any, path: str) -> tuple[int, int]:
+    """Where the value at a path such as ``then[2].expect[0]`` begins and ends in the text."""
+    for part in path.replace("[", ".").replace("]", "").split("."):
+        if isinstance(node, yaml.SequenceNode):
+            node = node.value[int(part)]
+        else:
+            node = next(value for key, value in node.value if key.value == part)
+    return node.start_mark.index, _end(node)
+
+
+def _end(node: Any) -> int:
+    """A block ends for the parser where the next thing begins; comments between belong to that."""
+    if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1]
+    return _end(last[1] if isinstance(last, tuple) else last)

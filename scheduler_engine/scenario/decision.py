@@ -1,0 +1,98 @@
+"""The decision table of an attempt as plain text: what each node got, for a terminal or the log of a CI run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scheduler_engine.scenario.attempts import Attempt
+
+MOST_NODES = 20
+"""Nodes that are told one by one."""
+WIDTH = 110
+GAP = "  "
+
+
+def decision(attempt: Attempt, nodes: Sequence[str] = ()) -> list[str]:
+    """Lines of text. ``nodes``: those that are told in any case, however many there are."""
+    return [f"attempt {attempt.number} at {attempt.pod}: {_ended(attempt)}", *_table(attempt, nodes)]
+
+
+def _ended(attempt: Attempt) -> str:
+    if attempt.finished is None:
+        return "still under way"
+    message = attempt.finished.message
+    return attempt.outcome + (f": {message}" if message and attempt.failed else "")
+
+
+def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
+    if attempt.filter is None:
+        refused = [verdict for verdict in attempt.pre_filter.verdicts if verdict[2]] if attempt.pre_filter else []
+        yield from (f"  {plugin} in PreFilter: {'; '.join(reasons)}" for plugin, _, reasons in refused)
+        return
+    scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
+    looked = [row[0] for row in attempt.filter.rows]
+    order = [*scored, *(node for node in looked if node not in attempt.totals)]
+    told = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
+    alike, plugins = _plugins(attempt)
+    heads = ["node", "total", *plugins] if attempt.totals else ["node"]
+    rows = [_row(attempt, node, plugins) for node in told]
+    yield from _aligned(heads, rows)
+    if len(told) < len(order):
+        yield f"  and {len(order) - len(told)} more nodes"
+    if alike:
+        yield "  the same for all of them: " + ", ".join(f"{plugin} {value}" for plugin, value in alike)
+    rest = attempt.filter.all_nodes - len(looked)
+    if rest > 0:
+        yield f"  not looked at: {rest} of {attempt.filter.all_nodes} nodes"
+
+
+def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:
+    """Score plugins that gave all nodes the same, with it; and the names of the others."""
+    alike: list[tuple[str, int]] = []
+    differing = []
+    for plugin, pairs in attempt.normalize.weighted if attempt.normalize else ():
+        values = [value for _, value in pairs]
+        if values and min(values) == max(values):
+            alike.append((plugin, values[0]))
+        else:
+            differing.append(plugin)
+    return alike, differing
+
+
+def _row(attempt: Attempt, node: str, plugins: Sequence[str]) -> tuple[list[str], str]:
+    """The cells of a node, and what is said behind them."""
+    mark = "  <- chosen" if attempt.selected is not None and attempt.selected.node == node else ""
+    if node in attempt.totals:
+        scores = attempt.scores(node)
+        return [node, str(attempt.totals[node]), *(str(scores[plugin]["weighted"]) for plugin in plugins)], mark
+    verdict = attempt.verdict(node)
+    if verdict is None or not verdict[0]:
+        return [node], f"  passes every filter{mark}"
+    return [node], f"  {verdict[0]}: {'; '.join(verdict[2])}"
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[tuple[list[str], str]]) -> Iterator[str]:
+    """A table as wide as ``WIDTH``; columns that have no room there follow in another one below."""
+    names = max(len(heads[0]), *(len(cells[0]) for cells, _ in rows)) if rows else len(heads[0])
+    columns = [[cells[at] for cells, _ in rows if at < len(cells)] for at in range(len(heads))]
+    widths = [max(map(len, [head, *column])) for head, column in zip(heads, columns, strict=True)]
+    start = 1
+    while True:
+        end, used = start, 2 + names
+        while end < len(heads) and (end == start or used + len(GAP) + widths[end] <= WIDTH):
+            used += len(GAP) + widths[end]
+            end += 1
+        shown = range(start, end)
+        yield _line(heads[0].ljust(names), [heads[at].rjust(widths[at]) for at in shown])
+        for cells, behind in rows:
+            if start > 1 and len(cells) == 1:
+                continue
+            scores = [cells[at].rjust(widths[at]) for at in shown if at < len(cells)]
+            yield _line(cells[0].ljust(names), scores) + (behind if start == 1 else "")
+        if end >= len(heads):
+            return
+        start = end
+
+
+def _line(name: str, cells: Sequence[str]) -> str:
+    return f"  {GAP.join([name, *cells])}".rstrip()

@@ -1,0 +1,132 @@
+"""A cluster that a test drives: apply manifests, let the scheduler go on, ask what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from scheduler_engine import commands
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.commands import Command
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing.builders import Builder, Data
+from scheduler_engine.timeline import SECOND_US
+
+MOST_STEPS = 10_000
+"""Stages that are waited for."""
+
+
+class Cluster:
+    """An in-memory cluster and its scheduler, which stands still until it is told to go on.
+
+    ``configuration``: a KubeSchedulerConfiguration as a mapping, None for the default one. ``seed`` decides draws among
+    equal nodes. A pod is named ``name``, in the namespace default, or ``namespace/name``.
+
+    Commands raise Rejected, with everything that is wrong, when Kubernetes would refuse them; then nothing has changed.
+    """
+
+    def __init__(self, configuration: Data | None = None, *, seed: int = 42) -> None:
+        self.simulation = Simulation(seed=seed, configuration=configuration)
+
+    # --- what happens ---
+
+    def apply(self, *given: Data | Builder | str | Path) -> Self:
+        """Apply manifests: mappings, builders, YAML texts of any number of documents, and files of these."""
+        manifests = [manifest for item in given for manifest in _manifests(item)]
+        return self.execute(commands.Apply(tuple(manifests)))
+
+    def run(self, cycles: int = 1000) -> Self:
+        """So many scheduling cycles, or as many as there are pods to schedule now."""
+        return self.execute(commands.Run(cycles))
+
+    def stage(self) -> Self:
+        """One stage of a cycle, such as Filter."""
+        return self.execute(commands.Stage())
+
+    def settle(self) -> Self:
+        """Everything that can happen without time passing."""
+        return self.execute(commands.Settle())
+
+    def advance(self, seconds: float) -> Self:
+        """Let simulated seconds pass, with everything that falls due in them."""
+        return self.execute(commands.Advance(seconds))
+
+    def delete(self, kind: str, name: str) -> Self:
+        """Delete an object: ``delete("Node", "node-a")``, ``delete("Pod", "web")``."""
+        return self.execute(commands.Delete(kind, _key(name) if kind == "Pod" else name))
+
+    def execute(self, command: Command | Data) -> Self:
+        """Any other command, such as ``{"kind": "cordon", "node": "node-a"}``."""
+        self.simulation.execute(command if not isinstance(command, dict) else commands.from_json(command))
+        return self
+
+    def step_until(self, holds: Callable[[Cluster], object]) -> Self:
+        """Stage by stage until ``holds`` of this cluster. Raises AssertionError when it does not come to hold."""
+        for _ in range(MOST_STEPS):
+            if holds(self):
+                return self
+            before = len(self.simulation.recorder.entries)
+            try:
+                self.stage()
+            except Rejected as refusal:
+                raise AssertionError(f"it does not come to hold: {refusal}") from refusal
+            if len(self.simulation.recorder.entries) == before:
+                break
+        raise AssertionError("it does not come to hold")
+
+    # --- what there is ---
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds since the start."""
+        return self.simulation.now_us / SECOND_US
+
+    def pod(self, name: str) -> Pod:
+        """Raises KeyError when there is none."""
+        found = self.simulation.api.pod(_key(name))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def node_of(self, name: str) -> str:
+        """The node that a pod is bound to, "" when it is pending. Raises KeyError when there is no such pod."""
+        return self.pod(name).node_name
+
+    def attempts(self, name: str) -> list[Attempt]:
+        """The attempts at a pod, oldest first."""
+        return Seen(self.simulation).attempts.get(_key(name), [])
+
+    def explain(self, name: str) -> str:
+        """What the last attempt at a pod found of each node, as a table."""
+        attempts = self.attempts(name)
+        return "\n".join(decision(attempts[-1])) if attempts else f"{_key(name)}: no attempt was made"
+
+    def expect(self, *expectations: Data) -> Self:
+        """What scenario files may expect, such as ``{"pod": "default/web", "node": "node-a"}``.
+
+        Raises AssertionError with everything that does not hold.
+        """
+        failures = failures_of(self.simulation, expectations)
+        if failures:
+            raise AssertionError("\n".join(failures))
+        return self
+
+
+def _key(name: str) -> str:
+    return name if "/" in name else f"default/{name}"
+
+
+def _manifests(given: Data | Builder | str | Path) -> list[Data]:
+    if isinstance(given, Builder):
+        return [given.obj()]
+    if isinstance(given, Path):
+        given = given.read_text(encoding="utf-8")
+    if isinstance(given, str):
+        return [document.data for document in read_documents(given) if document.data is not None]
+    return [given]

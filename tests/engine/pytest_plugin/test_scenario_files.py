@@ -1,0 +1,255 @@
+"""Scenario files as tests: what is collected, what a failure says, what is rewritten, what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scheduler_engine.scenario import FOLDER, load_scenario
+
+SPREAD = """\
+title: A web server goes where there is room
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {capacity: {cpu: "8", memory: 16Gi, pods: "9"}}}
+  - {apiVersion: v1, kind: Node, metadata: {name: node-b}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: node-c}
+    spec: {unschedulable: true}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}
+- apply:
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "1"}}}]}
+then:
+- run: {}
+  expect:
+  # The larger node has more room.
+  - pod: default/web  # in words: the web server
+    node: node-a
+  - {verdict: default/web, node: node-c, plugin: NodeUnschedulable}
+expect:
+- {winner: default/web, node: node-a, margin: 12}
+"""
+WRONG = SPREAD.replace("    node: node-a\n", "    node: node-b\n").replace("margin: 12", "margin: 13")
+NO_SCORES = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {score: {disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}}
+"""
+
+
+@pytest.fixture
+def own(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A repository of somebody else's, with this plugin alone."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_PLUGINS", "scheduler_engine.pytest_plugin")
+    return pytester
+
+
+def write(own: pytest.Pytester, name: str, text: str) -> Path:
+    path = own.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_files_of_the_name_are_tests_and_others_are_not(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", SPREAD)
+    write(own, "deep/er/10-web.scenario.yaml", SPREAD)
+    write(own, "deployment.yaml", "kind: Deployment\n")
+    found = own.runpytest("--collect-only", "-q")
+    found.stdout.fnmatch_lines(["deep/er/10-web.scenario.yaml::web", "web.scenario.yaml::web", "2 tests collected*"])
+    own.runpytest().assert_outcomes(passed=2)
+
+
+def test_which_files_are_scenarios_is_a_setting(own: pytest.Pytester) -> None:
+    write(own, "cases/web.yaml", SPREAD)
+    write(own, "web.scenario.yaml", WRONG)
+    own.makeini("[pytest]\nscenario_files = cases/*.yaml\n")
+    own.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", WRONG)
+    found = own.runpytest()
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(
+        [
+            "A web server goes where there is room: 2 expectations do not hold",
+            "",
+            "web.scenario.yaml:20:5: then[[]0].expect[[]0]",
+            "  after     then[[]0]: run",
+            "  expected  pod: default/web, node: node-b",
+            "  found     default/web: expected node-b, is on node-a",
+            "",
+            "  attempt 1 at default/web: bound",
+            "    node    total  NodeResourcesFit  NodeResourcesBalancedAllocation",
+            "    node-a    *  <- chosen",
+            "    node-b    *",
+            "    node-c  NodeUnschedulable: node(s) were unschedulable",
+            "    the same for all of them: TaintToleration 300, ImageLocality 0",
+            "",
+            "web.scenario.yaml:24:3: expect[[]0]",
+            "  after     everything",
+            "  expected  winner: default/web, node: node-a, margin: 13",
+            "  found     default/web: node-a leads by 12, expected 13",
+            "FAILED web.scenario.yaml::web*",
+        ],
+        consecutive=False,
+    )
+    assert max(len(line) for line in found.outlines) <= 120
+    assert "Traceback" not in found.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("title: x\nthen:\n- rnu: {}\n", "web.scenario.yaml:3:3: then[[]0]*rnu*run*"),
+        ("title: [\n", "web.scenario.yaml:2:1: *"),
+        ("", "web.scenario.yaml: the file is empty"),
+        ("kind: Pod\n", "web.scenario.yaml:1:1: kind: this is a Pod*"),
+    ],
+)
+def test_a_file_that_is_no_scenario_is_an_error_at_its_line(own: pytest.Pytester, text: str, told: str) -> None:
+    write(own, "web.scenario.yaml", text)
+    found = own.runpytest()
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines([told])
+    assert "Traceback" not in found.stdout.str()
+
+
+def test_a_step_that_is_refused_is_a_failure_at_its_line(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", SPREAD.replace("- run: {}\n", "- cordon: {node: node-x}\n- run: {}\n"))
+    found = own.runpytest()
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(['web.scenario.yaml:17:3: then[[]0]: *"node-x" not found'])
+
+
+def test_what_is_expected_can_be_rewritten_and_the_rest_of_the_file_stays(own: pytest.Pytester) -> None:
+    path = write(own, "web.scenario.yaml", WRONG)
+    found = own.runpytest("--update-scenarios")
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(
+        ["*scenarios that were rewritten*", "web.scenario.yaml:20:5: then[[]0].expect[[]0]: *is on node-a"]
+    )
+    right = SPREAD.replace(
+        "  - pod: default/web  # in words: the web server\n    node: node-a\n", "  - {pod: default/web, node: node-a}\n"
+    )
+    assert path.read_text() == right
+    own.runpytest().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("{pod: default/web, pending: true}", {"pod": "default/web", "node": "node-a"}),
+        ("{pod: default/web, nodes: [node-b, node-c]}", {"pod": "default/web", "node": "node-a"}),
+        ("{gone: default/web}", {"pod": "default/web", "node": "node-a"}),
+        ("{pod: default/none, node: node-a}", {"gone": "default/none"}),
+        ("{pod: default/web, phase: Failed}", {"pod": "default/web", "phase": "Running"}),
+        (
+            "{verdict: default/web, node: node-b, plugin: NodePorts}",
+            {"verdict": "default/web", "node": "node-b", "passes": True},
+        ),
+        ("{winner: default/web, node: node-b}", {"winner": "default/web", "node": "node-a"}),
+        ("{clock: 7}", {"clock": 0}),
+    ],
+)  # fmt: skip
+def test_what_is_rewritten_tells_the_same_facts(own: pytest.Pytester, wrong: str, right: object) -> None:
+    path = write(own, "web.scenario.yaml", SPREAD.partition("expect:\n- {winner")[0] + f"expect:\n- {wrong}\n")
+    own.runpytest("--update-scenarios").assert_outcomes(passed=1)
+    assert load_scenario(path).expect == (right,)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["{count: {selector: {a: b}, per: zone, equals: {z: 3}}}", "{pod: default/web, message: x}"]
+)
+def test_what_only_a_person_can_mend_still_fails(own: pytest.Pytester, wrong: str) -> None:
+    path = write(own, "web.scenario.yaml", f"{SPREAD}- {wrong}\n")
+    before = path.read_text()
+    own.runpytest("--update-scenarios").assert_outcomes(failed=1)
+    assert path.read_text() == before
+
+
+def test_traces_are_kept(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", WRONG)
+    own.runpytest("--scenario-trace", "kept/traces").assert_outcomes(failed=1)
+    lines = (own.path / "kept/traces/web.jsonl").read_text().splitlines()
+    assert [json.loads(line)["n"] for line in lines] == [*range(1, len(lines) + 1)]
+
+
+def test_each_scenario_runs_under_each_configuration(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", SPREAD)
+    for name in ("plain", "bare"):
+        text = NO_SCORES if name == "bare" else NO_SCORES.partition("profiles")[0]
+        write(own, f"{name}.yaml", text)
+    found = own.runpytest("-v", "--scheduler-config", "plain.yaml", "--scheduler-config", "bare.yaml")
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines(["*::web[[]plain] PASSED*", "*::web[[]bare] FAILED*"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--scheduler-config", "none.yaml"), "ERROR: none.yaml: No such file or directory"),
+        (("--scheduler-config", "bad.yaml"), "ERROR: bad.yaml:3:1: *profilse*"),
+        (("--scheduler-config", "a.yaml", "--scheduler-config", "deep/a.yaml"), "ERROR: *two files of the same name"),
+        (("--scheduler-config", "a.yaml", "--update-scenarios"), "ERROR: *leave --scheduler-config out"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(own: pytest.Pytester, given: tuple[str, ...], told: str) -> None:
+    write(own, "web.scenario.yaml", SPREAD)
+    for name in ("a.yaml", "deep/a.yaml"):
+        write(own, name, NO_SCORES)
+    write(own, "bad.yaml", NO_SCORES.replace("profiles", "profilse"))
+    found = own.runpytest(*given)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines([told])
+
+
+def test_a_cluster_can_be_driven_in_python(own: pytest.Pytester) -> None:
+    own.makepyfile(
+        """
+        import pytest
+        from scheduler_engine.errors import Rejected
+        from scheduler_engine.testing import make_node, make_pod
+
+        def test_a_pod_waits_for_room(cluster):
+            cluster.apply(make_node("small").capacity(cpu="1"), make_pod("web").cpu("2")).run()
+            assert cluster.node_of("web") == ""
+            assert "NodeResourcesFit: Insufficient cpu" in cluster.explain("web")
+            capacity = "{capacity: {cpu: 8, pods: 9}}"
+            cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: large}, status: " + capacity + "}")
+            cluster.advance(10)
+            assert cluster.node_of("web") == "large"
+            assert [attempt.outcome for attempt in cluster.attempts("default/web")] == ["unschedulable", "bound"]
+            cluster.expect({"pod": "default/web", "node": "large"})
+            with pytest.raises(AssertionError, match="expected small, is on large"):
+                cluster.expect({"pod": "default/web", "node": "small"})
+
+        def test_stage_by_stage(cluster):
+            cluster.apply(make_node("a"), make_node("b"), make_pod("web"))
+            cluster.step_until(lambda cluster: cluster.attempts("web") and cluster.attempts("web")[0].totals)
+            assert cluster.node_of("web") == ""
+            with pytest.raises(AssertionError, match="does not come to hold"):
+                cluster.step_until(lambda cluster: cluster.seconds > 1)
+            with pytest.raises(Rejected, match='pods "none" not found'):
+                cluster.delete("Pod", "none")
+            with pytest.raises(KeyError):
+                cluster.pod("none")
+        """
+    )
+    own.runpytest().assert_outcomes(passed=2)
+
+
+def test_the_scenarios_of_this_installation_are_collected_here(request: pytest.FixtureRequest) -> None:
+    patterns = request.config.getini("scenario_files")
+    assert all(any(path.match(pattern) for pattern in patterns) for path in FOLDER.glob("*.yaml"))
+    assert "fixtures/scenarios" in request.config.getini("testpaths")

@@ -16,7 +16,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
 from sandbox.records import Expected, Position
-from scheduler_engine.replay import entry_json
+from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import wrong_with
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
@@ -33,6 +33,10 @@ STEPS = ("stage", "pod", "settle", "run", "advance")
 """Commands with which a time line begins, unless somebody chooses."""
 MOST_CHARACTERS = 32 * 1024 * 1024
 """Of one file."""
+
+
+MOST_EXPECTED = 20_000
+"""Expectations of one file; the strictest level makes many for each pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     held, left = _collected(live, at, len(commands)) if wanted.expect == COLLECTED else ({}, 0)
     strict = wanted.expect in STRICTNESS
     everything = expect_everything(earlier.simulation_at(live, at), wanted.expect) if strict else []
+    if len(everything) > MOST_EXPECTED:
+        raise OverQuota(say("export.too-many", count=len(everything), most=MOST_EXPECTED), 413)
     setup = min([setup, *held])
     made = from_log(
         plan.seed,
@@ -172,7 +178,7 @@ def _snapshot(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
 def _trace(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:
     lines, size = list[str](), 0
     for entry in live.at(at).entries:
-        lines.append(json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False) + "\n")
+        lines.append(f"{entry_line(entry)}\n")
         size += len(lines[-1])
         if size > MOST_CHARACTERS:
             break

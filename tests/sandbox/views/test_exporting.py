@@ -15,7 +15,7 @@ from sandbox.engines import exporting
 from sandbox.models import Sandbox
 from sandbox.records import Plan, Position
 from sandbox.views.exporting import MOST_SHOWN, file_name
-from scheduler_engine.replay import entry_json
+from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import load_scenario, run
 from scheduler_engine.scenario.playing import END
 from scheduler_engine.testing import make_node, make_pod
@@ -50,7 +50,7 @@ def played(text: str, folder: Path) -> Any:
 
 
 def lines_of(simulation: Any) -> list[str]:
-    return [json.dumps(entry_json(entry), sort_keys=True) for entry in simulation.recorder.entries]
+    return [entry_line(entry) for entry in simulation.recorder.entries]
 
 
 def test_a_scenario_plays_to_the_trace_of_the_sandbox_and_expects_what_happened(decided: Any, tmp_path: Path) -> None:
@@ -178,6 +178,21 @@ def test_a_file_that_is_too_large_is_refused(decided: Any, monkeypatch: pytest.M
         answer = decided.get(f"export/{form}/")
         assert answer.status_code == 413
         assert "This file would be larger" in answer.content.decode()
+
+
+def test_more_expectations_than_a_file_holds_are_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "MOST_EXPECTED", 3)
+    answer = decided.get("export/scenario/", expect="verdicts")
+    assert (answer.status_code, "a file holds 3" in answer.content.decode()) == (413, True)
+    assert decided.get("export/scenario/", expect="placements").status_code == 200
+
+
+def test_a_trace_with_scores_is_exported(visitor: Any) -> None:
+    objects = [make_node("n1").obj(), make_node("n2").obj(), make_pod("web").obj()]
+    store.execute(visitor.row(), {"kind": "apply", "manifests": objects})
+    store.execute(visitor.row(), {"kind": "run"})
+    trace = [json.loads(line) for line in text_of(visitor.get("export/trace/")).splitlines()]
+    assert [entry["totals"] for entry in trace if entry["type"] == "NormalizeRan"]
 
 
 def test_a_log_that_cannot_be_replayed_to_its_end_is_not_exported_as_if_it_were(decided: Any, on_worker: Any) -> None:

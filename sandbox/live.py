@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
-from sandbox.records import Log, Plan, Position, Record
+from sandbox.records import Expected, Log, Plan, Position, Record
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -72,6 +73,13 @@ class Live:
         """From which state so many commands were executed that the log may not hold yet."""
         self.wanted: Position | None = None
         """The position that could not be reached, if ``world.stuck`` tells of one."""
+        self.read: tuple[int, int, str | None, Simulation] | None = None
+        """For ``earlier``, what was read last of the past: after so many commands, the key of the last one, and the
+        text of one more that ended early.
+        """
+        self.expecting: tuple[Expected, ...] = ()
+        """What is expected, as it was when the sandbox had changed ``expecting_at`` times."""
+        self.expecting_at: int | None = None
         self._start_over()
 
     @property
@@ -116,6 +124,34 @@ class Live:
         if not found:
             raise StateGone(n)
         return found[0].command
+
+    def look_up_expected(self, revision: int | None) -> None:
+        """Know what is expected when the sandbox has changed ``revision`` times, None = now."""
+        if revision is None or revision != self.expecting_at:
+            self.expecting = tuple(self.records.expected(self.plan.sandbox_id))
+            self.expecting_at = revision
+
+    def log_until(self, moment: Moment | None) -> tuple[int, str | None]:
+        """The log that ends at a moment: how many commands, and the text of one more that ends early; None: none does.
+
+        Raises ``Rejected`` when the command cannot end there.
+        """
+        world = self.at(moment)
+        if world is self.world:
+            return self.world.head, None
+        here = world.moment_of(len(world.entries))
+        if self.world.end_of(here.command) == len(world.entries):
+            return here.command, None
+        return here.command - 1, engine.ended_early(self.text_of(here.command), here.entries)
+
+    def texts(self, after: int, upto: int) -> Iterator[str]:
+        """The commands of the log after so many, as they are kept. Raises ``StateGone``."""
+        while after < upto:
+            found = self.records.between(self.plan.sandbox_id, after, upto)
+            if not found:
+                raise StateGone(after)
+            yield from (record.command for record in found)
+            after = found[-1].n
 
     def stands_at(self, position: Position) -> bool:
         return position == (self.wanted or Position(self.state, self.n, position.length))

@@ -76,3 +76,22 @@ class CommandRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.n}: {self.command[:60]}"
+
+
+class Expectation(models.Model):
+    """What somebody expects of a sandbox, as it was at a moment: at command ``n``, after so many entries of its trace.
+
+    ``state``: the key of the record that stood there, 0 at the start. While the log holds it at ``n``, the moment is
+    part of the log; afterwards it is undone.
+    """
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="expectations")
+    state = models.BigIntegerField()
+    n = models.PositiveIntegerField()
+    entries = models.PositiveIntegerField()
+    expectation = models.TextField(help_text="As in a scenario, as JSON text.")
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who expects it, if any.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"at {self.n}.{self.entries}: {self.expectation[:60]}"

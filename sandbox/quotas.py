@@ -34,6 +34,7 @@ class Quotas:
     entries: int = 2_000_000
     """Of the trace."""
     manifest_bytes: int = 1024 * 1024
+    expectations: int = 200
     copies: int = 1000
     """Nodes or pods that one form adds."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from sandbox.models import CommandRecord, Sandbox
+from sandbox.models import CommandRecord, Expectation, Sandbox
 
 AT_ONCE = 200
 """Records that one look into the log brings: a long log is never whole in memory."""
@@ -64,6 +64,18 @@ class Plan:
         return cls(sandbox.pk, sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario)
 
 
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What somebody expects, as in ``models.Expectation``; ``text`` is JSON."""
+
+    key: int
+    state: int
+    n: int
+    entries: int
+    text: str
+    who: str
+
+
 class Log(Protocol):
     """What an engine asks of the log of a sandbox."""
 
@@ -72,6 +84,9 @@ class Log(Protocol):
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
         """The next records after place ``after``, at most ``AT_ONCE`` and none beyond ``upto``."""
+
+    def expected(self, sandbox_id: UUID) -> list[Expected]:
+        """What is expected of a sandbox, the earliest moment first."""
 
 
 def log_of(sandbox_id: UUID) -> QuerySet[CommandRecord]:
@@ -88,3 +103,7 @@ class Database:
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
         found = log_of(sandbox_id).filter(n__gt=after, n__lte=upto).order_by("n")
         return [Record(*row) for row in found.values_list("n", "pk", "command", "who")[:AT_ONCE]]
+
+    def expected(self, sandbox_id: UUID) -> list[Expected]:
+        found = Expectation.objects.filter(sandbox=sandbox_id).order_by("n", "entries", "pk")
+        return [Expected(*row) for row in found.values_list("pk", "state", "n", "entries", "expectation", "who")]

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from sandbox.expecting import Look
 from sandbox.live import Live
 from sandbox.panels import PANELS
 from sandbox.panels.facts.stages import tab_for
@@ -123,6 +124,7 @@ def _all_drawn(
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
+    world.expected = Look(live, world, view.at, live.expecting)
     if follow:
         tab = Fragment(tab_for(world.cycle_in_view(view.cycle)), b"")
         cache.put(_tab_key(live, position, view), tab, settings.FRAGMENT_CACHE_CHARACTERS)
@@ -190,4 +192,5 @@ def _chosen(panel: str, view: View) -> tuple[Any, ...]:
 
 
 def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
-    return (live.plan.sandbox_id, position, panel, _chosen(panel, view), can_edit)
+    expected = live.expecting if PANELS[panel].tells_expected else ()
+    return (live.plan.sandbox_id, position, panel, _chosen(panel, view), can_edit, expected)

@@ -8,10 +8,11 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from sandbox.models import CommandRecord, Sandbox
+from sandbox.models import CommandRecord, Expectation, Sandbox
 from sandbox.records import Place, Position, Record
 
 SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
+EXPECTATION = Expectation._meta.db_table
 
 
 def sandbox(sandbox_id: UUID) -> Sandbox | None:
@@ -62,6 +63,15 @@ def append(sandbox_id: UUID, n: int, command: str, who: str) -> Record:
         *(_key(sandbox_id), n, command, who, _now()),
     ).fetchone()
     return Record(n, key, command, who)
+
+
+def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> None:
+    """What was expected within record ``before``, up to so many entries (None: all), is expected within ``now``."""
+    upto = "" if until is None else " AND entries <= %s"
+    _run(
+        f"UPDATE {EXPECTATION} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}",
+        *(now, _key(sandbox_id), before, *([] if until is None else [until])),
+    )
 
 
 def _run(sql: str, *parameters: Any) -> Any:

@@ -22,9 +22,9 @@ from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
 from sandbox.layers import publish
 from sandbox.live import StateGone
-from sandbox.models import Branch, Sandbox
+from sandbox.models import Branch, Expectation, Sandbox
 from sandbox.panels.model.moment import Moment
-from sandbox.records import START, Place, Plan, Position, Record, log_of
+from sandbox.records import START, Database, Place, Plan, Position, Record, log_of
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
@@ -103,17 +103,22 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
 
 
 def _append(
-    sandbox_id: UUID, place: Place, n: int, text: str, who: str, grown: bool = False
+    sandbox_id: UUID, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
 ) -> tuple[Place, Record] | None:
     """The place after command ``n``, and its record; None when another worker was quicker.
 
-    ``grown``: it is the last command and more, which therefore nobody misses.
+    ``grown``: it is the last command and more, which therefore nobody misses. ``until``: it is the one that stood
+    there, ended after so many entries. What was expected within it is expected within the new one.
     """
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
+        same = grown or until is not None
+        before = log_of(sandbox_id).filter(n=n).values_list("pk", flat=True).first() if same else None
         dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
         record = statements.append(sandbox_id, n, text, who)
+        if before is not None:
+            statements.move_expectations(sandbox_id, before, record.key, until)
         now = Place(Position(record.key, n, n), place.revision + 1)
         statements.set_place(sandbox_id, now, len(text) - dropped)
     return now, record
@@ -156,7 +161,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
             if ended is None:
                 break
             whose = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-            appended = _append(sandbox.pk, place, whole + 1, ended, next(iter(whose), ""))
+            appended = _append(sandbox.pk, place, whole + 1, ended, next(iter(whose), ""), until=_until(ended))
             if appended is not None:
                 _announce(sandbox.pk, appended[0])
                 return appended[0].position
@@ -193,8 +198,25 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
-    token, _ = _save(Sandbox(id=(made := uuid4()), **kept), texts)
+    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts)
+    _take_along(sandbox, made, records, None if ended is None else _until(ended))
     return reverse("workbench", args=[made, token])
+
+
+def _until(ended: str) -> int:
+    """After how many entries of its trace a command ends early."""
+    return int(json.loads(ended)["until"])
+
+
+def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int | None) -> None:
+    """A fork expects what is expected of the part of the log that it has; ``until``: entries of its last command."""
+    before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
+    now = {record.n: record.key for record in records} | {0: 0}
+    Expectation.objects.bulk_create(
+        Expectation(sandbox_id=made, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who)
+        for row in Database().expected(sandbox.pk)
+        if before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+    )
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
@@ -211,6 +233,13 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)
     return now.position
+
+
+def announce(sandbox_id: UUID, place: Place) -> None:
+    """Something beside the log has changed. To be called in a transaction that locks the log at ``place``."""
+    now = Place(place.position, place.revision + 1)
+    statements.set_place(sandbox_id, now)
+    _announce(sandbox_id, now)
 
 
 def _announce(sandbox_id: UUID, place: Place) -> None:

@@ -11,6 +11,8 @@ from sandbox.views import (
     configuration,
     editing,
     evictions,
+    expecting,
+    exporting,
     faults,
     importing,
     leader,
@@ -57,6 +59,8 @@ workbench_patterns = [
     *leader.urlpatterns,
     *steps.urlpatterns,
     *moments.urlpatterns,
+    *exporting.urlpatterns,
+    *expecting.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [

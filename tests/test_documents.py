@@ -18,7 +18,7 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from scheduler_engine.scenario import load_scenario
+from scheduler_engine.scenario import ASSERTIONS, load_scenario
 from tests.sandbox.served import free_port, until
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -302,3 +302,13 @@ def test_a_link_leads_to_a_file_and_a_heading_that_are_there(document: str) -> N
         path = (ROOT / document).parent / name if name else ROOT / document
         assert path.is_file(), target
         assert not anchor or anchor in anchors(path), target
+
+
+def test_the_table_of_expectations_names_all_of_them_and_what_stands_beside() -> None:
+    """In their order, with every field, in the second column."""
+    rows = re.findall(r"^\| `((\w+): .*?)` \|([^|]*)\|", (ROOT / "docs/scenarios.md").read_text(), re.MULTILINE)
+    told = {name: re.findall(r"`(\w+)`", beside) for _, name, beside in rows}
+    for example, name, _ in rows:
+        value = yaml.safe_load(f"{{{example}}}")[name]
+        assert [str(problem) for problem in ASSERTIONS[name].main.problems(value, name)] == []
+    assert told == {name: [*assertion.beside] for name, assertion in ASSERTIONS.items()}

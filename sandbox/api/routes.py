@@ -17,6 +17,8 @@ from sandbox.api import answers
 from sandbox.api.answers import Late, field_problem
 from sandbox.api.shapes import (
     Command,
+    ExportForm,
+    Exporting,
     Facts,
     Listed,
     Log,
@@ -30,12 +32,14 @@ from sandbox.api.shapes import (
     Told,
 )
 from sandbox.engines import site
+from sandbox.engines.exporting import Wanted
 from sandbox.guide import scenarios
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.quotas import check_size
 from sandbox.records import log_of
+from sandbox.views.exporting import FILES, attached
 from sandbox.views.pages import open_scenario
 from scheduler_engine.errors import Rejected
 
@@ -51,6 +55,14 @@ REFUSED = {
 }
 ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
+EXPORT_BODY = {
+    "responses": {
+        200: {
+            "content": {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()},
+            "description": "OK",
+        }
+    }
+}
 
 router = Router()
 
@@ -208,6 +220,27 @@ def trace(
     access = access_to(request, sandbox_id, token, False)
     lines: list[str] = site.read(access.sandbox, "trace", after, limit)
     return HttpResponse("".join(f"{line}\n" for line in lines), content_type="application/x-ndjson")
+
+
+@router.get(
+    f"{ONE}/export/{{form}}",
+    response={200: None, **REFUSED},
+    summary="The sandbox as a file",
+    openapi_extra=EXPORT_BODY,
+)
+def export(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    form: ExportForm,
+    given: Query[Exporting],
+) -> Any:
+    """A scenario, manifests, a snapshot of kube-scheduler-simulator, or the trace."""
+    access = access_to(request, sandbox_id, token, False)
+    title, moment = access.sandbox.title, View.from_mapping({"at": given.at}).at
+    wanted = Wanted(form, given.setup, given.expect, given.added, given.kwok)
+    made = site.read(access.sandbox, "export", wanted, title, moment, seconds=site.WRITING_SECONDS)
+    return attached(made, form, title)
 
 
 api = answers.api

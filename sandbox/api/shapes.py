@@ -8,9 +8,12 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, RootModel
 
 from sandbox.engine import QUEUE_RULES
+from sandbox.engines.exporting import EXPECT, FORM_NAMES, NONE
 from scheduler_engine.commands import COMMANDS
 
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
+ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
+Expect = Literal[EXPECT]  # type: ignore[valid-type]
 
 
 class Strict(Schema):
@@ -105,6 +108,19 @@ class Log(Schema):
     configuration: dict[str, Any] | None
     queue_rules: str
     commands: list[dict[str, Any]]
+
+
+class Exporting(Schema):
+    """What is to be written. ``from``: commands in the setup of a scenario, null: those before the first step;
+    ``expect``: what it expects at its end. ``added``: manifests with what the cluster added; ``kwok``: with nodes that
+    KWOK plays. ``at``: a moment of the past, as the address of the page has it.
+    """
+
+    setup: int | None = Field(None, alias="from", ge=0, le=999_999_999)
+    expect: Expect = NONE
+    added: bool = False
+    kwok: bool = False
+    at: str = ""
 
 
 class Panel(Schema):

@@ -11,9 +11,9 @@ from typing import Any
 
 from django.db import Error as DatabaseFailure
 
-from sandbox import engine, quotas, rendering
+from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import importing
+from sandbox.engines import exporting, importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -46,7 +46,7 @@ LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expi
 )
 LONG = ("import_read", "import_outlook", "import_commands")
 """Jobs that are not tried in the quick lane at all."""
-COMMANDS = ("execute", *LONG)
+COMMANDS = ("execute", "export", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
 
 
@@ -79,14 +79,16 @@ def fragments(
     can_edit: bool,
     follow: bool,
     held: dict[str, bytes],
+    revision: int | None = None,
     at_hand: bool = False,
 ) -> dict[str, Fragment]:
     """Panel → fragment, of ``position``; one whose digest is ``held`` comes without its HTML.
 
-    ``at_hand``: raise ``StateGone`` rather than replay.
+    ``revision``: of the place that is shown, None = not known. ``at_hand``: raise ``StateGone`` rather than replay.
     """
     if at_hand and not live.stands_at(position):
         raise StateGone(position)
+    live.look_up_expected(revision)
     found = rendering.fragments(live, position, view, panels, can_edit, follow)
     return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
 
@@ -97,13 +99,7 @@ def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str 
     Raises ``Rejected``.
     """
     live.move_to(position)
-    world = live.at(moment)
-    if world is live.world:
-        return position.head, None
-    here = world.moment_of(len(world.entries))
-    if live.world.end_of(here.command) == len(world.entries):
-        return here.command, None
-    return here.command - 1, engine.ended_early(live.text_of(here.command), here.entries)
+    return live.log_until(moment)
 
 
 def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> dict[str, Any] | None:
@@ -192,6 +188,8 @@ def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, A
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
+    live.look_up_expected(None)
+    world.expected = expecting.Look(live, world, view.at, live.expecting)
     found: dict[str, Any] = plain(PANELS[panel].stats(world, view))
     return found
 
@@ -207,6 +205,15 @@ def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
     """Entries of the trace as JSON texts, those after so many."""
     entries = _world(live, position).entries[after : after + limit]
     return [entry_line(entry) for entry in entries]
+
+
+def expectation(
+    live: Live, position: Position, fact: str, about: dict[str, Any], at: Moment | None = None
+) -> tuple[dict[str, Any] | None, int, int, int]:
+    """A fact as an expectation, and where it stands. Raises ``Rejected``."""
+    live.move_to(position)
+    live.check_whole()
+    return expecting.fact(live, at, fact, about)
 
 
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
@@ -254,8 +261,11 @@ JOBS: dict[str, Callable[..., Any]] = {
         facts,
         objects,
         trace,
+        expectation,
         check,
         locate,
+        exporting.export,
+        exporting.csv,
         importing.import_read,
         importing.import_outlook,
         importing.import_commands,

@@ -34,7 +34,7 @@ from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack,
 from sandbox.engines.nursery import connect
 from sandbox.engines.progress import progress
 from sandbox.live import Live
-from sandbox.records import Plan, Record
+from sandbox.records import Expected, Plan, Record
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +89,10 @@ class RemoteLog:
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
         found: list[Record] = self.engine.ask(Ask("between", (sandbox_id, after, upto)))
+        return found
+
+    def expected(self, sandbox_id: UUID) -> list[Expected]:
+        found: list[Expected] = self.engine.ask(Ask("expected", (sandbox_id,)))
         return found
 
 

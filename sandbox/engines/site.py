@@ -22,6 +22,8 @@ from sandbox.rendering import Fragment
 
 READING_SECONDS = 10.0
 """How long somebody waits for a page. When the log has to be replayed first, that may take longer, and goes on."""
+WRITING_SECONDS = 30.0
+"""How long somebody waits for a file."""
 TRIES = 4
 """Looks at the log, should other workers change it between the look and the answer."""
 CHANGING = "Others change this sandbox all the time. Nothing was changed; try again."
@@ -89,10 +91,10 @@ def ask(plan: Plan, position: Position, name: str, *arguments: Any, seconds: flo
     return engines().ask(plan, position, name, arguments, READING_SECONDS if seconds is None else seconds)
 
 
-def now(sandbox: Sandbox, name: str, *arguments: Any) -> tuple[Place, Any]:
+def now(sandbox: Sandbox, name: str, *arguments: Any, seconds: float | None = None) -> tuple[Place, Any]:
     """The answer of a job that reads the present state, and which one that was."""
     with turn(sandbox.pk):
-        return _now(sandbox, name, *arguments)
+        return _now(sandbox, name, *arguments, seconds=seconds)
 
 
 def drawn(sandbox: Sandbox, hint: Place | None, *arguments: Any) -> tuple[Place, dict[str, Fragment]]:
@@ -100,23 +102,24 @@ def drawn(sandbox: Sandbox, hint: Place | None, *arguments: Any) -> tuple[Place,
     with turn(sandbox.pk):
         if hint is not None:
             try:
-                return hint, ask(Plan.of(sandbox), hint.position, "fragments", *arguments, True)
+                job = (Plan.of(sandbox), hint.position, "fragments")
+                return hint, ask(*job, *arguments, hint.revision, True)
             except StateGone:
                 pass  # Something newer has happened; the news of it may still be on their way.
         return _now(sandbox, "fragments", *arguments)
 
 
-def _now(sandbox: Sandbox, name: str, *arguments: Any) -> tuple[Place, Any]:
+def _now(sandbox: Sandbox, name: str, *arguments: Any, seconds: float | None = None) -> tuple[Place, Any]:
     plan = Plan.of(sandbox)
     for _ in range(TRIES):
         place = statements.place(sandbox.pk)
         try:
-            return place, ask(plan, place.position, name, *arguments)
+            return place, ask(plan, place.position, name, *arguments, seconds=seconds)
         except StateGone:
             continue
     raise Occupied(CHANGING)
 
 
-def read(sandbox: Sandbox, name: str, *arguments: Any) -> Any:
+def read(sandbox: Sandbox, name: str, *arguments: Any, seconds: float | None = None) -> Any:
     """The answer alone."""
-    return now(sandbox, name, *arguments)[1]
+    return now(sandbox, name, *arguments, seconds=seconds)[1]

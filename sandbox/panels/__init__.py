@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, events, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import bindings, events, expectations, faults, ribbon, scores, status, timeline, toolbar
 from sandbox.panels.cache import panel as cache
 from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.configuration import panel as configuration
@@ -56,6 +56,8 @@ class Panel:
     """While this stays equal for one World, the stats do too; None: they may change with every command."""
     tab: Tab | None = None
     """None: it is always on the page."""
+    tells_expected: bool = False
+    """It changes when somebody expects something, too."""
 
 
 PANELS: dict[str, Panel] = {
@@ -63,7 +65,7 @@ PANELS: dict[str, Panel] = {
     for panel in (
         Panel("toolbar", "Clock", toolbar.stats),
         Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
-        Panel("sentence", "What just happened", sentence.stats, ("cycle",)),
+        Panel("sentence", "What just happened", sentence.stats, ("cycle",), tells_expected=True),
         Panel("queues", "Queues", queues.stats),
         Panel("bindings", "Binding cycles", bindings.stats),
         Panel("faults", "Faults", faults.stats),
@@ -103,6 +105,13 @@ PANELS: dict[str, Panel] = {
         Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
         Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
         Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run", tall=False)),
+        Panel(
+            "expectations",
+            "Expectations",
+            expectations.stats,
+            tab=Tab("run", tall=False, stays=True),
+            tells_expected=True,
+        ),
         Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),
         Panel("timeline", "Time line", timeline.stats, ("cycle",)),
         Panel("status", "Status", status.stats),

@@ -10,6 +10,7 @@ from sandbox.panels.drawing.ordering import Keys, by_name, head, own
 from sandbox.panels.drawing.ordering import ordered as in_order
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
+from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
 from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
@@ -76,6 +77,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "most": _most(weights),
         "totals": bool(totals),
         "verdict": _verdict(cycle, ordered, totals),
+        "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "winner"],
         "seed": world.seed,
         "pages": pages,
         "skipped": _skipped(cycle),
@@ -166,6 +168,7 @@ def _row(
         "stack": _stack(node, weights, weighted, totals) if totals else None,
         "win": cycle.selected is not None and cycle.selected.node == node,
         "why": score(world, cycle, node, opened) if opened else None,
+        "expectable": expectable.scores(cycle, node, opened) if opened else [],
     }
 
 

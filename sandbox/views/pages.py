@@ -16,12 +16,15 @@ from sandbox.access import Access, answered, limited, problem, readable_body, re
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
+from sandbox.engines.exporting import EXPECT
+from sandbox.engines.exporting import FORMS as EXPORTS
 from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios
 from sandbox.models import Sandbox
 from sandbox.panels import GROUPS, PANELS, TABS
+from sandbox.panels.tables import TABLES
 from sandbox.panels.view import View
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.quotas import quotas
@@ -112,6 +115,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "manifests": MANIFESTS,
         "ready": (*CLUSTERS, *MANIFESTS),
         "most_bytes": quotas().manifest_bytes,
+        "exports": {"forms": EXPORTS, "expect": EXPECT, "tables": [name for name in TABLES if name in TABS]},
         "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }
     return render(request, "workbench.html", context)

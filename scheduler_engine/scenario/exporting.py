@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_engine import ENGINE_VERSION, commands
 from scheduler_engine.commands import Command
+from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import without_defaults
@@ -25,15 +26,23 @@ def from_log(
     outcome: str = "",
     tab: str = "",
     expect: Sequence[Data] = (),
+    held: Mapping[int, Sequence[Data]] | None = None,
 ) -> Scenario:
     """The scenario whose playing gives the trace of this log. ``log``: commands, or their JSON forms.
 
-    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. The rest is
-    as in ``Scenario``. Raises Rejected when something is no command.
+    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. ``held``: what
+    holds after so many commands; none may be within the setup. The rest is as in ``Scenario``. Raises Rejected when
+    something is no command.
     """
     given = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
     steps = [_step(command) for command in given]
     cut = len(steps) if setup is None else setup
+    holds = held or {}
+    if any(not cut <= after <= len(steps) for after in holds):
+        raise Rejected(f"expectations can stand after command {cut} to {len(steps)} only")
+    then = [
+        {**step, "expect": [*holds[n]]} if holds.get(n) else step for n, step in enumerate(steps[cut:], start=cut + 1)
+    ]
     return Scenario(
         slug,
         title,
@@ -41,8 +50,9 @@ def from_log(
         configuration=None if configuration is None else dict(configuration),
         queue_rules=queue_rules,
         setup=tuple(steps[:cut]),
-        then=tuple(steps[cut:]),
+        then=tuple(then),
         expect=tuple(expect),
+        opened=tuple(holds.get(cut, ())),
         about=about,
         outcome=outcome,
         tab=tab,

@@ -28,6 +28,11 @@ export function linkTo(base, view, now) {
   return `${base}?${wanted}`;
 }
 
+/** A link below the sandbox, of what is looked at. */
+export function lookingAt(link, view) {
+  link.search = query(view, false).toString();
+}
+
 /** Buttons that copy the field that they name. */
 export function copies(box) {
   box.addEventListener('click', async ({ target }) => {

@@ -5,6 +5,8 @@ import './play.js';
 import './split.js';
 import { drawer } from './add.js';
 import { dialog } from './dialog.js';
+import { expectThis, settleRed } from './expect.js';
+import { exports } from './export.js';
 import { find, show } from './find.js';
 import { fold, settleFolds, unfold } from './fold.js';
 import { whenFree } from './hold.js';
@@ -13,7 +15,7 @@ import { markNodes, settleMap } from './heat.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
 import { patch } from './patch.js';
-import { address, copies, linkTo } from './share.js';
+import { address, copies, linkTo, lookingAt } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
 
@@ -107,12 +109,12 @@ document.body.addEventListener('htmx:beforeSwap', (event) => {
 });
 // Whoever does something wants to see what comes of it. What is read is read of the moment in view.
 document.body.addEventListener('htmx:configRequest', ({ detail }) => {
-  if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork')) detail.parameters.at = view.at;
+  if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork' || 'here' in detail.elt.dataset)) detail.parameters.at = view.at;
 });
 document.body.addEventListener('htmx:afterRequest', (event) => {
   const { xhr, requestConfig: { verb } } = event.detail;
   if (event.target.matches?.('#branch-list button') && xhr.status < 400) byId('dialog-branches').close();
-  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400) look('');
+  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400 && !('here' in event.detail.elt.dataset)) look('');
 });
 // What is only said, because nothing is wrong, goes by itself, but not from under the hand.
 const CALM_MS = 5000;
@@ -197,6 +199,7 @@ function settle() {
   disable('do-forward', Number(clock.head) >= Number(clock.length));
   bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
+  settleRed();
   settleFolds();
   settleMap();
   markAll();
@@ -354,6 +357,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
+  expectations: () => goTo('expectations'),
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
@@ -375,6 +379,14 @@ document.addEventListener('click', (event) => {
   }
 });
 
+// Tables are saved of what is looked at, however the link is opened.
+for (const kind of ['pointerdown', 'focusin', 'click']) {
+  document.addEventListener(kind, ({ target }) => {
+    const link = target.closest?.('a[data-csv]');
+    if (link) lookingAt(link, view);
+  }, { capture: true });
+}
+
 for (const select of document.querySelectorAll('[data-twin]')) {
   select.addEventListener('change', () => { byId(select.dataset.twin).value = select.value; });
 }
@@ -389,6 +401,7 @@ document.addEventListener('keydown', (event) => {
   if (target.closest('input, textarea, select, dialog[open], [contenteditable], .ace_editor')) return;
   if (target.matches('[role="tab"]') && arrows(event, target)) return;
   if (!target.closest('[role="tab"], [role="separator"], table') && travels(event)) return;
+  if (event.key === 'x') return expectThis();
   if (event.key === ' ' && target !== document.body && target.matches(':focus-visible')) return;
   const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!button) return;
@@ -453,6 +466,7 @@ byId('share').addEventListener('click', () => {
   byId('dialog-share').showModal();
 });
 copies(byId('dialog-share'));
+exports(() => Boolean(view.at));
 byId('help').addEventListener('click', DO.help);
 byId('dialog-share').addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial, reduce
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -186,7 +187,9 @@ def below_a_sandbox() -> list[tuple[str, str]]:
     """(method, path) of the routes that take a token, as the document has them."""
     paths = api.get_openapi_schema(path_prefix=f"{API}/")["paths"]
     found = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
-    return [(method, path.replace("{panel}", "status").replace("{kind}", "Node")) for method, path in found]
+    places = {"{panel}": "status", "{kind}": "Node", "{form}": "trace"}
+    filled = partial(reduce, lambda told, place: told.replace(*place), places.items())
+    return [(method, filled(path)) for method, path in found]
 
 
 @pytest.mark.parametrize(("method", "path"), below_a_sandbox())

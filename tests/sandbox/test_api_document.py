@@ -44,7 +44,10 @@ def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path
         "big no node",
         "web node-1",
         "0/1 nodes are available:",
+        "3",
     ]
+    played = [sys.executable, "-m", "scheduler_engine", "run", str(tmp_path / "pods.scenario.yaml"), "--quiet"]
+    assert "as expected" in run(played, server, DOCUMENT.parents[1])
     replayed = run(
         [sys.executable, "-m", "scheduler_engine", "replay", str(tmp_path / "log.json"), "--quiet"],
         server,

@@ -23,11 +23,12 @@ POSTS = [
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
-    "step/", "go-back/", "reopen/", "fork/", "controls/",
+    "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/",
+    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
+    "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from zlib import crc32
 
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
 from sandbox.panels.model.state import Cycle
@@ -103,4 +104,5 @@ def _row(
         "helps": say(ENDS[group.kind]) if group.kind in ENDS else helps(group.code),
         "soft": group.code == "Unschedulable",
         "why": verdict(world, cycle, view.node, group.plugin) if opened else None,
+        "expectable": expectable.verdict(cycle, view.node) if opened else None,
     }

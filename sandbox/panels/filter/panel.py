@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox.panels.drawing.ordering import DOWN, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
@@ -72,6 +73,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "columns": columns,
             "span": len(columns),
             "message": _message(cycle),
+            "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "failure"],
             "how_many": summary(search),
             "sums": arithmetic(cycle, search),
             "order_line": order_line(search) if len(search.order) > FEW else None,
@@ -199,6 +201,7 @@ class _Rows:
             "cells": self._cells(row),
             "code": self._code(row),
             "why": verdict(self.world, self.cycle, node, self.view.plugin) if opened else None,
+            "expectable": expectable.verdict(self.cycle, node) if opened else None,
             "said": {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain"),
         }
 

@@ -10,6 +10,7 @@ from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
+from sandbox.panels.facts import expectable
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.facts.waking import last_woken, left_by
@@ -45,7 +46,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if key in world.pods:
         return _pod(world, world.pods[key], view)
     if view.pod and view.pod in world.attempts:
-        return {"kind": "gone", "name": short_name(view.pod), **_attempts(world, view.pod, view)}
+        gone = {"kind": "gone", "key": view.pod, "name": short_name(view.pod), **_attempts(world, view.pod, view)}
+        return gone | {"expectable": expectable.of_pod(world, view.pod, None)}
     return {
         "kind": "none",
         "nodes": plural(len(world.nodes), "node"),
@@ -78,6 +80,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "here": why_here(world, pod, cycle),
         **why_not(world, cycle, view),
         "cycle": cycle.number if cycle else 0,
+        "expectable": expectable.of_pod(world, pod.key, cycle),
         **_attempts(world, pod.key, view),
         "message": _message(pod, cycle),
         **_events(world, pod.key, view),
@@ -258,6 +261,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],
         "question": short_name(cycle.pod) if cycle and word else "",
         "word": word,
+        "expectable": [expectable.verdict(cycle, node.name)] if cycle and word and word.kind != "out" else [],
         "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
         "place": (world.cache.order.index(node.name) + 1) if node.name in world.cache.order else 0,
         "last_change": info.change if info else "",

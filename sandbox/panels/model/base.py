@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.panels.model import election, eviction_log, node_health
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.cache import CacheState
+from sandbox.panels.model.expected import Nothing, Watch
 from sandbox.panels.model.guide import Guide
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.requeuing import Left, Requeuing
@@ -21,8 +22,9 @@ from scheduler_engine.trace import events as ev
 
 class Models:
     """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
-    the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario) and ``stuck`` (the log leads
-    further than it can be replayed) may be set by the caller.
+    the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario), ``expected``
+    (what is expected of the run) and ``stuck`` (the log leads further than it can be replayed) may be set by the
+    caller.
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
@@ -83,6 +85,7 @@ class Models:
         self.people: dict[int, str] = {}
         self.guide = Guide()
         self.stuck: Stuck | None = None
+        self.expected: Watch = Nothing()
         self.commands: list[Command] = []
         self.given: Applied | None = None
         self.kube_events: list[KubeEvent] = []

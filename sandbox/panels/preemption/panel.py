@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain.model import signed
+from sandbox.panels.facts import expectable
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
 from sandbox.panels.facts.whose import whose
@@ -61,6 +62,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     victims = {tried.node: len(tried.victims) for tried in cycle.tried}
     return base | {
         "has": True,
+        "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "victims"],
         "chosen": chosen,
         "candidates": [
             {

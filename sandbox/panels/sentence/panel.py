@@ -30,12 +30,19 @@ NEXT = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """``steps``: what the scenario offers to do next."""
+    """``steps``: what the scenario offers to do next. ``red``: how many expectations do not hold."""
     if world.stuck is not None:
-        return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None}
+        return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None, "red": 0}
     said, past = _said(world, view), world.present is not None
     steps = None if past else offered(world)
-    return {**said, "back": None, "past": past, "when": clock(world.clock_us), "steps": steps}
+    return {
+        **said,
+        "red": world.expected.red(),
+        "back": None,
+        "past": past,
+        "when": clock(world.clock_us),
+        "steps": steps,
+    }
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:

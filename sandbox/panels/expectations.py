@@ -1,0 +1,79 @@
+"""What is expected of the run, by the moment at which it stands, and whether it holds at the one that is looked at."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from sandbox.panels.model.expected import AHEAD, UNDONE, Outcome
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.say import say
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    found = world.expected.outcomes()
+    own = sum(1 for outcome in found if outcome.key)
+    red = sum(outcome.red and outcome.counts for outcome in found)
+    return {
+        "groups": [_group(world, list(outcomes)) for _, outcomes in groupby(found, _where)],
+        "own": own,
+        "of_scenario": len(found) - own,
+        "red": red,
+        "summary": _summary(found, red),
+        "checked": all(outcome.wrong is not None for outcome in found),
+    }
+
+
+def _where(outcome: Outcome) -> tuple[Any, ...]:
+    return bool(outcome.key), outcome.n, outcome.moment, outcome.place == UNDONE, outcome.path.partition("[")[0]
+
+
+def _summary(found: list[Outcome], red: int) -> str:
+    if not found:
+        return ""
+    return say("expectations.red", count=red) if red else say("expectations.none-red")
+
+
+def _group(world: World, outcomes: list[Outcome]) -> dict[str, Any]:
+    first = outcomes[0]
+    return {
+        "title": _title(world, first),
+        "moment": first.moment,
+        "note": say(f"expectations.{first.place}"),
+        "place": first.place,
+        "rows": [_row(outcome) for outcome in outcomes],
+    }
+
+
+def _title(world: World, outcome: Outcome) -> str:
+    present = world.present or world
+    known = 0 < outcome.n <= len(present.commands) and outcome.place != UNDONE
+    summary = present.commands[outcome.n - 1].summary if known else ""
+    if outcome.key:
+        return say("expectations.after", n=outcome.n, what=summary) if summary else say("expectations.at", n=outcome.n)
+    if outcome.path.startswith("expect"):
+        return say("expectations.scenario-end")
+    if outcome.path.startswith("opened"):
+        return say("expectations.scenario-opened")
+    step = int(outcome.path.partition("[")[2].partition("]")[0]) + 1
+    return say("expectations.scenario-step", step=step)
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "key": outcome.key,
+        "text": outcome.text,
+        "sign": _sign(outcome),
+        "wrong": outcome.wrong or (),
+        "who": outcome.who,
+    }
+
+
+def _sign(outcome: Outcome) -> str:
+    """``yes``, ``no``, ``later`` for what does not hold yet, ``unknown`` for what could not be looked at."""
+    if outcome.wrong is None:
+        return "unknown"
+    if not outcome.wrong:
+        return "yes"
+    return "later" if outcome.place == AHEAD else "no"

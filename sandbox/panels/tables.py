@@ -1,0 +1,222 @@
+"""The tables of the page as rows of numbers and names, for spreadsheets: all rows, from the facts that the panels show.
+
+Names of columns are no sentences and stay as they are: programs read them. Times are simulated seconds, amounts of cpu
+millicores, those of memory and storage bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from sandbox.panels.facts.node_conditions import rank, troubles
+from sandbox.panels.facts.sampling import Search, search_of
+from sandbox.panels.model.state import Cycle, by_expiry, by_priority
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.panels.words.amounts import SECOND
+from sandbox.panels.words.phrases import taint_text
+from scheduler_engine.api.conditions import condition_statuses
+
+Row = Iterable[Any]
+LISTED = " "
+"""Between names of one cell, none of which has a space in it."""
+REASONS = "; "
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet takes for something to work out."""
+RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def table(world: World, name: str, view: View) -> str:
+    """One of ``TABLES`` as comma-separated values (RFC 4180), its header first. KeyError for one that is not there."""
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerows([_cell(value) for value in row] for row in TABLES[name](world, view))
+    return written.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A text that would be worked out is one that begins with an apostrophe."""
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    return value
+
+
+def _seconds(us: int | None) -> float | str:
+    return "" if us is None else us / SECOND
+
+
+def _attempt(cycle: Cycle) -> list[Any]:
+    return [cycle.pod, cycle.attempt, cycle.number]
+
+
+def filters(world: World, view: View) -> Iterator[Row]:
+    """Node by node in visiting order what each plugin said: pass, fail, skipped, not run; ``also`` stands for a refusal
+    that Kubernetes does not report.
+    """
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
+    search = search_of(cycle) if cycle else None
+    plugins = search.table.plugins if search else ()
+    yield ["pod", "attempt", "cycle", "place", "node", "zone", "verdict", "plugin", "code", "reasons", *plugins]
+    if cycle is None or search is None:
+        return
+    places = {node: place for place, node in enumerate(search.order, 1)}
+    also = dict(search.table.also)
+    for node, plugin, code, reasons, _ in search.table.rows:
+        verdict = "fail" if plugin else "pass"
+        others = {name for name, _, _ in also.get(node, ())}
+        said = _said(search, plugin, others)
+        head = [places.get(node, ""), node, _zone(world, node), verdict, plugin, code, REASONS.join(reasons)]
+        yield [*_attempt(cycle), *head, *said]
+    for node in search.unvisited:
+        head = [places.get(node, ""), node, _zone(world, node), "not visited", "", "", ""]
+        yield [*_attempt(cycle), *head, *("" for _ in plugins)]
+
+
+def _said(search: Search, failed: str, others: set[str]) -> Iterator[str]:
+    reached = True
+    for plugin in search.table.plugins:
+        if plugin == failed:
+            yield "fail"
+            reached = False
+        elif plugin in search.table.skipped:
+            yield "skipped"
+        elif reached:
+            yield "pass"
+        else:
+            yield "also" if plugin in others else "not run"
+
+
+def _zone(world: World, node: str) -> str:
+    return world.nodes[node].zone if node in world.nodes else ""
+
+
+def scores(world: World, view: View) -> Iterator[Row]:
+    """Node by node, the best first: of each plugin raw, normalized and weighted score, then the total."""
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
+    weights = dict(cycle.score.weights) if cycle and cycle.score else {}
+    columns = [f"{plugin} {part}" for plugin in weights for part in ("raw", "normalized", "weighted")]
+    yield ["pod", "attempt", "cycle", "place", "node", "zone", "selected", "total", *columns]
+    if cycle is None or cycle.score is None:
+        return
+    raw, ran = _by_plugin(cycle.score.raw), cycle.normalized
+    parts = [raw, _by_plugin(ran.normalized) if ran else {}, _by_plugin(ran.weighted) if ran else {}]
+    totals = dict(ran.totals) if ran else {}
+    winner = cycle.selected.node if cycle.selected else ""
+    nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
+    ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
+    for place, node in enumerate(ordered, 1):
+        numbers = [part.get(plugin, {}).get(node, "") for plugin in weights for part in parts]
+        selected = "yes" if node == winner else "no"
+        yield [*_attempt(cycle), place, node, _zone(world, node), selected, totals.get(node, ""), *numbers]
+
+
+def _by_plugin(rows: Iterable[tuple[str, Iterable[tuple[str, int]]]]) -> dict[str, Mapping[str, int]]:
+    return {plugin: dict(values) for plugin, values in rows}
+
+
+def preemption(world: World, view: View) -> Iterator[Row]:
+    """Node by node what the dry run came to, and the number of the criterion at which a candidate fell."""
+    yield ["pod", "attempt", "cycle", "node", "chosen", "candidate", "why not", "victims", "violations", "fell at"]
+    cycle = world.cycle_of_choice(view.cycle, view.pod)
+    if cycle is None:
+        return
+    chosen = cycle.post_filter.nominated_node if cycle.post_filter else ""
+    fell = {node: rung for rung, applied in enumerate(cycle.ladder, 1) for node in applied.fallen}
+    for tried in cycle.tried:
+        yield [
+            *_attempt(cycle),
+            tried.node,
+            "yes" if tried.node == chosen else "no",
+            "no" if tried.rejected else "yes",
+            tried.rejected,
+            LISTED.join(tried.victims),
+            tried.pdb_violations,
+            fell.get(tried.node, ""),
+        ]
+
+
+def queue(world: World, view: View) -> Iterator[Row]:
+    """Lane by lane who waits, in the order in which they would leave."""
+    columns = ["lane", "place", "pod", "priority", "attempts", "since", "backoff until", "nominated node"]
+    yield [*columns, "refused by", "pending plugins", "gating plugin", "came by"]
+    for lane, order in LANES.items():
+        for place, queued in enumerate(sorted(world.lane(lane), key=order), 1):
+            move = queued.move
+            yield [
+                *(lane, place, move.pod, move.priority, move.attempts),
+                *(_seconds(move.timestamp_us), _seconds(move.backoff_until_us), world.nominations.get(move.pod, "")),
+                *(LISTED.join(move.unschedulable_plugins), LISTED.join(move.pending_plugins)),
+                *(move.gating_plugin, queued.came.cause),
+            ]
+
+
+def _by_time(queued: Any) -> tuple[int, ...]:
+    return (queued.at_us,)
+
+
+LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
+    "inFlight": _by_time,
+    "activeQ": by_priority,
+    "backoffQ": by_expiry,
+    "errorBackoffQ": by_expiry,
+    "unschedulablePods": _by_time,
+    "gated": _by_time,
+}
+
+
+def events(world: World, view: View) -> Iterator[Row]:
+    """Kubernetes' events, the oldest first."""
+    yield ["seconds", "type", "reason", "kind", "object", "count", "message"]
+    for found in world.kube_events:
+        event = found.event
+        about = (event.type, event.reason, event.regarding_kind, event.regarding)
+        yield [_seconds(found.at_us), *about, found.count, event.message]
+
+
+def evictions(world: World, view: View) -> Iterator[Row]:
+    """Requests to evict with their answers, then evictions that taints have planned; the oldest first."""
+    columns = ["what", "pod", "node", "first asked", "last asked", "times", "asked by", "code", "message", "budgets"]
+    yield [*columns, "taint", "leaves", "then", "ended"]
+    for found in world.evictions.requests.values():
+        asked = (_seconds(found.first_us), _seconds(found.at_us), found.times, found.asked_by)
+        message = f"{found.message} {found.cause}".strip()
+        went = (_seconds(found.leaves_us), found.then, _seconds(found.ended_us) if found.then else "")
+        answer = (found.code, message, LISTED.join(found.budgets))
+        yield ["request", found.pod, found.node, *asked, *answer, "", *went]
+    for plan in world.evictions.plans.values():
+        ended = _seconds(plan.ended_us) if plan.state != "planned" else ""
+        head = ("plan", plan.pod, plan.node, _seconds(plan.since_us), "", "", "", "", plan.why, "")
+        yield [*head, plan.taint, _seconds(plan.at_us), plan.state, ended]
+
+
+def nodes(world: World, view: View) -> Iterator[Row]:
+    """Those in trouble first: what they have, what is asked for of it, and how they fare."""
+    there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
+    scalars = sorted({name for node in there for name in node.allocatable} - set(RESOURCES))
+    resources = [*RESOURCES, *scalars]
+    conditions = list(dict.fromkeys(kind for node in there for kind in condition_statuses(node.node)))
+    amounts = [f"{name} {part}" for name in resources for part in ("requested", "allocatable")]
+    yield ["node", "zone", "unschedulable", "troubles", "taints", *amounts, *conditions]
+    for node in there:
+        used, statuses = world.used(node.name), condition_statuses(node.node)
+        yield [
+            *(node.name, node.zone, "yes" if node.node.unschedulable else "no", LISTED.join(troubles(node.node))),
+            REASONS.join(taint_text(taint) for taint in node.node.taints),
+            *(number for name in resources for number in (used.get(name, 0), node.allocatable.get(name, ""))),
+            *(statuses.get(kind, "") for kind in conditions),
+        ]
+
+
+TABLES: dict[str, Callable[[World, View], Iterator[Row]]] = {
+    "filter": filters,
+    "scores": scores,
+    "preemption": preemption,
+    "queues": queue,
+    "events": events,
+    "evictions": evictions,
+    "nodes": nodes,
+}
+"""Panel → its table."""

@@ -1,0 +1,134 @@
+"""The sandbox as a file: scenario, manifests, snapshot, trace; and the dialog that shows it before it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.utils.text import slugify
+
+from sandbox.access import Access, problem, reads
+from sandbox.engines import site
+from sandbox.engines.exporting import EXPECT, FORMS, NONE, Exported, Wanted
+from sandbox.panels.tables import TABLES
+from sandbox.panels.view import View
+
+MOST_SHOWN = 20_000
+"""Characters that the dialog shows."""
+LONGEST_NAME = 60
+COMMANDS_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """How a form is named when it is saved, what it is told to be, and what a terminal does with it."""
+
+    ending: str
+    content_type: str
+    lines: tuple[str, ...] = ()
+
+
+FILES = {
+    "scenario": File(".scenario.yaml", "application/yaml", ("pytest {}", "scheduler-sandbox run {}")),
+    "manifests": File(".yaml", "application/yaml", ("kubectl apply --filename {}",)),
+    "snapshot": File(".snapshot.json", "application/json"),
+    "trace": File(".trace.jsonl", "application/x-ndjson"),
+}
+"""Form → its file."""
+
+
+def wanted(form: str, query: Mapping[str, str]) -> Wanted:
+    """What a query asks for. Raises ``ValueError`` with a sentence that begins with the field."""
+    start, expect = query.get("from", ""), query.get("expect", NONE)
+    if start and not (start.isascii() and start.isdigit() and len(start) <= COMMANDS_DIGITS):
+        raise ValueError("from: a whole number of commands is needed.")
+    if expect not in EXPECT:
+        raise ValueError(f"expect: one of {', '.join(EXPECT)} is needed.")
+    return Wanted(form, int(start) if start else None, expect, query.get("added") == "1", query.get("kwok") == "1")
+
+
+def attached(made: Exported, form: str, title: str) -> HttpResponse:
+    """The answer that a browser saves."""
+    file = FILES[form]
+    name = file_name(form, title)
+    return HttpResponse(
+        made.text,
+        content_type=f"{file.content_type}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def file_name(form: str, title: str) -> str:
+    return _plain(title) + FILES[form].ending
+
+
+def _plain(title: str) -> str:
+    return slugify(title)[:LONGEST_NAME].strip("-_") or "sandbox"
+
+
+@reads
+def shown(request: HttpRequest, access: Access) -> HttpResponse:
+    """What a file would be: its beginning, how to take it, and what to do with it."""
+    form = request.GET.get("form", "scenario")
+    if form not in FORMS:
+        raise Http404
+    try:
+        asked = wanted(form, request.GET)
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    at = View.from_mapping(request.GET.dict()).at
+    made = _made(access, asked, request, MOST_SHOWN)
+    query = {"from": made.setup, "expect": asked.expect} if form == "scenario" else {}
+    query |= {name: "1" for name in ("added", "kwok") if form == "manifests" and getattr(asked, name)}
+    query |= {"at": str(at)} if at else {}
+    name = file_name(form, access.sandbox.title)
+    context = {
+        "form": form,
+        "made": made,
+        "whole": made.size <= MOST_SHOWN,
+        "name": name,
+        "lines": [line.format(name) for line in FILES[form].lines],
+        "href": f"export/{form}/?{urlencode(query)}" if query else f"export/{form}/",
+    }
+    return render(request, "fragments/exported.html", context)
+
+
+@reads
+def download(request: HttpRequest, access: Access, form: str) -> HttpResponse:
+    if form not in FORMS:
+        raise Http404
+    try:
+        asked = wanted(form, request.GET)
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    return attached(_made(access, asked, request, None), form, access.sandbox.title)
+
+
+@reads
+def csv(request: HttpRequest, access: Access, panel: str) -> HttpResponse:
+    """A table of the page, of what the query looks at."""
+    if panel not in TABLES:
+        raise Http404
+    view = View.from_mapping(request.GET.dict())
+    text = site.read(access.sandbox, "csv", panel, view, seconds=site.WRITING_SECONDS)
+    name = f"{_plain(access.sandbox.title)}-{panel}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8; header=present", headers=headers)
+
+
+def _made(access: Access, asked: Wanted, request: HttpRequest, most: int | None) -> Exported:
+    at = View.from_mapping(request.GET.dict()).at
+    arguments = (asked, access.sandbox.title, at, most)
+    found: Exported = site.read(access.sandbox, "export", *arguments, seconds=site.WRITING_SECONDS)
+    return found
+
+
+urlpatterns = [
+    path("export/", shown, name="export"),
+    path("export/<str:form>/", download, name="export"),
+    path("csv/<str:panel>/", csv, name="csv"),
+]

@@ -1,0 +1,51 @@
+// The dialog in which a sandbox becomes a file. The server writes it; here it is asked for, copied and saved.
+
+const byId = (id) => document.getElementById(id);
+const box = byId('dialog-export');
+const form = byId('export-form');
+
+/** Only the choices of the form that is chosen are shown, and sent. */
+function settle() {
+  const chosen = form.elements.form.value;
+  for (const part of form.querySelectorAll('[data-of]')) {
+    part.hidden = part.dataset.of !== chosen;
+    for (const field of part.querySelectorAll('input, select')) field.disabled = part.hidden;
+  }
+}
+
+/** Write a text into the clipboard; without a secure connection there is none to write to. */
+async function put(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = document.createElement('textarea');
+    field.value = text;
+    box.append(field);
+    field.select();
+    document.execCommand('copy');
+    field.remove();
+  }
+}
+
+async function copy(button) {
+  const answer = await fetch(byId('export-download').href);
+  if (!answer.ok) return;
+  await put(await answer.text());
+  const usual = button.textContent;
+  button.textContent = button.dataset.copied;
+  setTimeout(() => { button.textContent = usual; }, 1500);
+}
+
+/** `past`: whether the moment in view is not the present one. */
+export function exports(past) {
+  byId('export').addEventListener('click', () => {
+    byId('export-when').hidden = !past();
+    byId('export-shown').replaceChildren();
+    settle();
+    box.showModal();
+    window.htmx.trigger(form, 'export-opened');
+  });
+  form.addEventListener('change', settle, { capture: true });
+  form.addEventListener('submit', (event) => event.preventDefault());
+  box.addEventListener('click', ({ target }) => { if (target.id === 'export-copy') copy(target); });
+}

@@ -1,0 +1,56 @@
+// Pictures of what is drawn: a chart by Plotly, the cluster's map by what the browser has laid out; as SVG or as PNG.
+
+import { plotly } from './charts.js';
+import { drawn } from './drawing.js';
+
+const SCALE = 2; // pixels of a PNG for each pixel of the page
+const MOST = 16000; // pixels that a side of a canvas may have
+const WIDTH = 720;
+const HEIGHT = 360;
+
+const byId = (id) => document.getElementById(id);
+const inked = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** A chart that stands alone: with its title, the names of its lines, and paper. */
+async function chart(figure) {
+  const Plotly = await plotly(byId('app').dataset.plotly);
+  const { data, layout } = figure.querySelector('.plot');
+  const title = figure.querySelector('figcaption h3').textContent.trim().replace(/\s+/g, ' ');
+  const whole = {
+    ...layout, title: { text: title, font: { size: 14, color: inked('--ink') } }, showlegend: data.length > 1, legend: { orientation: 'h', y: -0.15, font: { color: inked('--ink2') } },
+    paper_bgcolor: inked('--surface'), plot_bgcolor: inked('--surface'), margin: { l: 64, r: 24, t: 48, b: 40 },
+  };
+  const uri = await Plotly.toImage({ data, layout: whole }, { format: 'svg', width: WIDTH, height: HEIGHT });
+  return { text: decodeURIComponent(uri.slice(uri.indexOf(',') + 1)), width: WIDTH, height: HEIGHT };
+}
+
+/** A canvas takes an SVG from a data: address, which the page's policy allows. */
+async function png({ text, width, height }) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const scale = Math.min(SCALE, MOST / Math.max(width, height));
+  const canvas = Object.assign(document.createElement('canvas'), { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+  const pen = canvas.getContext('2d');
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => { canvas.toBlob(done, 'image/png'); });
+}
+
+function save(blob, name) {
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+async function take(button) {
+  const figure = button.closest('figure');
+  const made = figure ? await chart(figure) : drawn(byId('scroll-cluster'));
+  const form = button.dataset.picture;
+  const blob = form === 'png' ? await png(made) : new Blob([made.text], { type: 'image/svg+xml' });
+  save(blob, `${figure ? figure.id.replace('mt-', '') : 'cluster'}.${form}`);
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest('[data-picture]');
+  if (button) take(button);
+});

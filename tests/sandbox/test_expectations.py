@@ -1,0 +1,295 @@
+"""“Expect this”: what is kept of which fact, where it stands when the past changes, and how it is exported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.test import override_settings
+
+from sandbox import expectations, expecting, store
+from sandbox.models import Expectation, Sandbox
+from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
+from sandbox.panels.model.moment import Moment
+from sandbox.records import Database, Position
+from scheduler_engine.scenario import load_scenario, run
+from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.trace.events import FilterRan
+from tests.sandbox.inside import live
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def decided(visitor: Any) -> Any:
+    """Two nodes, a pod that fits and one that does not; six commands, the last is one second."""
+    objects = [make_node("n1").obj(), make_node("n2").obj(), make_pod("web").cpu("500m").obj()]
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [*objects, make_pod("big").cpu("99").obj()]})
+    for kind in ("stage", "pod", "pod"):
+        store.execute(visitor.row(), {"kind": kind})
+    for _ in range(2):
+        store.execute(visitor.row(), {"kind": "advance", "seconds": 1})
+    return visitor
+
+
+def kept(visitor: Any) -> list[dict[str, Any]]:
+    return [json.loads(row.text) for row in Database().expected(visitor.sandbox.pk)]
+
+
+def outcomes(visitor: Any, at: str = "") -> list[Outcome]:
+    here = live(visitor.row())
+    here.move_to(Position.of(visitor.row()))
+    here.look_up_expected(None)
+    moment = Moment.read(at)
+    return expecting.Look(here, here.at(moment), moment, here.expecting).outcomes()
+
+
+def places(visitor: Any, at: str = "") -> list[tuple[str, bool]]:
+    return [(found.place, found.red) for found in outcomes(visitor, at)]
+
+
+FACTS: list[tuple[dict[str, str], dict[str, Any]]] = [
+    ({"fact": "placement", "pod": "default/web"}, {"pod": "default/web"}),
+    ({"fact": "placement", "pod": "default/big"}, {"pod": "default/big", "pending": True}),
+    ({"fact": "placement", "pod": "default/no"}, {"gone": "default/no"}),
+    ({"fact": "lane", "pod": "default/big"}, {"waits": "default/big", "in": "unschedulablePods"}),
+    ({"fact": "nomination", "pod": "default/big"}, {"nomination": "default/big", "node": ""}),
+    ({"fact": "failure", "pod": "default/big", "attempt": "1"}, {"failed": "default/big", "attempt": 1}),
+    ({"fact": "victims", "pod": "default/big", "attempt": "1"}, {"victims": "default/big", "are": []}),
+    (
+        {"fact": "verdict", "pod": "default/big", "node": "n1", "attempt": "1"},
+        {"verdict": "default/big", "node": "n1", "plugin": "NodeResourcesFit"},
+    ),
+    (
+        {"fact": "score", "pod": "default/web", "node": "n1", "plugin": "NodeResourcesFit", "attempt": "1"},
+        {"score": "default/web", "node": "n1", "plugin": "NodeResourcesFit"},
+    ),
+    ({"fact": "total", "pod": "default/web", "node": "n1", "attempt": "1"}, {"score": "default/web", "node": "n1"}),
+    ({"fact": "winner", "pod": "default/web", "attempt": "1"}, {"winner": "default/web", "how": "draw"}),
+]
+
+
+@pytest.mark.parametrize(("given", "wanted"), FACTS, ids=[row[0]["fact"] + row[0]["pod"] for row in FACTS])
+def test_a_fact_is_kept_as_a_scenario_writes_it_and_holds(
+    decided: Any, given: dict[str, str], wanted: dict[str, Any]
+) -> None:
+    answer = decided.post("expect/", **given)
+    assert answer.status_code == 200, answer.content
+    (found,) = kept(decided)
+    assert wanted.items() <= found.items()
+    assert places(decided) == [(HERE, False)]
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "text"),
+    [
+        ({"fact": "score", "pod": "default/big", "node": "n1", "plugin": "NodeResourcesFit"}, 422, "no such fact"),
+        ({"fact": "failure", "pod": "default/web"}, 422, "no such fact"),
+        ({"fact": "placment", "pod": "default/web"}, 422, "placement"),
+        ({"fact": ""}, 422, "unknown fact"),
+        ({"fact": "placement", "pod": "default/web", "at": "soon"}, 400, "at: "),
+        ({"fact": "winner", "pod": "default/web", "attempt": "0"}, 400, "attempt: "),
+        ({"fact": "winner", "pod": "default/web", "attempt": "٣"}, 400, "attempt: "),
+        ({"fact": "winner", "pod": "default/web", "attempt": "9" * 4000}, 400, "attempt: "),
+    ],
+)
+def test_what_is_no_fact_is_refused_and_changes_nothing(
+    decided: Any, given: dict[str, str], status: int, text: str
+) -> None:
+    before = decided.row().revision
+    answer = decided.post("expect/", **given)
+    assert (answer.status_code, text in answer.content.decode()) == (status, True)
+    assert (kept(decided), decided.row().revision) == ([], before)
+
+
+def test_markup_in_a_name_is_text(decided: Any) -> None:
+    answer = decided.post("expect/", fact="placement", pod="<script>alert(1)</script>")
+    assert "<script>" not in answer.content.decode()
+    assert "<script>" not in decided.get("panel/expectations/").content.decode()
+
+
+def test_it_is_kept_once_and_taken_back_once(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web")
+    again = decided.post("expect/", fact="placement", pod="default/web")
+    assert (again.status_code, "already" in again.content.decode()) == (422, True)
+    key = str(Expectation.objects.get().pk)
+    assert decided.post("take-back/", key=key).status_code == 200
+    gone = decided.post("take-back/", key=key)
+    assert (gone.status_code, kept(decided)) == (404, [])
+    assert decided.post("take-back/", key="x").status_code == 400
+
+
+def test_nobody_takes_back_what_is_expected_elsewhere(decided: Any) -> None:
+    other, _ = store.create("Other")
+    store.execute(other, {"kind": "apply", "manifests": [make_pod("web").obj()]})
+    foreign = expectations.expect(Sandbox.objects.get(pk=other.pk), "placement", {"pod": "default/web"}, None)
+    assert decided.post("take-back/", key=str(foreign.pk)).status_code == 404
+    assert Expectation.objects.filter(pk=foreign.pk).exists()
+
+
+@override_settings(QUOTAS={"expectations": 2})
+def test_there_is_a_limit(decided: Any) -> None:
+    for pod in ("web", "big"):
+        assert decided.post("expect/", fact="placement", pod=f"default/{pod}").status_code == 200
+    answer = decided.post("expect/", fact="placement", pod="default/third")
+    assert (answer.status_code, "keeps 2 expectations" in answer.content.decode()) == (422, True)
+    assert len(kept(decided)) == 2
+
+
+def test_a_very_long_expectation_is_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expectations, "LONGEST", 20)
+    assert decided.post("expect/", fact="placement", pod="default/web").status_code == 422
+
+
+def test_the_browsers_hear_of_it(decided: Any) -> None:
+    before = decided.row().revision
+    decided.post("expect/", fact="placement", pod="default/web")
+    decided.post("take-back/", key=str(Expectation.objects.get().pk))
+    assert decided.row().revision == before + 2
+
+
+def test_it_stands_at_the_moment_that_is_looked_at(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web", at="1.2")
+    assert kept(decided) == [{"pod": "default/web", "pending": True}]
+    assert places(decided) == [(BEHIND, True)]
+    (found,) = outcomes(decided)
+    assert found.wrong is not None
+    assert "default/web: " in found.wrong[0]
+    assert places(decided, found.moment) == [(HERE, False)]
+    assert places(decided, "0.1") == [(AHEAD, True)]
+
+
+def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_done(decided: Any) -> None:
+    decided.post("expect/", fact="lane", pod="default/big")
+    decided.post("do/back/")
+    decided.post("do/back/")
+    assert places(decided) == [(AHEAD, False)]
+    store.execute(decided.row(), {"kind": "delete", "object_kind": "Pod", "key": "default/big"})
+    (found,) = outcomes(decided)
+    assert (found.place, found.red, found.moment) == (UNDONE, True, "")
+    html = decided.get("panel/expectations/").content.decode()
+    assert "undone: the log leads elsewhere since" in html
+    assert 'data-red="1"' in decided.get("panel/sentence/").content.decode()
+    branch = decided.sandbox.branches.get()
+    decided.post("reopen/", branch=str(branch.pk))
+    assert places(decided) == [(HERE, False)]
+
+
+def test_going_back_to_the_middle_of_a_command_keeps_what_is_expected_there(decided: Any) -> None:
+    here = live(decided.row())
+    start, end = here.world.starts[3], here.world.end_of(3)
+    middle = next(entries for entries, _ in here.world.rests if start + 1 < entries < end)
+    at = str(here.world.moment_of(middle))
+    decided.post("expect/", fact="placement", pod="default/web", at=at)
+    decided.post("expect/", fact="placement", pod="default/big", at=f"3.{end - start}")
+    assert {found.place for found in outcomes(decided)} == {BEHIND}
+    decided.post("go-back/", at=at)
+    assert [found.place for found in outcomes(decided)] == [HERE, UNDONE]
+
+
+def test_a_tick_of_playing_that_goes_on_keeps_what_was_expected_in_it(decided: Any) -> None:
+    decided.post("do/advance/", seconds="1", play="1")
+    decided.post("expect/", fact="clock")
+    decided.post("do/advance/", seconds="1", play="1")
+    assert len(decided.log()) == 7
+    assert places(decided) == [(HERE, True)]
+
+
+def test_a_fork_expects_what_lies_behind_it(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web", at="1.2")
+    decided.post("expect/", fact="placement", pod="default/web")
+    answer = decided.post("fork/", at="3.2")
+    identity = answer["HX-Redirect"].split("/")[2]
+    fork = type(decided)(Sandbox.objects.get(pk=identity), "", decided.client)
+    assert kept(fork) == [{"pod": "default/web", "pending": True}]
+    assert [found.place for found in outcomes(fork)] == [BEHIND]
+
+
+def test_expectations_go_with_their_sandbox(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web")
+    decided.row().delete()
+    assert not Expectation.objects.exists()
+
+
+def test_another_worker_sees_it(decided: Any, on_worker: Any) -> None:
+    decided.get("panel/expectations/")
+    with on_worker("b"):
+        decided.post("expect/", fact="placement", pod="default/web")
+    assert "pod: default/web" in decided.get("panel/expectations/").content.decode()
+
+
+def test_who_watches_sees_them_and_has_no_buttons(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web", who="Ada")
+    watching = decided.watching()
+    html = watching.get("panel/expectations/").content.decode()
+    assert "pod: default/web" in html
+    assert "by Ada" in html
+    assert "take-back" not in html
+    for panel in ("inspector", "filter", "scores", "preemption"):
+        assert "expect/" not in watching.get(f"panel/{panel}/", pod="default/big").content.decode()
+        assert panel == "scores" or "expect/" in decided.get(f"panel/{panel}/", pod="default/big").content.decode()
+
+
+def opened(visitor: Any, slug: str) -> Any:
+    answer = visitor.client.post("/new/", {"scenario": slug})
+    _, _, identity, token, _ = answer["Location"].split("/")
+    return type(visitor)(Sandbox.objects.get(pk=identity), token, visitor.client)
+
+
+def test_a_scenario_brings_its_own_and_they_count_when_they_are_reached(visitor: Any) -> None:
+    found = opened(visitor, "high-priority-preemption")
+    before = outcomes(found)
+    assert before
+    assert {outcome.place for outcome in before} == {AHEAD}
+    assert any(outcome.red for outcome in before)
+    assert 'data-red="0"' in found.get("panel/sentence/").content.decode()
+    store.execute(found.row(), {"kind": "run"})
+    after = outcomes(found)
+    assert {(outcome.place, outcome.red, outcome.counts) for outcome in after} == {(HERE, False, True)}
+    store.execute(found.row(), {"kind": "delete", "object_kind": "Pod", "key": after[0].text.split()[1].strip(",")})
+    store.execute(found.row(), {"kind": "advance", "seconds": 60})
+    assert 'data-red="0"' not in found.get("panel/sentence/").content.decode()
+    assert "scenario: at the end" in found.get("panel/expectations/").content.decode()
+
+
+def test_a_moment_within_a_command_that_cannot_end_says_so(decided: Any) -> None:
+    decided.post("expect/", fact="placement", pod="default/web")
+    here = live(decided.row())
+    rests = {entries for entries, _ in here.world.rests}
+    assert not any(here.world.starts[1] < entries < here.world.end_of(1) for entries in rests)
+    assert all(found.wrong is not None for found in outcomes(decided, "1.3"))
+
+
+def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_path: Path) -> None:
+    here = live(decided.row())
+    filtered = next(entry.n for entry in here.world.entries if isinstance(entry.event, FilterRan))
+    at = str(here.world.moment_of(here.world.rest_at(filtered)))
+    decided.post("expect/", fact="placement", pod="default/web", at="1.9999")
+    decided.post("expect/", fact="winner", pod="default/web", attempt="1", at="3.9999")
+    decided.post("expect/", fact="verdict", pod="default/web", node="n1", attempt="1", at=at)
+    decided.post("expect/", fact="placement", pod="default/web", at=at)
+    decided.post("expect/", fact="lane", pod="default/big")
+    answer = decided.get("export/scenario/", expect="collected", **{"from": "4"})
+    given = yaml.safe_load(answer.content)
+    assert len(given["setup"]) == 1
+    assert given["then"][0] == {"expect": [{"pod": "default/web", "pending": True}]}
+    expected = [step.get("expect", []) for step in given["then"][1:]]
+    assert [len(found) for found in expected] == [0, 2, 0, 0, 1]
+    path = tmp_path / "x.scenario.yaml"
+    path.write_bytes(answer.content)
+    assert [failure for point in run(load_scenario(path)) for failure in point.failures] == []
+    html = decided.get("export/", form="scenario", expect="collected").content.decode()
+    assert "4 expectations that were collected." in html
+    assert "One is left out" in html
+
+
+def test_of_what_is_undone_nothing_is_exported(decided: Any) -> None:
+    decided.post("expect/", fact="lane", pod="default/big")
+    decided.post("do/back/")
+    decided.post("do/stage/")
+    decided.post("do/advance/", seconds="7")
+    answer = decided.get("export/scenario/", expect="collected")
+    assert "waits" not in answer.content.decode()

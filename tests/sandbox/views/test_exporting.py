@@ -1,0 +1,215 @@
+"""A sandbox as a file: what stands in it, of which moment, and who may have it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.test import Client
+
+from sandbox import store
+from sandbox.engines import exporting
+from sandbox.models import Sandbox
+from sandbox.records import Plan, Position
+from sandbox.views.exporting import MOST_SHOWN, file_name
+from scheduler_engine.replay import entry_json
+from scheduler_engine.scenario import load_scenario, run
+from scheduler_engine.scenario.playing import END
+from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.inside import live
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def decided(visitor: Any) -> Any:
+    """A sandbox with a node, a pod that fits and one that does not; four commands."""
+    objects = [make_node("n1").obj(), make_pod("web").cpu("500m").obj(), make_pod("big").cpu("99").obj()]
+    store.execute(visitor.row(), {"kind": "apply", "manifests": objects})
+    for kind in ("stage", "pod", "pod"):
+        store.execute(visitor.row(), {"kind": kind})
+    return visitor
+
+
+def text_of(answer: Any) -> str:
+    assert answer.status_code == 200, answer.content
+    assert answer["Content-Disposition"].startswith("attachment; filename=")
+    return str(answer.content.decode())
+
+
+def played(text: str, folder: Path) -> Any:
+    """The scenario of a file, and its last point."""
+    path = folder / "exported.scenario.yaml"
+    path.write_text(text)
+    *_, end = run(load_scenario(path))
+    assert end.path == END
+    return end
+
+
+def lines_of(simulation: Any) -> list[str]:
+    return [json.dumps(entry_json(entry), sort_keys=True) for entry in simulation.recorder.entries]
+
+
+def test_a_scenario_plays_to_the_trace_of_the_sandbox_and_expects_what_happened(decided: Any, tmp_path: Path) -> None:
+    answer = decided.get("export/scenario/", expect="verdicts")
+    assert 'filename="test.scenario.yaml"' in answer["Content-Disposition"]
+    text = text_of(answer)
+    end = played(text, tmp_path)
+    assert lines_of(end.simulation) == lines_of(live(decided.row()).simulation)
+    given = yaml.safe_load(text)
+    assert given["apiVersion"] == "scheduler-sandbox/v1"
+    assert [*map(next, map(iter, given["setup"]))] == ["apply"]
+    assert len(given["then"]) == 3
+    assert {"pod": "default/web", "node": "n1"} in given["expect"]
+    assert end.failures == ()
+
+
+@pytest.mark.parametrize(("start", "setup", "then"), [("0", 0, 4), ("2", 2, 2), ("4", 4, 0), ("900", 4, 0)])
+def test_the_time_line_begins_where_it_is_wanted(
+    decided: Any, tmp_path: Path, start: str, setup: int, then: int
+) -> None:
+    text = text_of(decided.get("export/scenario/", **{"from": start}))
+    given = yaml.safe_load(text)
+    assert (len(given.get("setup", ())), len(given.get("then", ()))) == (setup, then)
+    assert lines_of(played(text, tmp_path).simulation) == lines_of(live(decided.row()).simulation)
+
+
+def test_a_file_is_of_the_moment_that_is_looked_at(decided: Any, tmp_path: Path) -> None:
+    """In the middle of a command, too."""
+    here = live(decided.row())
+    early = here.world.moment_of(here.world.rests[-2][0])
+    text = text_of(decided.get("export/scenario/", at=str(early), expect="queues"))
+    end = played(text, tmp_path)
+    assert end.failures == ()
+    ended = [line.replace(", ended early", "") for line in lines_of(end.simulation)]
+    assert ended == lines_of(here.simulation)[: len(ended)]
+    assert len(end.simulation.recorder.entries) < len(here.simulation.recorder.entries)
+    trace = text_of(decided.get("export/trace/", at=str(early))).splitlines()
+    assert [json.loads(line) for line in trace] == [json.loads(line) for line in ended]
+    bound = text_of(decided.get("export/manifests/", at="1.1", added="1"))
+    assert "nodeName" not in bound
+    assert "nodeName: n1" in text_of(decided.get("export/manifests/", added="1"))
+
+
+def test_manifests_are_as_people_write_them_or_as_the_cluster_holds_them(decided: Any) -> None:
+    bare = list(yaml.safe_load_all(text_of(decided.get("export/manifests/"))))
+    held = list(yaml.safe_load_all(text_of(decided.get("export/manifests/", added="1"))))
+    played_by_kwok = list(yaml.safe_load_all(text_of(decided.get("export/manifests/", kwok="1"))))
+    assert [item["kind"] for item in bare] == ["Node", "Pod", "Pod"]
+    assert not any("uid" in item["metadata"] for item in bare)
+    assert all("uid" in item["metadata"] for item in held)
+    assert played_by_kwok[0]["metadata"]["annotations"]["kwok.x-k8s.io/node"] == "fake"
+
+
+def test_a_snapshot_and_a_trace_are_json(decided: Any) -> None:
+    snapshot = json.loads(text_of(decided.get("export/snapshot/")))
+    assert [pod["metadata"]["name"] for pod in snapshot["pods"]] == ["web", "big"]
+    trace = [json.loads(line) for line in text_of(decided.get("export/trace/")).splitlines()]
+    assert trace == [json.loads(line) for line in lines_of(live(decided.row()).simulation)]
+
+
+def test_what_was_gone_back_behind_is_in_no_file(decided: Any) -> None:
+    store.go_to(decided.row(), lambda position: 1)
+    assert yaml.safe_load(text_of(decided.get("export/scenario/"))).get("then") == []
+
+
+def test_whoever_watches_may_take_a_file(decided: Any) -> None:
+    assert "kind: Scenario" in text_of(decided.watching().get("export/scenario/"))
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [({"from": "-1"}, "from"), ({"from": "x"}, "from"), ({"from": "²"}, "from"), ({"expect": "all"}, "expect")],
+    ids=["below 0", "no number", "a superscript", "no strictness"],
+)
+@pytest.mark.parametrize("path", ["export/", "export/scenario/"])
+def test_a_wrong_choice_is_refused_at_its_field(decided: Any, path: str, query: dict[str, str], field: str) -> None:
+    answer = decided.get(path, **query)
+    assert answer.status_code == 400
+    assert f"{field}: " in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["export/secrets/", "export/?form=secrets", "export/__class__/"])
+def test_an_unknown_form_is_not_found(decided: Any, path: str) -> None:
+    assert Client().get(decided.url(path)).status_code == 404
+
+
+def test_the_dialog_shows_the_beginning_and_leads_to_the_same_file(decided: Any) -> None:
+    store.execute(decided.row(), {"kind": "apply", "manifests": [make_node(f"node-{n}").obj() for n in range(200)]})
+    html = decided.get("export/", form="manifests", added="1", at="1.4").content.decode()
+    assert 'href="export/manifests/?added=1&amp;at=1.4"' in html
+    html = decided.get("export/", form="scenario", expect="placements").content.decode()
+    assert 'href="export/scenario/?from=1&amp;expect=placements"' in html
+    assert "pytest test.scenario.yaml" in html
+    assert "scheduler-sandbox run test.scenario.yaml" in html
+    assert "2 expectations at the end." in html
+    assert "The beginning of the file." in html
+    assert len(html) < MOST_SHOWN + 5000
+
+
+def test_markup_in_a_sandbox_is_text_in_the_dialog(visitor: Any) -> None:
+    pod = make_pod("web").obj()
+    pod["metadata"]["annotations"] = {"x": "<script>alert(1)</script>"}
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [pod]})
+    assert "<script>alert" not in visitor.get("export/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("My cluster", "my-cluster.scenario.yaml"),
+        ('"; rm -rf / \r\nX: y', "rm-rf-x-y.scenario.yaml"),
+        ("集群", "sandbox.scenario.yaml"),
+        ("x" * 200, "x" * 60 + ".scenario.yaml"),
+        ("../../etc/passwd", "etcpasswd.scenario.yaml"),
+    ],
+    ids=["words", "what could end a header", "no Latin letter", "long", "a path"],
+)
+def test_the_name_of_a_file_is_plain(title: str, name: str) -> None:
+    assert file_name("scenario", title) == name
+
+
+def test_a_file_that_is_too_large_is_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "MOST_CHARACTERS", 100)
+    for form in exporting.FORMS:
+        answer = decided.get(f"export/{form}/")
+        assert answer.status_code == 413
+        assert "This file would be larger" in answer.content.decode()
+
+
+def test_a_log_that_cannot_be_replayed_to_its_end_is_not_exported_as_if_it_were(decided: Any, on_worker: Any) -> None:
+    decided.sandbox.records.filter(n=4).update(command='{"kind":"nonsense"}')
+    with on_worker("b"):
+        answer = decided.get("export/scenario/")
+    assert answer.status_code == 409
+
+
+def test_reading_the_past_leaves_the_present_as_it_was(decided: Any) -> None:
+    """One moment after the other, forwards and backwards, each as a fresh replay has it."""
+    here = live(decided.row())
+    before = lines_of(here.simulation)
+    moments = [here.world.moment_of(entries) for entries, _ in here.world.rests]
+    for at in (*moments, *reversed(moments)):
+        text = text_of(decided.get("export/manifests/", added="1", at=str(at)))
+        row = Sandbox.objects.get(pk=decided.sandbox.pk)
+        wanted = exporting.Wanted("manifests", added=True)
+        fresh = type(here)(Plan.of(row), here.records)
+        assert exporting.export(fresh, Position.of(row), wanted, "Test", at).text == text
+    assert lines_of(here.simulation) == before
+
+
+def test_a_table_is_of_the_moment_and_the_pod_that_are_looked_at(decided: Any) -> None:
+    answer = decided.watching().get("csv/filter/", pod="default/web", at="3.9999")
+    text = text_of(answer)
+    assert 'filename="test-filter.csv"' in answer["Content-Disposition"]
+    assert "default/web,1,1,1,n1" in text
+    assert "default/big" in text_of(decided.get("csv/filter/", pod="default/big"))
+    assert decided.get("csv/secrets/").status_code == 404
+
+
+def test_a_table_that_is_too_large_is_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "MOST_CHARACTERS", 100)
+    assert decided.get("csv/filter/").status_code == 413

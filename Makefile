@@ -14,7 +14,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden bench bench-ui hostile lock
+.PHONY: help venv run test lint format types contracts golden bench bench-ui hostile dist lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ hostile: venv ## Attack, kill and reopen real servers for two hours: make hostil
 	$(BIN)/python -m tests.hostile.kills --kills $(KILLS)
 	$(BIN)/python -m tests.hostile.reopen
 	$(BIN)/python -m tests.hostile.level
+
+dist: venv ## Build the engine as a wheel and a source distribution into dist/
+	$(BIN)/python -m hatchling build -d dist
 
 lock: venv ## Compile the lock files (UPGRADE=--upgrade make lock: to the newest versions)
 	$(COMPILE) --output-file requirements.txt

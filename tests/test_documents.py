@@ -42,6 +42,7 @@ LEFT_OUT = {
     "make bench-ui ARGS='--nodes 100'": "it measures for minutes",
     "make hostile": "it lasts for two hours",
     '.venv/bin/python -m tests.hostile.attack --alone --only "300 MB"': "tests/hostile runs it, for a shorter time",
+    "make dist": "tests/engine/test_distribution.py builds it",
     "make lock": "it asks a package index for the newest versions",
     "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
     "apt-get install chromium-headless-shell": "only root may",
@@ -57,12 +58,18 @@ BEFORE = {
     # A site that has run has a database.
     ".venv/bin/python manage.py prune --days 30": ".venv/bin/python manage.py migrate --verbosity 0 && ",
 }
-EXIT_STATUS = {".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1}
+EXIT_STATUS = {
+    ".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1,
+    ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/01-node-affinity-two-zones.yaml "
+    "fixtures/scenarios/02-node-affinity-weights.yaml": 1,
+}
 """Of the commands that are to find something wrong."""
 READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
     "text": "what `validate` prints, and what needs a real cluster",
     "nginx": "there is no nginx",
+    "console": "tests/engine/test_distribution.py, where the engine is installed alone",
+    "toml": "tests/engine/test_distribution.py",
     "bash": "tests/sandbox/test_api_document.py, with a server",
     "py": "tests/sandbox/test_api_document.py, with a server",
 }

@@ -75,11 +75,12 @@ def to_json(command: Command) -> dict[str, Any]:
     return {"kind": command.kind, **fields}
 
 
-def from_json(data: Mapping[str, Any]) -> Command:
+def from_json(data: Any) -> Command:
     """A command from its JSON form. Raises Rejected when it is none, or a number is out of bounds."""
-    if data.get("kind") not in COMMANDS:
-        raise Rejected(f"unknown command {data.get('kind')!r}")
-    command = COMMANDS[data["kind"]]
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or kind not in COMMANDS:
+        raise Rejected(f"unknown command {data if kind is None else kind!r}")
+    command = COMMANDS[kind]
     known = command.__dataclass_fields__
     fields = {name: value for name, value in data.items() if name != "kind"}
     for name, value in fields.items():

@@ -5,7 +5,6 @@ A recording is a file of JSON lines (gzip or not), one scenario per line; its ki
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import traceback
@@ -155,33 +154,3 @@ def as_json(results: list[Family]) -> dict[str, Any]:
             for family in results
         ],
     }
-
-
-def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = commands.add_parser("conformance", help="run recordings of the real scheduler and report what differs")
-    parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a recording (*.jsonl, *.jsonl.gz) or a folder"
-    )
-    parser.add_argument("--family", action="append", help="only this family (may be given several times)")
-    parser.add_argument("--first", type=int, default=3, metavar="N", help="failing scenarios shown per family (3)")
-    parser.add_argument("--full", action="store_true", help="with the tables that the workbench shows in the trace")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to FILE as JSON as well")
-    parser.set_defaults(run=main)
-
-
-def main(arguments: argparse.Namespace) -> int:
-    """0 only when every scenario passes, 1 when one does not, 2 when there is nothing to run or it cannot be read."""
-    try:
-        results = run_paths(arguments.paths, arguments.family, full=arguments.full)
-    except (OSError, ValueError) as problem:
-        print(f"cannot run: {problem}")
-        return 2
-    if not results:
-        print("no recordings found")
-        return 2
-    for line in report(results, arguments.first):
-        print(line)
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(as_json(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 0 if all(family.passed == family.total for family in results) else 1

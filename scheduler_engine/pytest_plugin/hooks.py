@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine.config.reading import read_configuration
 from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, ScenarioFile
-from scheduler_engine.pytest_plugin.configurations import read_configuration
 from scheduler_engine.scenario import Rejected
 
 INI = "scenario_files"
@@ -47,11 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
             "--update-scenarios writes what holds under a scenario's own configuration: leave --scheduler-config out"
         )
     try:
-        config.stash[CONFIGURATIONS] = {path.stem: read_configuration(path) for path in files}
+        read = {path.stem: read_configuration(path.read_bytes(), str(path)) for path in files}
+    except OSError as problem:
+        raise pytest.UsageError(f"{problem.filename}: {problem.strerror}") from problem
     except Rejected as refusal:
         raise pytest.UsageError(str(refusal)) from refusal
-    if len(config.stash[CONFIGURATIONS]) < len(files):
+    if len(read) < len(files):
         raise pytest.UsageError("--scheduler-config: two files of the same name")
+    config.stash[CONFIGURATIONS] = read
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -12,7 +12,9 @@ from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.simulation import Simulation
 
-FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "scenarios"
+INSTALLED = Path(__file__).resolve().parent / "scenarios"
+FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2] / "fixtures" / "scenarios"
+"""Of the scenarios that come with the engine: in the package where it is installed, beside it in a checkout."""
 RUN: tuple[Data, ...] = ({"kind": "run"},)
 """``then`` of a scenario that leaves it out."""
 

@@ -10,10 +10,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from sandbox import memory
 from scheduler_engine.api.checking import Checked, check_text
+from scheduler_engine.cli.validate import LIMITS
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.validate import LIMITS
 from tests.engine.worst_inputs import CONFIGURATIONS, WORST, Text, of_size
 
 NODES, PODS = 300, 3000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_engine.__main__ import main
+from scheduler_engine.cli import main
 from scheduler_engine.conformance.compare import differences
 from scheduler_engine.conformance.runner import read_cases, report, run_paths
 
@@ -180,7 +180,7 @@ def test_nothing_to_run(cases: list, text: str, tmp_path: Path, capsys: pytest.C
     if cases:
         written(tmp_path, *cases)
     assert main(["conformance", str(tmp_path)]) == 2
-    assert text in capsys.readouterr().out
+    assert text in capsys.readouterr().err
 
 
 DIFFERENCES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_engine.__main__ import main
+from scheduler_engine.cli import main
 
 GOOD = """\
 apiVersion: v1

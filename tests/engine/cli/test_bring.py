@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_engine.__main__ import main
+from scheduler_engine.cli import main
 from scheduler_engine.scenario import load_scenario
 from tests.engine.dumps import SECRET, as_documents, as_yaml, cluster
 

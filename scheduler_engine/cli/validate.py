@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
+
+import click
 
 from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.parsing import Limits
+from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
+from scheduler_engine.cli.files import Unusable, read, shown
 from scheduler_engine.errors import FieldError
 
 LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 """Wider than for pasted text: whoever names a file on the command line waits for it alone."""
 
-VALID, INVALID, UNREADABLE = 0, 1, 2
 
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
+def command(files: tuple[str, ...], as_json: bool) -> int:
+    """Say what the API server would say about files of manifests, without applying them.
 
-def register(commands: Any) -> None:
-    """Add the subcommand."""
-    parser = commands.add_parser("validate", help="say what the API server would say about manifests")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON with manifests; - reads standard input")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
-    parser.set_defaults(run=main)
-
-
-def main(arguments: argparse.Namespace) -> int:
-    """0: all would be accepted, 1: something would be refused, 2: a file cannot be read (told on standard error)."""
+    Exit status 0: all would be accepted; 1: something would be refused; 2: a file cannot be read.
+    """
     checked: dict[str, Checked] = {}
-    status = VALID
-    for name in dict.fromkeys(arguments.files):
+    status = OK
+    for name in dict.fromkeys(files):
         try:
-            text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        except OSError as problem:
-            print(f"{name}: {problem.strerror}", file=sys.stderr)
-            status = UNREADABLE
-            continue
-        checked[name] = check_text(text, LIMITS)
-    if arguments.json:
-        print(json.dumps(_as_json(checked), indent=1, ensure_ascii=False))
+            checked[name] = check_text(read(name), LIMITS)
+        except Unusable as problem:
+            problem.show()
+            status = UNUSABLE
+    if as_json:
+        click.echo(json.dumps(_as_json(checked), indent=1, ensure_ascii=False))
     else:
-        print(*_lines(checked), sep="\n")
+        for text in _lines(checked):
+            click.echo(text)
     refused = any(result.errors for result in checked.values())
-    return status or (INVALID if refused else VALID)
+    return status or (DIFFERENT if refused else OK)
 
 
 def _lines(checked: dict[str, Checked]) -> Iterator[str]:
@@ -54,7 +50,7 @@ def _lines(checked: dict[str, Checked]) -> Iterator[str]:
         for problem, word in sorted(problems, key=lambda pair: (pair[0].line, pair[0].column)):
             place = f":{problem.line}:{problem.column}" if problem.line else ""
             about = f"{problem.object_name}: " if problem.object_name else ""
-            yield f"{'<stdin>' if name == '-' else name}{place}: {word}: {about}{problem}"
+            yield f"{shown(name)}{place}: {word}: {about}{problem}"
     results = checked.values()
     counts = (
         _count(sum(len(result.manifests) for result in results), "object"),

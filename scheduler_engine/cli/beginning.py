@@ -1,0 +1,64 @@
+"""``new``: a scenario to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import Unusable, write
+from scheduler_engine.scenario import FOLDER, load_scenarios
+from scheduler_engine.scenario.shapes import did_you_mean
+
+BLANK = """\
+apiVersion: scheduler-sandbox/v1
+kind: Scenario
+title: A web server goes where there is room
+setup:
+- apply:
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: node-a, labels: {topology.kubernetes.io/zone: zone-a}}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: node-b, labels: {topology.kubernetes.io/zone: zone-b}}
+    status: {capacity: {cpu: "8", memory: 16Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web, labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: nginx, resources: {requests: {cpu: "1", memory: 1Gi}}}
+then:
+- run: {}
+expect:
+- {pod: default/web, node: node-b}
+"""
+
+
+@click.command()
+@click.argument("name", default="")
+@click.option("--list", "listing", is_flag=True, help="List the scenarios that there are to begin with.")
+@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write; left out: standard output.")
+def command(name: str, listing: bool, output: Path | None) -> int:
+    """Write a small scenario, or a copy of the one with this NAME, to go on from.
+
+    A file that is there already is not overwritten.
+    """
+    if listing:
+        for scenario in load_scenarios():
+            click.echo(f"{scenario.slug}  {scenario.title}")
+        return OK
+    if output is not None and output.exists():
+        raise Unusable(f"{output}: File exists")
+    write(_text(name) if name else BLANK, output)
+    return OK
+
+
+def _text(name: str) -> str:
+    known = {scenario.slug: scenario.origin.name for scenario in load_scenarios() if scenario.origin}
+    if name not in known:
+        raise Unusable(f"there is no scenario {name!r}{did_you_mean(name, known)}; --list tells all")
+    return (FOLDER / known[name]).read_text(encoding="utf-8")

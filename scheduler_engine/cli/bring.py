@@ -1,0 +1,96 @@
+"""``import``: dumps of real clusters, manifests and snapshots of the simulator become a scenario file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import STDIN, read, shown, write
+from scheduler_engine.config.reading import in_file
+from scheduler_engine.errors import Rejected
+from scheduler_engine.importing import Choices, Gathered, Import, gather, prepare
+from scheduler_engine.scenario.exporting import from_log
+from scheduler_engine.scenario.model import RUN
+from scheduler_engine.scenario.writing import dump
+
+SEED, QUEUE_RULES = 42, "v1.34"
+"""Of a scenario that says nothing else."""
+MOST_NAMES = 10
+"""Of what is left out, on standard error."""
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--output", "-o", metavar="FILE", type=Path, help="The scenario file; left out: standard output.")
+@click.option("--title", default="", help="Of the scenario; left out: the name of the first file.")
+@click.option("--pod", default="", metavar="NAMESPACE/NAME", help="A pending pod that is to be scheduled first.")
+@click.option("--without-namespace", multiple=True, metavar="NAME", help="Leave it out; may be repeated.")
+@click.option("--without-kind", multiple=True, metavar="KIND", help="Leave it out; may be repeated.")
+@click.option("--anonymous", is_flag=True, help="Make up the names of pods, nodes, namespaces and images.")
+@click.option("--keep-secrets", is_flag=True, help="Keep environment, commands and annotations.")
+@click.option("--quiet", is_flag=True, help="Do not tell what is different or left out.")
+def command(
+    files: tuple[str, ...],
+    output: Path | None,
+    title: str,
+    pod: str,
+    without_namespace: tuple[str, ...],
+    without_kind: tuple[str, ...],
+    anonymous: bool,
+    keep_secrets: bool,
+    quiet: bool,
+) -> int:
+    """Make a scenario of what kubectl get or cluster-info dump wrote, of manifests, or of a simulator's snapshot.
+
+    Exit status 0: the scenario is written; 2: a file cannot be read, or nothing can be made of it.
+    """
+    choices = Choices(
+        namespaces=without_namespace,
+        kinds=without_kind,
+        drop_secrets=not keep_secrets,
+        anonymous=anonymous,
+        pod=pod,
+    )
+    found = prepare(_gathered(files), choices)
+    title = title or (Path(files[0]).stem if files[0] != STDIN else "A cluster")
+    # Whoever runs it wants to see where the pods go that have no node.
+    write(
+        dump(replace(from_log(SEED, found.configuration, QUEUE_RULES, found.commands(), title=title), then=RUN)), output
+    )
+    if not quiet:
+        for text in _told(found):
+            click.echo(text, err=True)
+    return OK
+
+
+def _gathered(files: tuple[str, ...]) -> Gathered:
+    """What is in all of them. Raises Unusable or Rejected, which names the file."""
+    everything = Gathered()
+    for name in dict.fromkeys(files):
+        try:
+            found = gather(read(name), name)
+        except Rejected as problem:
+            raise Rejected("\n".join(in_file(shown(name), error) for error in problem.errors)) from problem
+        if found.scenario:
+            raise Rejected(f"{name}: this is a scenario already")
+        everything.objects += found.objects
+        everything.places += [f"{name} {place}".rstrip() for place in found.places] if len(files) > 1 else found.places
+        everything.skipped += found.skipped
+        everything.configurations += found.configurations
+        everything.secrets += found.secrets
+    return everything
+
+
+def _told(found: Import) -> list[str]:
+    summary = found.summary
+    lines = [f"{summary.nodes} nodes, {summary.bound} pods on them, {summary.pending} without a node"]
+    lines += [notice.text for notice in found.notices]
+    for item in found.skipped[:MOST_NAMES]:
+        more = f" and {item.count - 1} more" if item.count > 1 else ""
+        lines.append(f"left out: {item.kind} {item.name}{more}: {item.reason}")
+    if len(found.skipped) > MOST_NAMES:
+        lines.append(f"left out: {len(found.skipped) - MOST_NAMES} more")
+    return lines

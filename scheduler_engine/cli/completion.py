@@ -1,0 +1,24 @@
+"""``completion``: commands and options completed by the shell."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from scheduler_engine.cli import NAME, OK, program
+
+SHELLS = ("bash", "zsh", "fish")
+VARIABLE = f"_{NAME.replace('-', '_').upper()}_COMPLETE"
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+def command(shell: str) -> int:
+    """Print the script that completes commands and options of scheduler-sandbox in a SHELL.
+
+    For bash: scheduler-sandbox completion bash >> ~/.bashrc
+    """
+    completion = get_completion_class(shell)
+    assert completion is not None
+    click.echo(completion(program, {}, NAME, VARIABLE).source())
+    return OK

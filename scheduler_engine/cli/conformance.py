@@ -1,0 +1,36 @@
+"""``conformance``: recordings of the real scheduler against the engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.files import Unusable, write
+from scheduler_engine.conformance.runner import as_json, report, run_paths
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--family", multiple=True, metavar="NAME", help="Only this family; may be repeated.")
+@click.option("--first", type=int, default=3, metavar="N", help="Failing scenarios that are shown per family (3).")
+@click.option("--full", is_flag=True, help="With the tables that the workbench shows in the trace.")
+@click.option("--json", "output", type=Path, metavar="FILE", help="Write everything to FILE as JSON as well.")
+def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: bool, output: Path | None) -> int:
+    """Run recordings (*.jsonl, *.jsonl.gz, or folders of these) and report what differs.
+
+    Exit status 0: every recording passes; 1: one does not; 2: there is nothing to run, or it cannot be read.
+    """
+    try:
+        results = run_paths([*paths], [*family] or None, full=full)
+    except (OSError, ValueError) as problem:
+        raise Unusable(f"cannot run: {problem}") from problem
+    if not results:
+        raise Unusable("no recordings found")
+    for text in report(results, first):
+        click.echo(text)
+    if output is not None:
+        write(json.dumps(as_json(results), indent=1, ensure_ascii=False) + "\n", output)
+    return OK if all(found.passed == found.total for found in results) else DIFFERENT

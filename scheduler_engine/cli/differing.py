@@ -1,0 +1,107 @@
+"""``diff``: where two runs part: pods, verdicts, scores, events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from difflib import unified_diff
+
+import click
+
+from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.scenario import Scenario
+from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+
+NOTHING = "-"
+
+
+@click.command()
+@click.argument("first", metavar="FILE")
+@click.argument("second", metavar="[FILE]", required=False)
+@click.option("--config", "configuration", metavar="FILE", help="Play the second one under this configuration.")
+def command(first: str, second: str | None, configuration: str | None) -> int:
+    """Play two scenarios, or one under its own and another configuration, and tell what differs.
+
+    Exit status 0: nothing differs; 1: something does; 2: a file cannot be used.
+    """
+    if second is None and configuration is None:
+        raise Unusable("diff: a second file, or --config, is needed")
+    one = scenario_of(first)
+    other: Scenario = one if second is None else scenario_of(second)
+    if configuration is not None:
+        other = replace(other, configuration=configuration_of(configuration))
+    lines = [*_differences(played_through(one)[1], played_through(other)[1])]
+    for text in lines:
+        colour = {"-": "red", "+": "green"}.get(text[0]) if text[:1] in "-+" else None
+        click.echo(click.style(text, fg=colour))
+    if not lines:
+        click.echo("nothing differs")
+    return DIFFERENT if lines else OK
+
+
+def _differences(one: Simulation, other: Simulation) -> Iterator[str]:
+    mine, theirs = Seen(one), Seen(other)
+    pods = [pod.key for simulation in (one, other) for pod in simulation.api.pods()]
+    for key in dict.fromkeys([*pods, *mine.attempts, *theirs.attempts]):
+        parts = [
+            *_pair("", _place(one, key), _place(other, key)),
+            *_attempt(mine.attempt(key), theirs.attempt(key)),
+        ]
+        if parts:
+            yield f"pod {key}"
+            yield from (f"  {part}" for part in parts)
+    changed = [*unified_diff([*_events(one)], [*_events(other)], lineterm="", n=0)][2:]
+    if changed:
+        yield "events"
+        yield from (text for text in changed if not text.startswith("@@"))
+
+
+def _pair(what: str, one: object, other: object) -> list[str]:
+    return [] if one == other else [f"{what}{_shown(one)} | {_shown(other)}"]
+
+
+def _shown(value: object) -> str:
+    return NOTHING if value in (None, "") else str(value)
+
+
+def _place(simulation: Simulation, key: str) -> str:
+    pod = simulation.api.pod(key)
+    return "gone" if pod is None else f"on {pod.node_name}" if pod.node_name else "without a node"
+
+
+def _attempt(one: Attempt | None, other: Attempt | None) -> Iterator[str]:
+    """Of the last attempts."""
+    yield from _pair("attempts: ", one.number if one else 0, other.number if other else 0)
+    if one is None or other is None:
+        return
+    yield from _pair("message: ", _message(one), _message(other))
+    nodes = [row[0] for attempt in (one, other) if attempt.filter for row in attempt.filter.rows]
+    for node in dict.fromkeys(nodes):
+        yield from _pair(f"{node}: ", _verdict(one, node), _verdict(other, node))
+        scores, others = one.scores(node), other.scores(node)
+        for plugin in dict.fromkeys([*scores, *others]):
+            weighted = [found.get(plugin, {}).get("weighted") for found in (scores, others)]
+            yield from _pair(f"{node}, {plugin}: ", *weighted)
+        yield from _pair(f"{node}, total: ", one.totals.get(node), other.totals.get(node))
+
+
+def _message(attempt: Attempt) -> str:
+    return attempt.finished.message if attempt.finished and attempt.failed else ""
+
+
+def _verdict(attempt: Attempt, node: str) -> str:
+    found = attempt.verdict(node)
+    if found is None:
+        return "not looked at"
+    return f"{found[0]}: {'; '.join(found[2])}" if found[0] else "passes"
+
+
+def _events(simulation: Simulation) -> Iterator[str]:
+    for entry in simulation.recorder.entries:
+        if isinstance(entry.event, ev.EventRecorded):
+            event = entry.event
+            yield f"{entry.at_us / 1_000_000:.3f}s {event.reason} {event.regarding}: {event.message}"

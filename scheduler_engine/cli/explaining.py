@@ -1,0 +1,76 @@
+"""``explain``: why a pod is where it is, and why not elsewhere, from the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.decision import decision
+from scheduler_engine.simulation import Simulation
+
+COLUMNS = ("raw", "normalized", "weighted")
+HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it among equals", "only": "no other fits"}
+
+
+@click.command()
+@click.argument("scenario", metavar="FILE")
+@click.option("--pod", required=True, metavar="NAME", help="The pod: its name, or namespace/name.")
+@click.option("--node", default="", metavar="NAME", help="A node that the pod is not on, or is: every score of it.")
+@click.option("--attempt", type=int, default=None, metavar="N", help="Which attempt, counted from 1; the last one.")
+def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
+    """Tell what an attempt at a pod found of each node, and why it ended as it did."""
+    simulation = played_through(scenario_of(scenario))[1]
+    key = _key(simulation, pod)
+    if node and simulation.api.get("Node", node) is None:
+        raise Unusable(f'nodes "{node}" not found')
+    found = Seen(simulation).attempt(key, attempt)
+    if found is None:
+        raise Unusable(f"{key}: {'no attempt was made' if attempt is None else f'there is no attempt {attempt}'}")
+    for text in _told(simulation, found, node):
+        click.echo(text)
+    return OK
+
+
+def _key(simulation: Simulation, name: str) -> str:
+    """Raises Unusable when there is no such pod, or more than one."""
+    known = dict.fromkeys([*(pod.key for pod in simulation.api.pods()), *Seen(simulation).attempts])
+    found = [key for key in known if name in (key, key.partition("/")[2])]
+    if len(found) == 1:
+        return found[0]
+    raise Unusable(f"{name}: which one? {', '.join(found)}" if found else f'pods "{name}" not found')
+
+
+def _told(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
+    pod = simulation.api.pod(attempt.pod)
+    where = f"on {pod.node_name}" if pod and pod.node_name else "without a node" if pod else "gone"
+    yield click.style(f"{attempt.pod} is {where}.", bold=True)
+    yield from decision(attempt, [node] if node else [])
+    if attempt.selected is not None:
+        lead = f", by {attempt.margin}" if attempt.margin else ""
+        yield f"{attempt.selected.node} was chosen: {HOW.get(attempt.selected.how, attempt.selected.how)}{lead}."
+    if node:
+        yield ""
+        yield from _of_node(attempt, node)
+
+
+def _of_node(attempt: Attempt, node: str) -> Iterator[str]:
+    verdict = attempt.verdict(node)
+    if verdict is None:
+        yield f"{node}: nobody looked at it in this attempt."
+    elif verdict[0]:
+        yield f"{node}: {verdict[0]} said no: {'; '.join(verdict[2])}"
+    else:
+        yield f"{node}: it passes every filter."
+    scores = attempt.scores(node)
+    if not scores:
+        return
+    width = max(map(len, scores))
+    yield f"  {'':{width}}" + "".join(f"{column:>12}" for column in COLUMNS)
+    for plugin, found in scores.items():
+        yield f"  {plugin:{width}}" + "".join(f"{found.get(column, ''):>12}" for column in COLUMNS)
+    yield f"  {'total':{width}}" + f"{attempt.totals.get(node, ''):>{12 * len(COLUMNS)}}"

@@ -1,0 +1,60 @@
+"""``export``: what a scenario leads to, in the forms of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import scenario_of, write
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.replay import trace_lines
+from scheduler_engine.scenario import Scenario
+from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
+from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
+from scheduler_engine.scenario.writing import dump
+from scheduler_engine.simulation import Simulation
+
+FORMS: dict[str, Callable[[Simulation], str]] = {
+    "manifests": lambda simulation: manifests_text(manifests(simulation)),
+    "stored": lambda simulation: manifests_text(manifests(simulation, added=True)),
+    "kwok": lambda simulation: manifests_text(manifests(simulation, kwok=True)),
+    "simulator": lambda simulation: json.dumps(simulator_snapshot(simulation), indent=1, ensure_ascii=False) + "\n",
+    "trace": lambda simulation: "".join(f"{line}\n" for line in trace_lines(simulation)),
+}
+"""Form → the text of it."""
+
+
+@click.command()
+@click.argument("scenario", metavar="FILE")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["scenario", *FORMS]),
+    default="scenario",
+    help="The scenario itself; manifests for kubectl apply, as a person would write them, as they are stored, or with "
+    "nodes that KWOK plays; a snapshot for kube-scheduler-simulator; the trace as JSON lines.",
+)
+@click.option(
+    "--expect",
+    type=click.Choice(STRICTNESS),
+    default=None,
+    help="With a scenario: expect at its end everything that is so then: where pods are; also where they wait and why; "
+    "also every verdict and score.",
+)
+@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write; left out: standard output.")
+def command(scenario: str, form: str, expect: str | None, output: Path | None) -> int:
+    """Play a scenario, and write what it leads to."""
+    played = scenario_of(scenario)
+    simulation = played_through(played)[1]
+    write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), output)
+    return OK
+
+
+def _written(scenario: Scenario, simulation: Simulation, strictness: str | None) -> str:
+    expect = scenario.expect if strictness is None else tuple(expect_everything(simulation, strictness))
+    return dump(replace(scenario, expect=expect))

@@ -1,0 +1,58 @@
+"""Files that a command is given, and files that it writes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scheduler_engine.config.reading import read_configuration
+from scheduler_engine.scenario import Scenario, read_scenario
+from scheduler_engine.scenario.loading import FILE_LIMITS
+
+STDIN = "-"
+
+
+class Unusable(click.ClickException):
+    """A file that cannot be used: one line on standard error."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        print(self.message, file=sys.stderr)
+
+
+def shown(name: str) -> str:
+    """The name of a file in messages."""
+    return "<stdin>" if name == STDIN else name
+
+
+def read(name: str) -> bytes:
+    """What is in a file, or on standard input. Raises Unusable."""
+    try:
+        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except OSError as problem:
+        raise Unusable(f"{shown(name)}: {problem.strerror}") from problem
+
+
+def write(text: str, output: Path | None) -> None:
+    """To a file, or to standard output. Raises Unusable."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise Unusable(f"{output}: {problem.strerror}") from problem
+
+
+def scenario_of(name: str) -> Scenario:
+    """The scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
+    return read_scenario(read(name), "<stdin>" if name == STDIN else Path(name).name, FILE_LIMITS)
+
+
+def configuration_of(name: str) -> dict[str, Any]:
+    """The KubeSchedulerConfiguration in a file. Raises Unusable or Rejected, which name file, line and column."""
+    return read_configuration(read(name), shown(name))

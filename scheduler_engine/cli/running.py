@@ -1,0 +1,90 @@
+"""``run``: a scenario, told as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.files import scenario_of
+from scheduler_engine.replay import entry_line
+from scheduler_engine.scenario import Point, Scenario, run
+from scheduler_engine.scenario.attempts import Attempt, attempts_in
+from scheduler_engine.scenario.decision import decision
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+from scheduler_engine.trace.text import line
+
+TABLED = (ev.FilterRan, ev.PreScoreRan, ev.ScoreRan, ev.NormalizeRan)
+"""What the table of an attempt tells."""
+DECIDED = (ev.HostSelected, ev.PodUnschedulable)
+"""After which the table of an attempt is told."""
+COLOURS: dict[type[ev.Event], str] = {
+    ev.CommandGiven: "cyan",
+    ev.HostSelected: "green",
+    ev.PodUnschedulable: "red",
+}
+
+
+@click.command()
+@click.argument("scenario", metavar="FILE")
+@click.option("--quiet", is_flag=True, help="Print the result only.")
+@click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
+def command(scenario: str, quiet: bool, as_json: bool) -> int:
+    """Play a scenario, tell what happens, and check what it expects.
+
+    Exit status 0: as expected; 1: an expectation does not hold; 2: the file cannot be used.
+    """
+    played = scenario_of(scenario)
+    points, simulation = played_through(played)
+    if as_json and not quiet:
+        for entry in simulation.recorder.entries:
+            click.echo(entry_line(entry))
+    elif not quiet:
+        for text in transcript(simulation):
+            click.echo(text)
+    failures = [f"{played.where(path)}: {text}" for path, text in points]
+    for failure in failures:
+        click.echo(click.style("FAILED", fg="red", bold=True) + f": {failure}", err=as_json)
+    click.echo(f"{played.title}: {result(len(failures))}", err=as_json)
+    return DIFFERENT if failures else OK
+
+
+def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulation]:
+    """(path, what does not hold) of every point, and the simulation at the end. Raises Rejected."""
+    failures: list[tuple[str, str]] = []
+    last: Point | None = None
+    for point in run(scenario):
+        failures += [(failure.path, failure.text) for failure in point.failures]
+        last = point
+    assert last is not None
+    return failures, last.simulation
+
+
+def result(failures: int) -> str:
+    """In words."""
+    if not failures:
+        return click.style("as expected", fg="green")
+    return click.style("1 expectation not met" if failures == 1 else f"{failures} expectations not met", fg="red")
+
+
+def transcript(simulation: Simulation) -> Iterator[str]:
+    """The trace line by line; what an attempt found of each node as a table."""
+    by_cycle = {
+        attempt.cycle: attempt for attempts in attempts_in(simulation.recorder.entries).values() for attempt in attempts
+    }
+    for entry in simulation.recorder.entries:
+        event = entry.event
+        if isinstance(event, TABLED):
+            continue
+        doer = f"[{entry.replica}] " if entry.replica else ""
+        told = f"{entry.n:>5}  {entry.at_us / 1_000_000:>9.3f}s  {doer}{line(event)}"
+        yield click.style(told, fg=COLOURS.get(type(event)))
+        if isinstance(event, DECIDED):
+            yield from (f"{'':19}{text}" for text in _table(by_cycle[event.cycle]))
+
+
+def _table(attempt: Attempt) -> Sequence[str]:
+    """Without its first line, which the trace tells."""
+    return decision(attempt)[1:]

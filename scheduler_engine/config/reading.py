@@ -1,0 +1,29 @@
+"""A KubeSchedulerConfiguration from the text of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.config.load import load_configuration
+from scheduler_engine.errors import FieldError, Rejected
+
+
+def read_configuration(text: bytes, name: str) -> dict[str, Any]:
+    """The configuration in the file ``name``, as a mapping. Raises Rejected with everything that is wrong, and where:
+    ``name:3:1: …``.
+    """
+    try:
+        decoded = text.decode()
+        load_configuration(decoded)
+    except UnicodeDecodeError as problem:
+        raise Rejected(f"{name}: this is no text in UTF-8") from problem
+    except Rejected as refusal:
+        raise Rejected("\n".join(in_file(name, error) for error in refusal.errors)) from refusal
+    found: dict[str, Any] = read_documents(decoded)[0].data
+    return found
+
+
+def in_file(name: str, error: FieldError) -> str:
+    """An error, and where in the file it is."""
+    return f"{name}:{error.line}:{error.column}: {error}" if error.line else f"{name}: {error}"

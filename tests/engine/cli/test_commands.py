@@ -1,0 +1,237 @@
+"""Commands that look at scenarios: check, explain, diff, new, export, schema, bench, completion."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.cli import COMMANDS, main
+from scheduler_engine.cli.beginning import BLANK
+from scheduler_engine.importing import gather
+from scheduler_engine.scenario import FOLDER, check, load_scenario, play
+
+NO_SCORES = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {score: {disabled: [{name: "*"}]}}
+"""
+
+
+@pytest.fixture
+def blank(tmp_path: Path) -> Path:
+    """A scenario that comes out as expected: a pod goes to the larger one of two nodes."""
+    path = tmp_path / "blank.scenario.yaml"
+    path.write_text(BLANK)
+    return path
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "wrong.scenario.yaml"
+    path.write_text(BLANK.replace("node: node-b}", "node: node-a}"))
+    return path
+
+
+def test_every_command_says_what_it_is(capsys: Any) -> None:
+    for name in COMMANDS:
+        assert main([name, "--help"]) == 0
+        assert capsys.readouterr().out.startswith(f"Usage: scheduler-sandbox {name} ")
+    assert main(["--version"]) == 0
+
+
+def test_run_tells_what_happens_with_a_table_for_each_attempt(blank: Path, capsys: Any) -> None:
+    assert main(["run", str(blank)]) == 0
+    told = capsys.readouterr().out
+    assert "default/web: node-b selected, highest total" in told
+    assert "node    total  NodeResourcesFit  NodeResourcesBalancedAllocation" in told
+    assert "\x1b[" not in told, "colours are for terminals"
+    assert told.splitlines()[-1] == "A web server goes where there is room: as expected"
+
+
+def test_run_in_json_is_nothing_but_the_trace(blank: Path, capsys: Any) -> None:
+    assert main(["run", "--json", str(blank)]) == 0
+    told = capsys.readouterr()
+    assert [json.loads(line)["n"] for line in told.out.splitlines()][:3] == [1, 2, 3]
+    assert told.err == "A web server goes where there is room: as expected\n"
+
+
+def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_path: Path, capsys: Any) -> None:
+    none = tmp_path / "none.yaml"
+    none.write_text("kind: Pod\n")
+    assert main(["check", str(blank)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(blank), str(wrong)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"ok     {blank}  A web server goes where there is room",
+        f"FAIL   {wrong}  A web server goes where there is room",
+        "       wrong.scenario.yaml:23:3: expect[0]: default/web: expected node-a, is on node-b",
+    ]
+    assert main(["check", str(none), str(wrong), "missing.yaml"]) == 2
+    told = capsys.readouterr()
+    assert [line[:5] for line in told.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
+    assert told.err.splitlines()[1] == "       missing.yaml: No such file or directory"
+
+
+@pytest.mark.parametrize("pod", ["web", "default/web"])
+def test_explain_tells_why_here_and_why_not_there(blank: Path, pod: str, capsys: Any) -> None:
+    assert main(["explain", str(blank), "--pod", pod, "--node", "node-a"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("default/web is on node-b.\nattempt 1 at default/web: bound\n")
+    assert "node-b was chosen: it has the highest total, by " in told
+    assert "node-a: it passes every filter." in told
+    assert told.splitlines()[-1].split()[0] == "total"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--pod", "none"], 'pods "none" not found'),
+        (["--pod", "web", "--node", "none"], 'nodes "none" not found'),
+        (["--pod", "web", "--attempt", "7"], "default/web: there is no attempt 7"),
+        ([], "Missing option '--pod'."),
+    ],
+)
+def test_explain_says_what_there_is_not(blank: Path, given: list[str], told: str, capsys: Any) -> None:
+    assert main(["explain", str(blank), *given]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> None:
+    assert main(["explain", str(next(FOLDER.glob("*-nothing-fits.yaml"))), "--pod", "impossible"]) in (0, 2)
+    scenario = load_scenario(next(FOLDER.glob("*-nothing-fits.yaml")))
+    simulation = scenario.open()
+    play(simulation, scenario.then)
+    pending = next(pod for pod in simulation.api.pods() if not pod.node_name)
+    capsys.readouterr()
+    assert main(["explain", str(next(FOLDER.glob("*-nothing-fits.yaml"))), "--pod", pending.key]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"{pending.key} is without a node.\n")
+    assert "unschedulable: 0/" in told
+
+
+def test_diff_tells_pods_verdicts_scores_and_events(blank: Path, tmp_path: Path, capsys: Any) -> None:
+    assert main(["diff", str(blank), str(blank)]) == 0
+    assert capsys.readouterr().out == "nothing differs\n"
+    configuration = tmp_path / "none.yaml"
+    configuration.write_text(NO_SCORES)
+    assert main(["diff", str(blank), "--config", str(configuration)]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == ["pod default/web", "  on node-b | on node-a"]
+    assert any(line.startswith("  node-b, total: ") and line.endswith(" | -") for line in told)
+    assert told[-3:] == [
+        "events",
+        "-0.000s Scheduled default/web: Successfully assigned default/web to node-b",
+        "+0.000s Scheduled default/web: Successfully assigned default/web to node-a",
+    ]
+    assert main(["diff", str(blank)]) == 2
+
+
+def test_new_writes_a_scenario_that_holds_and_overwrites_nothing(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "mine.scenario.yaml"
+    assert main(["new", "--output", str(path)]) == 0
+    assert main(["check", str(path)]) == 0
+    assert main(["new", "--output", str(path)]) == 2
+    assert main(["new", "node-affinity-weight"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+    assert main(["new", "--list"]) == 0
+    slugs = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert len(slugs) == len([*FOLDER.glob("*.yaml")])
+    assert main(["new", slugs[-1], "-o", str(tmp_path / "copy.scenario.yaml")]) == 0
+
+
+def test_export_writes_what_others_read(blank: Path, tmp_path: Path, capsys: Any) -> None:
+    def exported(*given: str) -> str:
+        assert main(["export", str(blank), *given]) == 0
+        return str(capsys.readouterr().out)
+
+    kinds = [document.data["kind"] for document in read_documents(exported("--as", "manifests"))]
+    assert kinds == ["Node", "Node", "Pod"]
+    stored = [document.data for document in read_documents(exported("--as", "stored"))]
+    assert [item["spec"]["nodeName"] for item in stored if item["kind"] == "Pod"] == ["node-b"]
+    assert "kwok.x-k8s.io/node: fake" in exported("--as", "kwok")
+    assert len(gather(exported("--as", "simulator").encode(), "snapshot.json").objects) >= 3
+    assert json.loads(exported("--as", "trace").splitlines()[0])["n"] == 1
+    strict = tmp_path / "strict.scenario.yaml"
+    strict.write_text(exported("--expect", "verdicts"))
+    scenario = load_scenario(strict)
+    assert len(scenario.expect) > 8
+    simulation = scenario.open()
+    play(simulation, scenario.then)
+    assert check(simulation, scenario) == []
+    assert main(["export", str(blank), "-o", str(tmp_path / "no" / "folder.yaml")]) == 2
+
+
+def test_schema_bench_and_completion_print_what_they_are_for(capsys: Any) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["$schema"].startswith("https://json-schema.org/")
+    assert main(["bench", "--nodes", "5", "--pods", "20"]) == 0
+    assert capsys.readouterr().out.startswith("20 of 20 pods on 5 nodes in ")
+    for shell in ("bash", "zsh", "fish"):
+        assert main(["completion", shell]) == 0
+        assert "_SCHEDULER_SANDBOX_COMPLETE" in capsys.readouterr().out
+
+
+BAD_FILES = {
+    "a folder": (None, ": Is a directory"),
+    "nothing in it": (b"", ": the file is empty"),
+    "no text": (b"\x7fELF\xff\xfe\x00", ": the text is not UTF-8"),
+    "no YAML": (b"title: [\n", ":2:1: "),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+@pytest.mark.parametrize("name", ["run", "check", "export"])
+def test_a_file_that_cannot_be_used_is_one_line(case: str, name: str, tmp_path: Path, capsys: Any) -> None:
+    content, told = BAD_FILES[case]
+    path = tmp_path / "bad.yaml"
+    path.mkdir() if content is None else path.write_bytes(content)
+    assert main([name, str(path)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert told in lines[0]
+    assert "bad.yaml" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1, 2]",
+        "7",
+        "[" * 100_000,
+        '{"commands": [7]}',
+        '{"commands": [{"kind": []}]}',
+        '{"commands": [{"kind": "x"}]}',
+    ],
+)
+def test_a_log_that_is_none_is_refused_in_one_line(text: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["replay", "-"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_standard_input_is_a_file_too(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    for name in ("run", "check", "export"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BLANK.encode())))
+        assert main([name, "-"]) == 0
+    assert yaml.safe_load(BLANK)["title"] in capsys.readouterr().out
+
+
+def test_nobody_who_reads_less_sees_a_traceback(blank: Path) -> None:
+    command = [sys.executable, "-m", "scheduler_engine", "run", "--json", str(blank)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        told = process.stderr.read()
+    assert b"Traceback" not in told
+    assert b"Exception" not in told

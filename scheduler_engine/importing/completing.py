@@ -44,6 +44,9 @@ def settle_volumes(draft: Draft) -> None:
         spec = volume.get("spec") or {}
         claim = spec.get("claimRef") or {}
         held = claims.get(f"{claim.get('namespace')}/{claim.get('name')}")
+        if held is not None and claim.get("uid") and (held.get("spec") or {}).get("volumeName") == name:
+            # Without one, as in snapshots, it is the claim that the volume means: they name each other.
+            held["metadata"].setdefault("uid", claim["uid"])
         here = held is not None and held["metadata"].get("uid") == claim.get("uid")
         if claim.get("uid") and not here and spec.get("persistentVolumeReclaimPolicy") == "Delete":
             draft.drop("PersistentVolume", name, "volumes-released")

@@ -24,6 +24,8 @@ EVERYTHING = Choices()
 DEFAULT_SCHEDULER = "default-scheduler"
 LONGEST_REASON = 500
 """Characters of a reason that is told."""
+FEW_IMAGES = 500
+"""On all nodes together: so many stay, used or not. A real node tells of up to 50."""
 
 
 def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
@@ -150,14 +152,17 @@ def _reason(errors: list[FieldError]) -> str:
 
 
 def _keep_used_images(draft: Draft) -> None:
-    """Of the images on nodes those that a pod or template names: the others are most of a node's manifest."""
+    """Of many images on nodes those that a pod or template names: the others are most of a node's manifest."""
+    nodes = draft.of("Node").values()
+    if sum(len((node.get("status") or {}).get("images") or ()) for node in nodes) <= FEW_IMAGES:
+        return
     used: dict[str, None] = {}
     for manifest in draft.every():
         for spec in pod_specs(manifest):
             for listed in CONTAINERS:
                 for container in spec.get(listed) or ():
                     used[normalized_image_name(container.get("image") or "")] = None
-    for node in draft.of("Node").values():
+    for node in nodes:
         held = (node.get("status") or {}).get("images") or []
         kept = [{**item, "names": [name for name in item.get("names") or () if name in used]} for item in held]
         kept = [item for item in kept if item["names"]]

@@ -5,10 +5,18 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from sandbox.panels.model.expected import AHEAD, UNDONE, Outcome
+from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.say import say
+
+NOTES = {
+    HERE: "expectations.here",
+    BEHIND: "expectations.behind",
+    AHEAD: "expectations.ahead",
+    UNDONE: "expectations.undone",
+}
+"""Place of a moment, as seen from the one that is looked at → its row."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -40,7 +48,7 @@ def _group(world: World, outcomes: list[Outcome]) -> dict[str, Any]:
     return {
         "title": _title(world, first),
         "moment": first.moment,
-        "note": say(f"expectations.{first.place}"),
+        "note": say(NOTES[first.place]),
         "place": first.place,
         "rows": [_row(outcome) for outcome in outcomes],
     }

@@ -57,7 +57,7 @@ def cut_off(page: Page, selector: str) -> list[str]:
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
 def test_the_table_of_scores_keeps_room_beside_a_long_verdict(
-    long: Callable[..., Page], width: int, height: int
+    long: Callable[..., Page], width: int, height: int, eventually: Eventually
 ) -> None:
     page = long("scores", width, height)
     panel, table = box(page, "#panel-scores"), box(page, "#scroll-scores")
@@ -66,7 +66,8 @@ def test_the_table_of_scores_keeps_room_beside_a_long_verdict(
     reach = page.locator("#panel-scores").evaluate("panel => panel.scrollHeight - panel.scrollTop")
     difference = box(page, ".dif")
     assert difference["y"] + difference["height"] <= panel["y"] + reach + 1
-    assert page.locator("#panel-scores").evaluate("panel => getComputedStyle(panel).overflowY") == "auto"
+    style = "panel => getComputedStyle(panel).overflowY"
+    eventually(lambda: page.locator("#panel-scores").evaluate(style) == "auto")
 
 
 @pytest.mark.parametrize("width", [1440, 1920])

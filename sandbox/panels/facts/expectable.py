@@ -9,7 +9,6 @@ from typing import Any
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
 
 FAILED = ("unschedulable", "nominated", "error")
@@ -54,8 +53,7 @@ def of_attempt(cycle: Cycle) -> list[dict[str, Any]]:
 
 
 def verdict(cycle: Cycle, node: str) -> dict[str, Any]:
-    label = say("expectations.verdict", node=node, pod=short_name(cycle.pod))
-    return fact("verdict", label, pod=cycle.pod, node=node, attempt=cycle.attempt)
+    return fact("verdict", say("expectations.verdict"), pod=cycle.pod, node=node, attempt=cycle.attempt)
 
 
 def scores(cycle: Cycle, node: str, plugin: str) -> list[dict[str, Any]]:

@@ -28,10 +28,16 @@ def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
                 yield path, node
 
 
+BEGUN = re.compile(r"say\(\"([a-z-]+\.[a-z-]*)\" ~")
+
+
 def test_every_row_is_said_by_somebody() -> None:
     nodes = (node for module in MODULES.values() for node in ast.walk(module) if isinstance(node, ast.Constant))
     named = {node.value for node in nodes if isinstance(node.value, str)}
-    named |= {key for key in ROWS if any(f'say("{key}")' in text for text in TEMPLATES)}
+    named |= {key for key in ROWS if any(f'say("{key}"' in text for text in TEMPLATES)}
+    # say("export." ~ form): what begins so.
+    begun = {start for text in TEMPLATES for start in BEGUN.findall(text)}
+    named |= {key for key in ROWS if key.startswith((*begun,))}
     assert [key for key in ROWS if key not in named and key.removeprefix("things.") not in named] == []
 
 

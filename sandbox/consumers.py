@@ -89,7 +89,7 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.catch_up()
 
     async def sandbox_changed(self, message: dict[str, Any]) -> None:
-        place = Place(Position(*message["position"]), message["revision"])
+        place = Place(Position(*message["position"]), message["revision"], message["expected_at"])
         if self.access is None or (self.place is not None and place.revision <= self.place.revision):
             return
         self.place = place

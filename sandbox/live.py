@@ -78,7 +78,7 @@ class Live:
         text of one more that ended early.
         """
         self.expecting: tuple[Expected, ...] = ()
-        """What is expected, as it was when the sandbox had changed ``expecting_at`` times."""
+        """What is expected since the sandbox's change ``expecting_at``."""
         self.expecting_at: int | None = None
         self._start_over()
 
@@ -125,11 +125,11 @@ class Live:
             raise StateGone(n)
         return found[0].command
 
-    def look_up_expected(self, revision: int | None) -> None:
-        """Know what is expected when the sandbox has changed ``revision`` times, None = now."""
-        if revision is None or revision != self.expecting_at:
+    def look_up_expected(self, expected_at: int | None) -> None:
+        """Know what is expected of the sandbox since its change ``expected_at``, None = now."""
+        if expected_at is None or expected_at != self.expecting_at:
             self.expecting = tuple(self.records.expected(self.plan.sandbox_id))
-            self.expecting_at = revision
+            self.expecting_at = expected_at
 
     def log_until(self, moment: Moment | None) -> tuple[int, str | None]:
         """The log that ends at a moment: how many commands, and the text of one more that ends early; None: none does.

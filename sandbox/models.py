@@ -28,6 +28,9 @@ class Sandbox(models.Model):
     state = models.BigIntegerField(default=0, help_text="Primary key of the record at head, 0 when there is none.")
     log_bytes = models.PositiveBigIntegerField(default=0, help_text="Length of all commands kept, in characters.")
     revision = models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included.")
+    expected_at = models.PositiveBigIntegerField(
+        default=0, help_text="The revision that changed what is expected of the sandbox."
+    )
 
     class Meta:
         verbose_name_plural = "sandboxes"

@@ -33,10 +33,19 @@ START = Position(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position, and how many changes led to it: of two places of a sandbox the later one has the higher revision."""
+    """A position, and how many changes led to it: of two places of a sandbox the later one has the higher revision.
+
+    ``expected_at``: the revision at which it changed what is expected of the sandbox.
+    """
 
     position: Position
     revision: int
+    expected_at: int = 0
+
+    def then(self, position: Position, expected: bool = False) -> Place:
+        """The place after one more change; ``expected``: one of what is expected, too."""
+        revision = self.revision + 1
+        return Place(position, revision, revision if expected else self.expected_at)
 
 
 @dataclass(frozen=True, slots=True)

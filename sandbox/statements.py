@@ -25,11 +25,11 @@ def place(sandbox_id: UUID, lock: bool = False) -> Place:
     Raises ``Sandbox.DoesNotExist``.
     """
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
-    select = f"SELECT state, head, length, revision FROM {SANDBOX} WHERE id = %s{locking}"
+    select = f"SELECT state, head, length, revision, expected_at FROM {SANDBOX} WHERE id = %s{locking}"
     found = _run(select, _key(sandbox_id)).fetchone()
     if found is None:
         raise Sandbox.DoesNotExist
-    return Place(Position(*found[:3]), found[3])
+    return Place(Position(*found[:3]), *found[3:])
 
 
 def log_bytes(sandbox_id: UUID) -> int:
@@ -50,9 +50,10 @@ def set_place(sandbox_id: UUID, now: Place, grown: int = 0) -> None:
     """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used."""
     position = now.position
     _run(
-        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, log_bytes = log_bytes + %s,"
-        " last_used = %s WHERE id = %s",
-        *(position.state, position.head, position.length, now.revision, grown, _now(), _key(sandbox_id)),
+        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, expected_at = %s,"
+        " log_bytes = log_bytes + %s, last_used = %s WHERE id = %s",
+        *(position.state, position.head, position.length, now.revision, now.expected_at),
+        *(grown, _now(), _key(sandbox_id)),
     )
 
 
@@ -65,13 +66,16 @@ def append(sandbox_id: UUID, n: int, command: str, who: str) -> Record:
     return Record(n, key, command, who)
 
 
-def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> None:
-    """What was expected within record ``before``, up to so many entries (None: all), is expected within ``now``."""
+def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:
+    """What was expected within record ``before``, up to so many entries (None: all), is expected within ``now``; False
+    when nothing was.
+    """
     upto = "" if until is None else " AND entries <= %s"
-    _run(
+    moved = _run(
         f"UPDATE {EXPECTATION} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}",
         *(now, _key(sandbox_id), before, *([] if until is None else [until])),
     )
+    return bool(moved.rowcount)
 
 
 def _run(sql: str, *parameters: Any) -> Any:

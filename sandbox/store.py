@@ -117,9 +117,8 @@ def _append(
         before = log_of(sandbox_id).filter(n=n).values_list("pk", flat=True).first() if same else None
         dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
         record = statements.append(sandbox_id, n, text, who)
-        if before is not None:
-            statements.move_expectations(sandbox_id, before, record.key, until)
-        now = Place(Position(record.key, n, n), place.revision + 1)
+        moved = before is not None and statements.move_expectations(sandbox_id, before, record.key, until)
+        now = place.then(Position(record.key, n, n), moved)
         statements.set_place(sandbox_id, now, len(text) - dropped)
     return now, record
 
@@ -177,7 +176,7 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
         position = branches.reopen(sandbox.pk, key)
         if position is None:
             return None
-        now = Place(position, place.revision + 1)
+        now = place.then(position)
         statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk))
         _announce(sandbox.pk, now)
     return position
@@ -229,15 +228,15 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             if n == here.head:
                 return here
             state = log_of(sandbox.pk).get(n=n).pk if n else 0
-            now = Place(Position(state, n, here.length), place.revision + 1)
+            now = place.then(Position(state, n, here.length))
             statements.set_place(sandbox.pk, now)
         _announce(sandbox.pk, now)
     return now.position
 
 
 def announce(sandbox_id: UUID, place: Place) -> None:
-    """Something beside the log has changed. To be called in a transaction that locks the log at ``place``."""
-    now = Place(place.position, place.revision + 1)
+    """What is expected has changed. To be called in a transaction that locks the log at ``place``."""
+    now = place.then(place.position, expected=True)
     statements.set_place(sandbox_id, now)
     _announce(sandbox_id, now)
 
@@ -252,6 +251,7 @@ def _publish(sandbox_id: UUID, place: Place) -> None:
     message = {
         "type": "sandbox.changed",
         "revision": place.revision,
+        "expected_at": place.expected_at,
         "position": [position.state, position.head, position.length],
     }
     publish(tell, sandbox_id, message)

@@ -79,16 +79,16 @@ def fragments(
     can_edit: bool,
     follow: bool,
     held: dict[str, bytes],
-    revision: int | None = None,
+    expected_at: int | None = None,
     at_hand: bool = False,
 ) -> dict[str, Fragment]:
     """Panel → fragment, of ``position``; one whose digest is ``held`` comes without its HTML.
 
-    ``revision``: of the place that is shown, None = not known. ``at_hand``: raise ``StateGone`` rather than replay.
+    ``expected_at``: of the place that is shown, None = not known. ``at_hand``: raise ``StateGone`` rather than replay.
     """
     if at_hand and not live.stands_at(position):
         raise StateGone(position)
-    live.look_up_expected(revision)
+    live.look_up_expected(expected_at)
     found = rendering.fragments(live, position, view, panels, can_edit, follow)
     return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
 

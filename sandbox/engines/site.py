@@ -103,7 +103,7 @@ def drawn(sandbox: Sandbox, hint: Place | None, *arguments: Any) -> tuple[Place,
         if hint is not None:
             try:
                 job = (Plan.of(sandbox), hint.position, "fragments")
-                return hint, ask(*job, *arguments, hint.revision, True)
+                return hint, ask(*job, *arguments, hint.expected_at, True)
             except StateGone:
                 pass  # Something newer has happened; the news of it may still be on their way.
         return _now(sandbox, "fragments", *arguments)

@@ -10,13 +10,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="sandbox",
-            name="expected_at",
-            field=models.PositiveBigIntegerField(
-                default=0, help_text="The revision that changed what is expected of the sandbox."
-            ),
-        ),
         migrations.CreateModel(
             name="Expectation",
             fields=[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scen
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.playing import END, START
+from scheduler_engine.scenario.yaml_text import one_line
 
 CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
 """Name → configuration under which every scenario runs; empty: each under its own."""
@@ -37,7 +39,7 @@ class Unmet(Exception):
     """Something that a scenario expects does not hold."""
 
     def __init__(self, found: list[Found]) -> None:
-        super().__init__(f"{len(found)} expectations do not hold")
+        super().__init__(f"{len(found)} differences")
         self.found = found
 
 
@@ -103,14 +105,16 @@ class ScenarioItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def _told(self, found: list[Found]) -> Iterator[str]:
-        yield f"{self.scenario.title}: {_count(len(found))}"
+        yield f"{self.scenario.title}: {_count(len({item.failure.path for item in found}))}"
         shown: tuple[str, ...] = ()
-        for item in found:
+        for path, same in groupby(found, lambda item: item.failure.path):
+            item, *others = same
             yield ""
-            yield self.scenario.where(item.failure.path)
+            yield self.scenario.where(path)
             yield f"  after     {item.title}"
-            yield f"  expected  {_short(item.failure.expectation)}"
+            yield f"  expected  {one_line(item.failure.expectation)}"
             yield f"  found     {item.failure.text}"
+            yield from (f"            {other.failure.text}" for other in others)
             if item.decision and item.decision != shown:
                 yield ""
                 yield from (f"  {line}" for line in item.decision)
@@ -134,10 +138,6 @@ def _title(point: Point) -> str:
     if point.step is None:
         return ENDS[point.path]
     return f"{point.title}: {point.step['kind']}"
-
-
-def _short(expectation: dict[str, Any]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in expectation.items())
 
 
 def _count(number: int) -> str:

@@ -35,16 +35,24 @@ MAY_GO = {
     *("passes", "plugin", "reasons", "visited", "seconds", "among", "margin"),
 }
 """Keys that a fact has in one case and not in another: the pod is on a node, or it is pending."""
+BOM = "\N{BYTE ORDER MARK}"
+SHARED = (yaml.AnchorToken, yaml.AliasToken)
 
 
 def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> bool:
-    """Put what is found in the place of an expectation; False when nothing is known to put there."""
+    """Put what is found in the place of an expectation; False when nothing is known to put there, and where parts of
+    the file are shared by anchors: a change of one would be a change of others.
+    """
     found = _found(failure.expectation, seen)
     if found is None or scenario.origin is None:
         return False
-    text = path.read_text(encoding="utf-8")
+    # As bytes, so that line ends stay as they are; the parser does not count a byte order mark.
+    text = path.read_bytes().decode()
+    mark, text = (BOM, text[1:]) if text.startswith(BOM) else ("", text)
+    if any(isinstance(token, SHARED) for token in yaml.scan(text, yaml.CSafeLoader)):
+        return False
     start, end = _span(yaml.compose(text, yaml.CSafeLoader), scenario.origin.path(failure.path))
-    path.write_text(text[:start] + one_line(found) + text[end:], encoding="utf-8")
+    path.write_bytes((mark + text[:start] + one_line(found) + text[end:]).encode())
     return True
 
 

@@ -86,7 +86,7 @@ def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) 
             "",
             "web.scenario.yaml:20:5: then[[]0].expect[[]0]",
             "  after     then[[]0]: run",
-            "  expected  pod: default/web, node: node-b",
+            "  expected  {pod: default/web, node: node-b}",
             "  found     default/web: expected node-b, is on node-a",
             "",
             "  attempt 1 at default/web: bound",
@@ -98,7 +98,7 @@ def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) 
             "",
             "web.scenario.yaml:24:3: expect[[]0]",
             "  after     everything",
-            "  expected  winner: default/web, node: node-a, margin: 13",
+            "  expected  {winner: default/web, node: node-a, margin: 13}",
             "  found     default/web: node-a leads by 12, expected 13",
             "FAILED web.scenario.yaml::web*",
         ],
@@ -144,6 +144,30 @@ def test_what_is_expected_can_be_rewritten_and_the_rest_of_the_file_stays(own: p
     )
     assert path.read_text() == right
     own.runpytest().assert_outcomes(passed=1)
+
+
+def test_other_letters_and_line_ends_stay_where_they_are(own: pytest.Pytester) -> None:
+    odd = "\N{BYTE ORDER MARK}# Größe 東京 \N{ROCKET}\n" + WRONG.replace("A web", "Ünïcode \N{ROCKET} web")
+    path = write(own, "web.scenario.yaml", "")
+    path.write_bytes(odd.replace("\n", "\r\n").encode())
+    own.runpytest("--update-scenarios").assert_outcomes(passed=1)
+    lines = path.read_bytes().decode().split("\r\n")
+    assert "\n" not in "".join(lines)
+    assert [line for line in lines if line not in odd.split("\n")] == [
+        "  - {pod: default/web, node: node-a}",
+        "- {winner: default/web, node: node-a, margin: 12}",
+    ]
+
+
+def test_what_an_anchor_shares_is_not_rewritten_for_all(own: pytest.Pytester) -> None:
+    text = WRONG.replace(
+        "  - pod: default/web  # in words: the web server\n    node: node-b\n",
+        "  - &wish {pod: default/web, node: node-b}\n",
+    )
+    path = write(own, "web.scenario.yaml", f"{text}- *wish\n")
+    before = path.read_text()
+    own.runpytest("--update-scenarios").assert_outcomes(failed=1)
+    assert path.read_text() == before
 
 
 @pytest.mark.parametrize(

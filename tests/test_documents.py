@@ -207,6 +207,7 @@ def copy(tmp_path: Path) -> Copy:
         "pods.yaml": PODS,
         "log.json": block("docs/command-line.md", "json"),
         "my-scenario.yaml": block("docs/scenarios.md", "yaml"),
+        "my-lesson.yaml": block("docs/lessons.md", "yaml"),
         "bin/kubectl": f"#!/bin/sh\ncat <<'END'\n{CLUSTER}END\n",
     }
     (folder / "bin").mkdir()

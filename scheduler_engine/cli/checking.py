@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.files import STDIN, Unusable, read, shown
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson import problems_of, read_lesson
+from scheduler_engine.lesson.format import KIND as LESSON
+from scheduler_engine.scenario import read_scenario
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 def command(files: tuple[str, ...]) -> int:
-    """Play scenarios and check what they expect.
+    """Play scenarios and lessons, and check what they expect.
 
-    Exit status 0: all is as expected; 1: an expectation does not hold; 2: a file is no scenario.
+    Exit status 0: all is as expected; 1: something does not hold; 2: a file is neither scenario nor lesson.
     """
     status = OK
     for name in files:
         try:
-            scenario = scenario_of(name)
-            failures = [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
+            title, failures = _played(read(name), shown(name) if name == STDIN else Path(name).name)
         except (Unusable, Rejected) as problem:
             _tell("error", "red", name, "")
             for text in problem.errors if isinstance(problem, Rejected) else [problem.message]:
                 print(f"       {text}", file=sys.stderr)
             status = UNUSABLE
             continue
-        _tell("FAIL" if failures else "ok", "red" if failures else "green", name, scenario.title)
+        _tell("FAIL" if failures else "ok", "red" if failures else "green", name, title)
         for failure in failures:
             click.echo(f"       {failure}")
         status = max(status, DIFFERENT if failures else OK)
     return status
+
+
+def _played(text: bytes, name: str) -> tuple[str, list[str]]:
+    """The title of what is in a file, and what does not hold of it. Raises Rejected."""
+    if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
+        lesson = read_lesson(text, name, FILE_LIMITS)
+        return lesson.title, problems_of(lesson)
+    scenario = read_scenario(text, name, FILE_LIMITS)
+    return scenario.title, [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
 
 
 def _tell(word: str, colour: str, name: str, title: str) -> None:

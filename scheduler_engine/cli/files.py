@@ -10,7 +10,7 @@ import click
 
 from scheduler_engine.config.reading import read_configuration
 from scheduler_engine.scenario import Scenario, read_scenario
-from scheduler_engine.scenario.loading import FILE_LIMITS
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
 STDIN = "-"
 

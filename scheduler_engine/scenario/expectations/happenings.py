@@ -74,6 +74,15 @@ def _order(seen: Seen, expectation: Data) -> list[str]:
     return []
 
 
+def _never(seen: Seen, expectation: Data) -> list[str]:
+    name, about = expectation["never"], expectation.get("of")
+    for entry in seen.simulation.recorder.entries:
+        found = [key for key in HAPPENINGS[name][1](entry.event) if about in (None, key)]
+        if found:
+            return [f"{', '.join(found)}: {name} at {entry.at_us / SECOND_US:g} s, expected never"]
+    return []
+
+
 def _said(item: Data) -> str:
     return " ".join(f"{name} {about}" for name, about in item.items() if name != "at")
 
@@ -121,6 +130,12 @@ HAPPENING = Fields(
 ASSERTIONS = {
     "trace": Assertion(_trace, "Lines of the trace hold these texts, in this order.", ListOf(Text(), fewest=1)),
     "order": Assertion(_order, "These have happened in this order.", ListOf(HAPPENING, fewest=1)),
+    "never": Assertion(
+        _never,
+        "This has not happened.",
+        Text("A happening, as in order.", tuple(HAPPENINGS)),
+        {"of": Text("Whom it must not have happened to; left out: nobody.")},
+    ),
     "evictions": Assertion(
         _evictions,
         "What the Eviction API answered to requests to evict a pod.",

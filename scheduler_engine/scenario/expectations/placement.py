@@ -34,6 +34,13 @@ def _pod(seen: Seen, expectation: Data) -> list[str]:
     if pod.node_name not in allowed:
         wanted = " or ".join(allowed) if allowed != [""] else "no node"
         failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
+    if "nodeLabels" in expectation:
+        node = seen.simulation.api.get("Node", pod.node_name)
+        wanted = expectation["nodeLabels"]
+        found = {name: node.labels.get(name) for name in wanted} if node is not None else {}
+        if found != wanted:
+            said = f"is on {pod.node_name}, with {found}" if pod.node_name else "is on no node"
+            failures.append(f"{key}: {said}, expected a node with {wanted}")
     if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
         wanted = expectation["nominated"] or "no node"
         failures.append(f"{key}: nominated to {pod.nominated_node_name or 'no node'}, not {wanted}")
@@ -98,6 +105,19 @@ def _skew(seen: Seen, expectation: Data) -> list[str]:
     if "atMost" in wanted and largest > wanted["atMost"]:
         failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({domains})")
     return failures
+
+
+def _spans(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["spans"]
+    used = [domain for domain, number in _domains(seen, wanted).items() if number]
+    least, most = wanted.get("atLeast", 0), wanted.get("atMost", len(used))
+    if least <= len(used) <= most:
+        return []
+    bounds = [
+        f"at {word} {wanted[name]}" for word, name in (("least", "atLeast"), ("most", "atMost")) if name in wanted
+    ]
+    said = f"{wanted['selector']} per {wanted['per']}:"
+    return [f"{said} in {len(used)} of them ({', '.join(used) or 'none'}), expected {' and '.join(bounds)}"]
 
 
 def _distinct_nodes(seen: Seen, expectation: Data) -> list[str]:
@@ -167,6 +187,7 @@ ASSERTIONS = {
         {
             "node": NODE,
             "nodes": ListOf(NODE, "It is on one of these."),
+            "nodeLabels": MapOf(Text(), "Labels that its node has."),
             "pending": Flag("It has no node; false: it has one."),
             "nominated": Text('The node of its status.nominatedNodeName; "" for none.'),
             "phase": Text(values=PHASES),
@@ -188,6 +209,15 @@ ASSERTIONS = {
             {**SELECTED, "per": PER, "equals": PER_DOMAIN, "atMost": Number(whole=True, least=0)},
             ("selector", "per"),
             some=("equals", "atMost"),
+        ),
+    ),
+    "spans": Assertion(
+        _spans,
+        "In how many domains matching pods are.",
+        Fields(
+            {**SELECTED, "per": PER, "atLeast": Number(whole=True, least=0), "atMost": Number(whole=True, least=0)},
+            ("selector", "per"),
+            some=("atLeast", "atMost"),
         ),
     ),
     "distinctNodes": Assertion(_distinct_nodes, "No two matching pods share a node.", Fields(SELECTED, ("selector",))),

@@ -468,6 +468,42 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"order": [{"evicted": "default/db-1"}, {"evicted": "default/db-0"}]},
         "evicted default/db-0 did not happen, after what stands before it",
     ),
+    "a pod on a node with labels": (
+        "small",
+        {"pod": "default/web-1", "nodeLabels": {ZONE: "a"}},
+        {"pod": "default/web-1", "nodeLabels": {ZONE: "b"}},
+        f"default/web-1: is on n1, with {{'{ZONE}': 'a'}}, expected a node with {{'{ZONE}': 'b'}}",
+    ),
+    "a pod that is on no node with labels": (
+        "small",
+        {"pod": "default/web-1", "nodeLabels": {}},
+        {"pod": "default/big-1", "nodeLabels": {ZONE: "b"}},
+        f"default/big-1: is on no node, expected a node with {{'{ZONE}': 'b'}}",
+    ),
+    "domains that pods are in": (
+        "small",
+        {"spans": {"selector": {"app": "web"}, "per": ZONE, "atLeast": 2, "atMost": 2}},
+        {"spans": {"selector": {"app": "web"}, "per": ZONE, "atLeast": 3}},
+        "in 2 of them (a, b), expected at least 3",
+    ),
+    "fewer domains": (
+        "small",
+        {"spans": {"selector": {"app": "big"}, "per": ZONE, "atMost": 0}},
+        {"spans": {"selector": {"app": "web"}, "per": ZONE, "atMost": 1}},
+        "in 2 of them (a, b), expected at most 1",
+    ),
+    "what never was": (
+        "small",
+        {"never": "evicted"},
+        {"never": "failed"},
+        "default/big-1: failed at 0 s, expected never",
+    ),
+    "what never was of a pod": (
+        "small",
+        {"never": "failed", "of": "default/web-1"},
+        {"never": "bound", "of": "default/new-1"},
+        "default/new-1: bound at 0 s, expected never",
+    ),
     "a metric": (
         "small",
         {"metric": "scheduler_schedule_attempts_total", "labels": {"result": "unschedulable"}, "equals": 1},

@@ -1,0 +1,160 @@
+"""The format of a lesson file: its keys, and the shape of what stands behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler_engine.errors import FieldError
+from scheduler_engine.lesson.predictions import KINDS
+from scheduler_engine.scenario.expectations import EXPECTATIONS
+from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
+from scheduler_engine.scenario.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
+from scheduler_engine.scenario.steps import LONGEST_SAY, Step
+
+KIND = "Lesson"
+TABS = (
+    "filter",
+    "scores",
+    "preemption",
+    "cache",
+    "leader",
+    "configuration",
+    "workloads",
+    "nodes",
+    "evictions",
+    "metrics",
+    "events",
+    "expectations",
+)
+"""Tabs of the workbench that a lesson can open."""
+LONGEST_TEXT = 4000
+"""Characters of one text of a lesson."""
+
+MARKDOWN = Text(
+    "Markdown, with links such as [node-a](node:node-a) that point at what stands on the page.", (), LONGEST_TEXT
+)
+LINE = Text(longest=200)
+STEPS = ListOf(Step(full=True), "Commands, one after the other.", fewest=1)
+
+OPTION = Fields(
+    {"text": LINE, "holds": EXPECTATIONS},
+    ("text", "holds"),
+    "An answer to choose, and what holds afterwards if it is the right one.",
+)
+QUESTION = Fields(
+    {
+        "ask": LINE,
+        **{name: Text(f"A pod: {kind.about}") for name, kind in KINDS.items() if name != "options"},
+        "options": ListOf(OPTION, "Answers to choose from, of which one must be right.", fewest=2),
+        "node": Text("The node that is asked about."),
+        "tempting": ListOf(Text(), "Answers that many give, and that must be wrong."),
+    },
+    about="What the learner is asked, and the engine answers.",
+    some=tuple(KINDS),
+    single=True,
+)
+ITEM = Fields(
+    {"say": LINE, "holds": EXPECTATIONS}, ("say", "holds"), "What a task asks for, in words and as expectations."
+)
+WRONG = Fields(
+    {"do": STEPS, "says": LINE}, ("do", "says"), "A way that does not do, and words that the learner then reads."
+)
+LOOK = Fields(
+    {"tab": Text(values=TABS), "pod": Text("namespace/name"), "node": Text()},
+    about="What is opened or chosen when the part begins.",
+)
+
+PART_KEYS: dict[str, Shape] = {
+    "title": Text("A heading.", (), 80),
+    "text": MARKDOWN,
+    "look": LOOK,
+    "predict": QUESTION,
+    "question": QUESTION,
+    "task": Text("What the learner is to bring about.", (), 400),
+    "check": ListOf(ITEM, "When the task is done.", fewest=1),
+    "hints": ListOf(Text(longest=400), "Shown one after the other.", fewest=1),
+    "right": ListOf(STEPS, "Ways to do the task; the lesson goes on with the first.", fewest=1),
+    "wrong": ListOf(WRONG, "Ways that look right.", fewest=1),
+    "do": STEPS,
+    "say": Text("The words of the button that makes these steps.", (), LONGEST_SAY),
+    "then": Text("Markdown that is shown once the part is done.", (), LONGEST_TEXT),
+    "expect": EXPECTATIONS,
+}
+"""Key → shape of one part of a lesson, in the order in which a file is written."""
+
+
+class PartShape:
+    """A part is a text, alone or with a button, a question, or a task."""
+
+    shape = Fields(PART_KEYS, ("text",), "A text beside the workbench, and what the learner does.")
+
+    def problems(self, value: Any, path: str) -> Iterator[FieldError]:
+        found = list(self.shape.problems(value, path))
+        yield from found
+        if isinstance(value, Mapping) and not found:
+            yield from _together(value, path)
+
+    def schema(self) -> Data:
+        return self.shape.schema()
+
+
+NEEDS = {
+    "task": ("check", "hints", "right", "wrong"),
+    "check": ("task",),
+    "hints": ("task",),
+    "right": ("task",),
+    "wrong": ("task",),
+    "predict": ("do",),
+    "say": ("do",),
+}
+"""Key of a part → keys that it cannot be without."""
+EXCLUDES = (("predict", "question"), ("task", "predict"), ("task", "question"), ("task", "do"), ("question", "do"))
+"""Keys of a part that do not go together."""
+
+
+def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
+    for key, needed in NEEDS.items():
+        for name in needed:
+            if key in part and name not in part:
+                yield FieldError(
+                    inside(path, name), "FieldValueRequired", f"Required value: a part with {key} needs it"
+                )
+    for one, other in EXCLUDES:
+        if one in part and other in part:
+            yield FieldError(inside(path, other), "FieldValueForbidden", f"Forbidden: it does not go with {one}")
+    for key in ("predict", "question"):
+        asked = part.get(key, {})
+        if "options" in asked and "ask" not in asked:
+            yield FieldError(f"{path}.{key}.ask", "FieldValueRequired", "Required value: options need it")
+        if ("refuses" in asked) != ("node" in asked):
+            yield FieldError(
+                f"{path}.{key}.node", "FieldValueRequired", "Required value: it goes with refuses, and only with it"
+            )
+
+
+KEYS: dict[str, Shape] = {
+    "apiVersion": SCENARIO_KEYS["apiVersion"],
+    "kind": Text(values=(KIND,)),
+    "title": Text("A line that names the lesson.", (), 100),
+    "about": Text("What one learns, in a sentence or two.", (), 400),
+    "group": Text("The chapter that it belongs to."),
+    "minutes": Number("How long it takes.", whole=True, least=1, most=60),
+    "rows": ListOf(Text(), "What can be seen in it: ids of the list of capabilities."),
+    "after": ListOf(Text(), "Names of lessons that lead to it."),
+    "source": Text("What it rests on."),
+    "belief": Text("A sentence that many believe.", (), 200),
+    "truth": Text("A sentence that is true instead.", (), 300),
+    "par": Number("What a good solution of the challenge costs.", whole=True, least=0),
+    "engine": SCENARIO_KEYS["engine"],
+    "seed": SCENARIO_KEYS["seed"],
+    "queue_rules": SCENARIO_KEYS["queue_rules"],
+    "configuration": SCENARIO_KEYS["configuration"],
+    "tab": Text("The tab of the workbench that is shown first.", TABS),
+    "setup": SCENARIO_KEYS["setup"],
+    "parts": ListOf(PartShape(), "What the learner reads and does, in order.", fewest=1),
+    "know": ListOf(Text(longest=300), "What one knows now, in sentences."),
+}
+"""Key → shape, in the order in which a file is written."""
+
+LESSON = Fields(KEYS, ("kind", "title", "parts"), "A scenario with text, tasks and questions.")

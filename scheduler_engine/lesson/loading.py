@@ -1,0 +1,137 @@
+"""From a file to a lesson, with everything that is wrong in it at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scheduler_engine.api.loading import DEFAULT_LIMITS
+from scheduler_engine.api.parsing import Limits, Place
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.lesson.format import KIND, LESSON
+from scheduler_engine.lesson.model import Item, Lesson, Look, Option, Part, Question, Steps, Task, WrongWay
+from scheduler_engine.lesson.predictions import KINDS
+from scheduler_engine.scenario.format import API_VERSION
+from scheduler_engine.scenario.loading import command_from
+from scheduler_engine.scenario.model import Origin, Scenario
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.steps import in_configuration
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
+
+ENDING = ".lesson"
+"""Of a name such as ``spread.lesson.yaml``: no part of the lesson's own name."""
+OF_SCENARIO = ("title", "group", "about", "source", "engine", "seed", "configuration", "queue_rules", "tab")
+OF_LESSON = ("minutes", "belief", "truth", "par")
+LISTS = ("rows", "after", "know")
+
+
+def load_lessons(folder: Path) -> list[Lesson]:
+    """Every lesson of a folder, in the order of their file names. Raises Rejected when a file is none."""
+    return [load_lesson(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+def load_lesson(path: Path) -> Lesson:
+    """One lesson from its file. Raises Rejected with everything that is wrong, at its line, and OSError."""
+    return read_lesson(path.read_bytes(), path.name, FILE_LIMITS)
+
+
+def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = DEFAULT_LIMITS) -> Lesson:
+    """One lesson from the text of a file of this name; a leading number in the name only orders the list.
+
+    It is held against the format alone; ``verifying.problems_of`` plays it.
+    """
+    document = document_in(text, name, limits, "lesson")
+    data: Data = document.data
+    _rename_on(data, document.place)
+    problems = list(_problems(data))
+    if problems:
+        raise Rejected([at_line(error, document.place, name) for error in problems])
+    slug = slug_of(name, (ENDING,))
+    setup = tuple(command_from(step) for step in data.get("setup", ()))
+    given = {key: data[key] for key in OF_SCENARIO if key in data}
+    scenario = Scenario(slug, **given, setup=setup, then=(), origin=Origin(name, document.place))
+    more: Data = {key: data[key] for key in OF_LESSON if key in data}
+    more |= {key: tuple(data[key]) for key in LISTS if key in data}
+    return Lesson(slug, scenario, tuple(_part(part) for part in data["parts"]), **more)
+
+
+def _problems(data: Data) -> list[FieldError]:
+    """Everything that is wrong; of a file of another kind or version, only that."""
+    if data.get("kind", KIND) != KIND:
+        return [FieldError("kind", "FieldValueNotSupported", f"this is a {data['kind']}, and no {KIND}")]
+    version = data.get("apiVersion", API_VERSION)
+    if version != API_VERSION:
+        text = f"the file is written in {version}, and this engine reads {API_VERSION}"
+        return [FieldError("apiVersion", "FieldValueNotSupported", text)]
+    found = [*LESSON.problems(data, "")]
+    if ("belief" in data) != ("truth" in data):
+        found.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth stand together"))
+    if isinstance(data.get("configuration"), dict):
+        found += in_configuration(data["configuration"], "configuration")
+    return found
+
+
+def _rename_on(data: Data, root: Place) -> None:
+    for path, steps in _step_lists(data):
+        rename_on(steps, root, path)
+
+
+def _step_lists(data: Data) -> Iterator[tuple[str, Any]]:
+    """Every list of steps in the file, with its path."""
+    yield "setup", data.get("setup")
+    for number, part in enumerate(_list(data.get("parts"))):
+        path = f"parts[{number}]"
+        if isinstance(part, dict):
+            yield f"{path}.do", part.get("do")
+            for place, way in enumerate(_list(part.get("right"))):
+                yield f"{path}.right[{place}]", way
+            for place, way in enumerate(_list(part.get("wrong"))):
+                yield f"{path}.wrong[{place}].do", way.get("do") if isinstance(way, dict) else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _steps(steps: list[Data]) -> Steps:
+    return tuple(command_from(step) for step in steps if [*step] != ["expect"])
+
+
+def _part(data: Data) -> Part:
+    asked = data.get("predict", data.get("question"))
+    return Part(
+        data["text"],
+        title=data.get("title", ""),
+        look=Look(**data.get("look", {})),
+        question=None if asked is None else _question(asked),
+        foresee="predict" in data,
+        task=_task(data) if "task" in data else None,
+        do=_steps(data.get("do", [])),
+        say=data.get("say", ""),
+        then=data.get("then", ""),
+        expect=tuple(data.get("expect", ())),
+    )
+
+
+def _question(data: Data) -> Question:
+    kind = next(name for name in KINDS if name in data)
+    options = tuple(Option(option["text"], tuple(option["holds"])) for option in data.get("options", ()))
+    return Question(
+        kind,
+        pod="" if kind == "options" else data[kind],
+        node=data.get("node", ""),
+        ask=data.get("ask", ""),
+        options=options,
+        tempting=tuple(data.get("tempting", ())),
+    )
+
+
+def _task(data: Data) -> Task:
+    return Task(
+        data["task"],
+        check=tuple(Item(item["say"], tuple(item["holds"])) for item in data["check"]),
+        hints=tuple(data["hints"]),
+        right=tuple(_steps(way) for way in data["right"]),
+        wrong=tuple(WrongWay(_steps(way["do"]), way["says"]) for way in data["wrong"]),
+    )

@@ -1,0 +1,69 @@
+"""Pointers: links in a lesson's text that light up what they name on the page, such as ``[node-a](node:node-a)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scheduler_engine.framework.extension_points import STAGES
+from scheduler_engine.lesson.format import TABS
+from scheduler_engine.lesson.predictions import LANES
+from scheduler_engine.queue.lanes import IN_FLIGHT
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+
+PANES = ("queues", "cluster", "inspector", "timeline", "ribbon", "sentence", "decision")
+"""Parts of the page that are always there."""
+FIXED: dict[str, tuple[str, ...]] = {
+    "queue": tuple(lane for lane in (*LANES, IN_FLIGHT) if lane != "bound"),
+    "stage": ("Pop", *(stage.name for stage in STAGES)),
+    "tab": TABS,
+    "pane": PANES,
+}
+"""Kind of pointer → what it can name."""
+NAMED = ("pod", "node", "cell")
+"""Kinds that name what is in the cluster; a cell is ``namespace/pod@node@Plugin``."""
+LINK = re.compile(r"\[[^\]\n]+\]\((?P<kind>[a-z]+):(?P<name>[^)\s]+)\)")
+WEB = ("http", "https")
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    kind: str
+    name: str
+
+
+def pointers(markdown: str) -> Iterator[Pointer]:
+    """Those of a text, in order; links to other sites are none."""
+    for found in LINK.finditer(markdown):
+        if found["kind"] not in WEB:
+            yield Pointer(found["kind"], found["name"])
+
+
+def seen_names(simulation: Simulation) -> dict[str, set[str]]:
+    """Kind → the names of pods and nodes that there have ever been."""
+    found: dict[str, set[str]] = {"pod": set(), "node": set()}
+    for entry in simulation.recorder.entries:
+        if isinstance(entry.event, ev.ObjectAdded) and entry.event.kind in ("Pod", "Node"):
+            found[entry.event.kind.lower()].add(entry.event.key)
+    return found
+
+
+def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
+    """In words; "" = it names something."""
+    if pointer.kind in FIXED:
+        known = FIXED[pointer.kind]
+        return (
+            ""
+            if pointer.name in known
+            else f"there is no {pointer.kind} {pointer.name!r}; there are {', '.join(known)}"
+        )
+    if pointer.kind == "cell":
+        pod, _, rest = pointer.name.partition("@")
+        node = rest.partition("@")[0]
+        parts = (Pointer("pod", pod), Pointer("node", node))
+        return next(filter(None, (wrong_with(part, names) for part in parts)), "")
+    if pointer.kind not in NAMED:
+        return f"nothing is pointed at with {pointer.kind!r}, but with {', '.join((*NAMED, *FIXED))}"
+    return "" if pointer.name in names[pointer.kind] else f"there is never a {pointer.kind} {pointer.name!r}"

@@ -1,0 +1,162 @@
+"""A lesson played in every way that it tells of: what in it cannot be so, each with its path in the file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+
+from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson import predictions
+from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
+from scheduler_engine.lesson.pointers import pointers, seen_names, wrong_with
+from scheduler_engine.lesson.predictions import KINDS, Answer
+from scheduler_engine.lesson.tasks import checked
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.executing import play
+from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.simulation import Simulation
+
+Problem = tuple[str, str]
+"""Path in the file, and what is wrong there."""
+
+
+def problems_of(lesson: Lesson) -> list[str]:
+    """Everything that does not hold, at its line: ``name.yaml:12:5: parts[2].right[0]: …``.
+
+    A step that is refused where it should not be ends the play, so that what comes after it is not looked at.
+    """
+    try:
+        simulation = lesson.scenario.open()
+    except Rejected as refusal:
+        return [str(error) for error in refusal.errors]
+    found: list[Problem] = []
+    for number, part in enumerate(lesson.parts):
+        path = f"parts[{number}]"
+        try:
+            found += _part(simulation, part, path)
+        except Rejected as refusal:
+            found += [(path, str(error)) for error in refusal.errors]
+            break
+    else:
+        found += _pointers(lesson, simulation)
+    return [f"{lesson.where(path)}: {text}" for path, text in found]
+
+
+def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
+    """Goes through a part as the lesson does. Raises Rejected when one of its steps is refused."""
+    since = len(simulation.recorder.entries)
+    if part.task:
+        yield from _task(simulation, part.task, path)
+    question, inner = part.question, f"{path}.{'predict' if part.foresee else 'question'}"
+    if question:
+        yield from _before(simulation, question, part.foresee, since, inner)
+    yield from _steps(simulation, part.way, f"{path}.{'right[0]' if part.task else 'do'}")
+    if question:
+        found = predictions.answer(Seen(simulation), question, since if part.foresee else None)
+        yield from _answered(simulation, question, found, inner)
+    yield from _held(simulation, part.expect, f"{path}.expect")
+
+
+def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]:
+    for number, step in enumerate(steps):
+        inner = f"{path}[{number}]"
+        try:
+            play(simulation, [step])
+        except Rejected as refusal:
+            yield inner, f"this step is refused: {refusal}"
+            raise
+        yield from _held(simulation, step.get("expect", ()), f"{inner}.expect")
+
+
+def _held(simulation: Simulation, expectations: Sequence[Data], path: str) -> Iterator[Problem]:
+    seen = Seen(simulation)
+    for number, expectation in enumerate(expectations):
+        for text in failures_of(seen, [expectation]):
+            yield f"{path}[{number}]", f"this does not hold: {text}"
+
+
+def _before(simulation: Simulation, question: Question, foresee: bool, since: int, path: str) -> Iterator[Problem]:
+    seen = Seen(simulation)
+    offered = predictions.choices(seen, question)
+    if not offered:
+        yield path, "there is nothing to choose from"
+    for choice in question.tempting:
+        if choice not in offered:
+            yield f"{path}.tempting", f"{choice!r} is no choice; there are {', '.join(offered)}"
+    if foresee and predictions.answer(seen, question, since) is not None:
+        yield path, "this is known before it is asked"
+
+
+def _answered(simulation: Simulation, question: Question, found: Answer | None, path: str) -> Iterator[Problem]:
+    if found is None:
+        yield path, "this has no answer"
+        return
+    if not found.right and not KINDS[question.kind].many:
+        yield path, "no answer is right"
+    if question.kind == "options" and len(found.right) > 1:
+        yield f"{path}.options", f"only one of them may be right, and these are: {', '.join(found.right)}"
+    for choice in question.tempting:
+        if choice in found.right:
+            yield f"{path}.tempting", f"{choice!r} is right"
+
+
+def _task(simulation: Simulation, task: Task, path: str) -> Iterator[Problem]:
+    if not any(row.wrong for row in checked(Seen(simulation), task)):
+        yield f"{path}.check", "this holds before anything is done"
+    for number, way in enumerate(task.right):
+        yield from _right(copy.deepcopy(simulation), task, way, f"{path}.right[{number}]")
+    for number, wrong in enumerate(task.wrong):
+        yield from _wrong(copy.deepcopy(simulation), task, wrong, f"{path}.wrong[{number}]")
+
+
+def _right(simulation: Simulation, task: Task, way: Steps, path: str) -> Iterator[Problem]:
+    try:
+        play(simulation, way)
+    except Rejected as refusal:
+        yield path, f"a step of this way is refused: {refusal}"
+        return
+    for row in checked(Seen(simulation), task):
+        for text in row.wrong:
+            yield path, f"this way does not do: {row.item.say}: {text}"
+
+
+def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iterator[Problem]:
+    try:
+        play(simulation, way.do)
+    except Rejected as refusal:
+        said = str(refusal)
+    else:
+        missing = [row for row in checked(Seen(simulation), task) if row.wrong]
+        if not missing:
+            yield path, "this way does"
+            return
+        said = "; ".join(text for row in missing for text in (row.item.say, *row.wrong))
+    if way.says not in said:
+        yield f"{path}.says", f"nobody reads {way.says!r} here, but: {said}"
+
+
+def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
+    names = seen_names(simulation)
+    for path, text in _texts(lesson):
+        for pointer in pointers(text):
+            wrong = wrong_with(pointer, names)
+            if wrong:
+                yield path, wrong
+    for number, part in enumerate(lesson.parts):
+        for kind, name in (("pod", part.look.pod), ("node", part.look.node)):
+            if name and name not in names[kind]:
+                yield f"parts[{number}].look.{kind}", f"there is never a {kind} {name!r}"
+
+
+def _texts(lesson: Lesson) -> Iterator[Problem]:
+    """Path and text of all that is Markdown."""
+    for number, part in enumerate(lesson.parts):
+        yield f"parts[{number}].text", part.text
+        yield f"parts[{number}].then", part.then
+        if part.task:
+            yield f"parts[{number}].task", part.task.text
+            for place, hint in enumerate(part.task.hints):
+                yield f"parts[{number}].hints[{place}]", hint
+    for number, text in enumerate(lesson.know):
+        yield f"know[{number}]", text

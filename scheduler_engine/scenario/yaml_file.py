@@ -1,0 +1,79 @@
+"""Files of YAML that hold one document: a scenario or a lesson. What is wrong in one is told at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine import commands
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.api.parsing import Document, Limits, Place
+from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.scenario.shapes import inside
+
+
+@dataclass(frozen=True, slots=True)
+class FileError(FieldError):
+    """A wrong field of a file, which says where: ``name.yaml:12:5: then[2].advance.seconds: …``."""
+
+    file: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.path}: {self.message}" if self.path else f"{place}: {self.message}"
+
+
+FILE_LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000)
+"""Wider than for pasted text: whoever names a file waits for it alone."""
+
+
+def document_in(text: str | bytes, name: str, limits: Limits, kind: str) -> Document:
+    """The one document of a file that holds a ``kind``. Raises Rejected with everything that is wrong, at its line."""
+    try:
+        documents = read_documents(text, limits)
+    except Rejected as refusal:
+        raise Rejected([_in_file(error, name) for error in refusal.errors]) from refusal
+    if not documents or documents[0].data is None:
+        raise Rejected([FileError("", "FieldValueRequired", "the file is empty", file=name)])
+    if len(documents) > 1:
+        place, text = documents[1].place, f"a file holds one {kind}, and here are {len(documents)} documents"
+        raise Rejected([FileError("", "FieldValueTooMany", text, 1, place.line, place.column, file=name)])
+    document = documents[0]
+    if not isinstance(document.data, dict):
+        message = f"a {kind} must be a mapping, with a title at least"
+        place = document.place
+        raise Rejected([FileError("", "FieldValueTypeInvalid", message, 0, place.line, place.column, file=name)])
+    if document.duplicates:
+        raise Rejected([_in_file(error, name) for error in document.duplicates])
+    return document
+
+
+def _in_file(error: FieldError, name: str) -> FileError:
+    return FileError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name, name)
+
+
+def at_line(error: FieldError, root: Place, name: str) -> FileError:
+    """The error at the line of its path."""
+    place = root.find(error.path)
+    return FileError(error.path, error.kind, error.message, 0, place.line, place.column, error.object_name, name)
+
+
+def rename_on(steps: Any, root: Place, path: str) -> None:
+    """A bare ``on`` is the boolean true in YAML 1.1, as a key too; the field ``on`` of a command needs no quotes."""
+    for number, step in enumerate(steps if isinstance(steps, list) else ()):
+        for kind, given in step.items() if isinstance(step, dict) else ():
+            known = commands.COMMANDS[kind].__dataclass_fields__ if kind in commands.COMMANDS else {}
+            if isinstance(given, dict) and "true" in given and "on" in known and "on" not in given:
+                given["on"] = given.pop("true")
+                children = root.find(inside(f"{path}[{number}]", kind)).children
+                if "true" in children:
+                    children["on"] = children.pop("true")
+
+
+def slug_of(name: str, endings: Iterable[str]) -> str:
+    """The name of what stands in a file: without the number that orders the list, and without its endings."""
+    stem = name.rpartition(".")[0] or name
+    for ending in endings:
+        stem = stem.removesuffix(ending)
+    return stem.split("-", 1)[1] if stem[:2].isdigit() and "-" in stem else stem

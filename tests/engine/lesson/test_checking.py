@@ -1,0 +1,207 @@
+"""A lesson with a mistake in it is refused, with line and reason; the lesson of the documents has none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson import problems_of, read_lesson
+
+EXAMPLE = re.search(r"```yaml\n(.*?)```", Path("docs/lessons.md").read_text(), re.DOTALL)
+
+
+def example() -> dict[str, Any]:
+    """The lesson of docs/lessons.md, to be spoilt."""
+    assert EXAMPLE is not None
+    data: dict[str, Any] = yaml.safe_load(EXAMPLE[1])
+    return data
+
+
+def told(data: dict[str, Any]) -> list[str]:
+    """What is wrong with a lesson, whether it can be read or not."""
+    try:
+        return problems_of(read_lesson(yaml.safe_dump(data, sort_keys=False), "my.yaml"))
+    except Rejected as refusal:
+        return [str(error) for error in refusal.errors]
+
+
+def test_the_lesson_of_the_documents_has_no_mistake() -> None:
+    assert told(example()) == []
+
+
+def _set(path: str, value: Any) -> Any:
+    def spoil(data: dict[str, Any]) -> None:
+        *above, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+        place: Any = data
+        for key in above:
+            place = place[key]
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+
+    return spoil
+
+
+NEVER = [{"pod": "default/api", "node": "node-z"}]
+SPOILT: dict[str, tuple[Any, str, str]] = {
+    "no text": (_set("parts.1.text", None), "parts[1].text", "Required value"),
+    "an unknown key": (_set("parts.1.taks", "x"), "parts[1].taks", 'unknown field "taks" (did you mean "task"?)'),
+    "another kind": (_set("kind", "Scenario"), "kind", "this is a Scenario, and no Lesson"),
+    "another version": (_set("apiVersion", "scheduler-sandbox/v9"), "apiVersion", "this engine reads"),
+    "a belief without a truth": (_set("belief", "All is well."), "truth", "belief and truth stand together"),
+    "a task without hints": (_set("parts.2.hints", None), "parts[2].hints", "a part with task needs it"),
+    "a prediction without a button": (_set("parts.0.do", None), "parts[0].do", "a part with predict needs it"),
+    "a task with a button": (_set("parts.2.do", [{"settle": {}}]), "parts[2].do", "it does not go with task"),
+    "two questions in one": (
+        _set("parts.1.question", {"winner": "default/web", "lane": "default/web"}),
+        "parts[1].question.lane",
+        "only one of them may be given",
+    ),
+    "a node without a plugin": (
+        _set("parts.1.question", {"winner": "default/web", "node": "node-a"}),
+        "parts[1].question.node",
+        "it goes with refuses",
+    ),
+    "options without a question": (
+        _set("parts.1.question", {"options": [{"text": "a", "holds": []}, {"text": "b", "holds": NEVER}]}),
+        "parts[1].question.ask",
+        "options need it",
+    ),
+    "an unknown node pointed at": (
+        _set("parts.1.text", "See [node-z](node:node-z)."),
+        "parts[1].text",
+        "there is never a node 'node-z'",
+    ),
+    "an unknown pod in a hint": (
+        _set("parts.2.hints.0", "See [x](pod:default/x)."),
+        "parts[2].hints[0]",
+        "there is never a pod 'default/x'",
+    ),
+    "an unknown stage": (_set("parts.1.text", "At [it](stage:Filtre)."), "parts[1].text", "there is no stage 'Filtre'"),
+    "an unknown kind of pointer": (
+        _set("parts.1.text", "[x](javascript:alert)"),
+        "parts[1].text",
+        "nothing is pointed at with 'javascript'",
+    ),
+    "a cell of an unknown pod": (
+        _set("parts.1.text", "[x](cell:default/x@node-a@NodeAffinity)"),
+        "parts[1].text",
+        "there is never a pod 'default/x'",
+    ),
+    "a pod to look at that is not there": (
+        _set("parts.1.look", {"pod": "default/x"}),
+        "parts[1].look.pod",
+        "there is never a pod",
+    ),
+    "a check that can never hold": (
+        _set("parts.2.check.0.holds", NEVER),
+        "parts[2].right[0]",
+        "this way does not do: The pod api is on node-a.: default/api: expected node-z, is on node-a",
+    ),
+    "a check that always holds": (
+        _set("parts.2.check", [{"say": "web runs", "holds": [{"pod": "default/web", "node": "node-b"}]}]),
+        "parts[2].check",
+        "this holds before anything is done",
+    ),
+    "a wrong way that does": (
+        _set("parts.2.wrong.0.do.0.apply.0.spec.nodeSelector", {"topology.kubernetes.io/zone": "a"}),
+        "parts[2].wrong[0]",
+        "this way does",
+    ),
+    "a word that nobody reads": (
+        _set("parts.2.wrong.0.says", "taint"),
+        "parts[2].wrong[0].says",
+        "nobody reads 'taint' here",
+    ),
+    "a prediction without an answer": (
+        _set("parts.0.predict", {"victims": "default/api"}),
+        "parts[0].predict",
+        "this has no answer",
+    ),
+    "a question whose answer is still to come": (
+        _set("parts.1.question", {"winner": "default/api"}),
+        "parts[1].question",
+        "this has no answer",
+    ),
+    "a tempting answer that is right": (
+        _set("parts.0.predict.tempting", ["node-b"]),
+        "parts[0].predict.tempting",
+        "'node-b' is right",
+    ),
+    "a tempting answer that is none": (
+        _set("parts.0.predict.tempting", ["node-z"]),
+        "parts[0].predict.tempting",
+        "'node-z' is no choice; there are node-a, node-b",
+    ),
+    "two options that are right": (
+        _set("parts.1.question", {"ask": "?", "options": [{"text": "a", "holds": []}, {"text": "b", "holds": []}]}),
+        "parts[1].question.options",
+        "only one of them may be right",
+    ),
+    "no option that is right": (
+        _set("parts.1.question", {"ask": "?", "options": [{"text": text, "holds": NEVER} for text in "ab"]}),
+        "parts[1].question",
+        "no answer is right",
+    ),
+    "a step that is refused": (
+        _set("parts.0.do", [{"delete": {"object_kind": "Pod", "key": "default/x"}}]),
+        "parts[0].do[0]",
+        "this step is refused",
+    ),
+    "a right way that is refused": (
+        _set("parts.2.right", [[{"delete": {"object_kind": "Pod", "key": "default/x"}}]]),
+        "parts[2].right[0]",
+        "a step of this way is refused",
+    ),
+    "an expectation that does not hold": (
+        _set("parts.1.expect", [{"pod": "default/web", "node": "node-a"}]),
+        "parts[1].expect[0]",
+        "this does not hold: default/web: expected node-a, is on node-b",
+    ),
+    "an expectation within a step": (
+        _set("parts.0.do", [{"pod": {}, "expect": [{"pod": "default/web", "node": "node-a"}]}]),
+        "parts[0].do[0].expect[0]",
+        "this does not hold",
+    ),
+    "a manifest that is wrong": (
+        _set("setup.0.apply.2.spec.containers", []),
+        "setup[0].apply[2].spec.containers",
+        "Required value",
+    ),
+    "a configuration that is wrong": (
+        _set("configuration", {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "X"}),
+        "configuration",
+        "X",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", SPOILT)
+def test_a_mistake_is_told_at_its_line(words: str) -> None:
+    spoil, path, said = SPOILT[words]
+    data = example()
+    spoil(data)
+    found = told(data)
+    assert any(path in text and said in text and re.match(r"my\.yaml:\d+:\d+: ", text) for text in found), found
+
+
+def test_what_is_known_is_not_asked_as_a_prediction() -> None:
+    data = example()
+    data["parts"][1] = {
+        "text": "Again.",
+        "predict": {"refuses": "default/web", "node": "node-a"},
+        "do": [{"settle": {}}],
+    }
+    assert any("this has no answer" in text for text in told(data))
+
+
+def test_a_setup_that_is_refused_is_told() -> None:
+    data = example()
+    data["setup"].append({"cordon": {"node": "node-z", "on": True}})
+    assert any("setup[1]" in text for text in told(data))

@@ -16,6 +16,7 @@ from sandbox.views import (
     faults,
     importing,
     leader,
+    lessons,
     metrics,
     moments,
     nodes,
@@ -61,6 +62,7 @@ workbench_patterns = [
     *moments.urlpatterns,
     *exporting.urlpatterns,
     *expecting.urlpatterns,
+    *lessons.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [
@@ -69,6 +71,7 @@ urlpatterns = [
     path("import/", importing.bring, name="import"),
     path("import/<str:key>/", importing.outlook, name="import-outlook"),
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
+    path("lessons/open/", lessons.open_own, name="lesson-open"),
     path("compare/", compare.compare, name="compare"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),

@@ -29,7 +29,7 @@ class View:
     ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
     name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
-    the scheduler that acted last.
+    the scheduler that acted last. ``predict``: ``on`` = questions come before the stages that decide.
     """
 
     pod: str = ""
@@ -41,6 +41,7 @@ class View:
     colour: str = ""
     reasons: str = ""
     replica: str = ""
+    predict: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
@@ -74,6 +75,7 @@ class View:
             colour=_one_of(COLOURS, given.get("colour")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
+            predict=_one_of(("on",), given.get("predict")),
             pages=_lists(PAGE, given.get("pages")),
             orders=_lists(ORDER, given.get("orders")),
             at=Moment.read(_text(given.get("at"))),

@@ -22,13 +22,16 @@ from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
-from sandbox.models import Sandbox
+from sandbox.lessons.shelf import lessons
+from sandbox.models import Sandbox, Study
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
 from sandbox.panels.view import View
+from sandbox.panels.words.say import say
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.quotas import quotas
 from sandbox.schema.document import DIGEST
+from sandbox.study import open_lesson
 from sandbox.views.importing import KUBECTL
 from scheduler_engine.scenario import Scenario
 
@@ -49,6 +52,12 @@ def landing(request: HttpRequest) -> HttpResponse:
 @readable_body
 @answered
 def create(request: HttpRequest) -> HttpResponse:
+    if wanted := request.POST.get("lesson", ""):
+        placed = lessons().get(wanted)
+        if placed is None:
+            return problem(request, 404, say("lesson.no-such"))
+        sandbox, token = open_lesson(placed)
+        return redirect("workbench", sandbox.pk, token)
     slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)
     if slug and scenario is None:
@@ -106,6 +115,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "tab": tab,
         "looked": json.dumps(view.as_json()),
         "scenario": scenario,
+        "learns": Study.objects.filter(sandbox=sandbox).exists(),
         "steps": guide(sandbox.scenario, sandbox.story).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},
         "more": MORE,

@@ -24,6 +24,7 @@ POSTS = [
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
     "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
+    "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
@@ -49,7 +50,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", *IMPORTS}
+    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *IMPORTS}
     assert set(routes(get_resolver())) == tested | others
 
 

@@ -22,9 +22,9 @@ from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
 from sandbox.layers import publish
 from sandbox.live import StateGone
-from sandbox.models import Branch, Expectation, Sandbox
+from sandbox.models import Branch, Expectation, Guess, Sandbox, Study
 from sandbox.panels.model.moment import Moment
-from sandbox.records import START, Database, Place, Plan, Position, Record, log_of
+from sandbox.records import START, Database, Expected, Guessed, Place, Plan, Position, Record, log_of
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
@@ -210,14 +210,41 @@ def _until(ended: str) -> int:
 
 
 def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int | None) -> None:
-    """A fork expects what is expected of the part of the log that it has; ``until``: entries of its last command."""
+    """A fork expects what is expected of the part of the log that it has, and has the lesson and the guesses there;
+    ``until``: entries of its last command.
+    """
     before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
     now = {record.n: record.key for record in records} | {0: 0}
+
+    def within(row: Expected | Guessed) -> bool:
+        return before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+
     Expectation.objects.bulk_create(
         Expectation(sandbox_id=made, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who)
         for row in Database().expected(sandbox.pk)
-        if before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+        if within(row)
     )
+    studied = Database().studied(sandbox.pk)
+    Guess.objects.bulk_create(
+        Guess(
+            sandbox_id=made,
+            state=now[row.n],
+            **{name: getattr(row, name) for name in ("part", "question", "named", "points", "n", "entries", "who")},
+        )
+        for row in studied.guesses
+        if within(row)
+    )
+    if studied.slug:
+        kept = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
+        Study.objects.create(sandbox_id=made, progress=_begun(studied.progress, before, now), **kept)
+
+
+def _begun(text: str, before: dict[int, int], now: dict[int, int]) -> str:
+    """The progress of a study with the keys of a fork; a part that began later than it goes has not begun."""
+    progress = json.loads(text)
+    began = progress.get("began", {}).items()
+    progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
+    return json.dumps(progress, separators=(",", ":"))
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:

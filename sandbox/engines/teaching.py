@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,7 +119,9 @@ def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, pr
     """
     desk = _any_desk(live, position) if predicts else _desk(live, position)
     question = _question(desk, predicts)
-    _check(asked(desk.seen, question), named)
+    # Of very many nodes not all are offered, and each can be named.
+    more = live.world.nodes if question.kind == "winner" else ()
+    _check(asked(desk.seen, question), more, named)
     since = predicts or (desk.open is not None and desk.open.foresee)
     points = None if since else compared(desk.seen, question, None, named)
     here = live.world.moment_of(len(live.world.entries))
@@ -142,11 +144,11 @@ def _question(desk: Desk, predicts: bool) -> Question:
     return question
 
 
-def _check(offered: dict[str, Any], named: Sequence[str] | None) -> None:
+def _check(offered: dict[str, Any], more: Collection[str], named: Sequence[str] | None) -> None:
     if named is None:
         return
     for choice in named:
-        if choice not in offered["choices"]:
+        if choice not in offered["choices"] and choice not in more:
             raise Rejected(say("lesson.no-choice", choice=choice[:80]))
     if not offered["many"] and len(named) != 1:
         raise Rejected(say("lesson.one"))

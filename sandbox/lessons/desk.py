@@ -272,7 +272,9 @@ class Desk:
         }
 
     def predictable(self) -> Question | None:
-        """The question of the stage that comes next."""
+        """The question of the stage that comes next; None also where the lesson itself has a question."""
+        if self.open is not None and self.open.question:
+            return None
         cycle = self.live.simulation.scheduler.cycle
         kind = ASKED_BEFORE.get(cycle.stage) if cycle is not None else None
         if cycle is None or kind is None:

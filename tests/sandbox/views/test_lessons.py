@@ -154,7 +154,7 @@ def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:
     assert "This is so:" in learner.html()
     learner.do("do/back")
     assert "This is so:" not in learner.html()
-    assert 'id="ls-step"' in learner.html()
+    assert 'id="les-step"' in learner.html()
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,18 @@ def test_a_part_that_is_far_ahead_is_not_opened(learner: Learner) -> None:
     assert learner.do("lesson/turn", part="x") == 422
     assert learner.do("lesson/nonsense") == 404
     assert Study.objects.get().part == 0
+
+
+def test_a_fork_takes_the_lesson_along(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    learner.do("lesson/answer", named="node-b")
+    learner.do("lesson/step", part=1)
+    answer = learner.client.post(f"{learner.path}fork/")
+    path = answer.headers.get("HX-Redirect") or answer["Location"]
+    html = Learner(path).html()
+    assert "You were right." in html
+    assert "Part 2 of 4" in html
+    assert 'id="les-on"' in html
 
 
 def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> None:
@@ -291,3 +303,69 @@ def test_where_to_go_next_follows_after() -> None:
     assert shelf.where_next("nonsense") == []
     assert all(other.slug in shelf.lessons() for other in shelf.where_next(first))
     assert read_lesson(LESSON).parts[1].foresee
+
+
+# --- predictions --------------------------------------------------------------------------------------------------
+
+
+def predicting(learner: Learner) -> str:
+    return str(learner.client.get(f"{learner.path}panel/lesson/", {"predict": "on"}).content.decode())
+
+
+def test_predictions_are_asked_before_a_stage_that_decides_and_compared_after_it(learner: Learner) -> None:
+    assert "Before a stage that decides something" in predicting(learner)
+    learner.do("do/stage")
+    assert "Where does web go next?" in predicting(learner)
+    assert learner.do("predict", named="unschedulablePods") == 204
+    assert "Your answer is kept" in predicting(learner)
+    learner.do("do/stage")
+    learner.do("do/stage")
+    assert "Which nodes pass for web?" in predicting(learner)
+    learner.do("predict", named="node-b")
+    learner.do("do/stage")
+    html = predicting(learner)
+    assert "1 of 1 right" in html
+    assert "which nodes pass" in html
+    learner.do("do/pod")
+    html = predicting(learner)
+    assert "1 of 2 right" in html
+
+
+def test_a_prediction_of_what_was_undone_does_not_count(learner: Learner) -> None:
+    for _ in range(3):
+        learner.do("do/stage")
+    learner.do("predict", named="node-b")
+    learner.do("do/stage")
+    assert "1 of 1 right" in predicting(learner)
+    for _ in range(2):
+        learner.do("do/back")
+    html = predicting(learner)
+    assert "right</span>" not in html
+    learner.do("do/pod")
+    assert "1 of 1 right" not in predicting(learner)
+
+
+def test_without_the_switch_nothing_is_asked(learner: Learner) -> None:
+    learner.do("do/stage")
+    assert "Where does web go next?" not in learner.html()
+
+
+def test_what_cannot_be_predicted_is_refused(learner: Learner) -> None:
+    assert learner.do("predict", named="node-b") == 422
+    assert not Guess.objects.exists()
+
+
+def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) -> None:
+    manifests = "\n---\n".join(
+        f"{{apiVersion: v1, kind: Node, metadata: {{name: big-{n}}}, "
+        'status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}'
+        for n in range(70)
+    )
+    assert learner.client.post(f"{learner.path}apply/", {"manifests": manifests}).status_code == 204
+    for _ in range(3):
+        learner.do("do/stage")
+    assert "Before a stage that decides something" in predicting(learner)
+    learner.do("do/stage")
+    html = predicting(learner)
+    assert "Which node does web get?" in html
+    assert "<datalist" in html

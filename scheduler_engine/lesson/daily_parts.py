@@ -91,7 +91,18 @@ def runs(name: str) -> Data:
 
 def same_nodes(names: list[str]) -> Data:
     """For nodes without zones, in the order in which they came."""
-    return item("No node was added or taken away.", {"nodeOrder": [*names]})
+    return item("The nodes are the same.", {"nodeOrder": [*names]}, *(as_large(name, "4") for name in names))
+
+
+def as_large(name: str, cpu: str) -> Data:
+    """A node has not grown."""
+    return {"object": f"Node {name}", "has": {"status": {"capacity": {"cpu": cpu}, "allocatable": {"cpu": cpu}}}}
+
+
+def asks(amounts: dict[str, int]) -> Data:
+    """Pod → thousandths of a CPU."""
+    held = ({"asks": f"default/{name}", "cpu": f"{milli}m", "memory": "128Mi"} for name, milli in amounts.items())
+    return item("Each pod asks for as much as before.", *held)
 
 
 def stays(name: str) -> Data:

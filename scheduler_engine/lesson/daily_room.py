@@ -8,6 +8,7 @@ from scheduler_engine.lesson.daily_parts import (
     APPS,
     DOCS,
     apply,
+    asks,
     delete,
     document,
     item,
@@ -31,18 +32,20 @@ def fragments(draw: Random) -> Data:
     names = node_names(draw, draw.randint(3, 5))
     name, need, target = f"{app}-1", draw.randrange(2000, 3001, 250), draw.choice(names)
     setup: list[Data] = [apply(*(node(each) for each in names))]
+    left: dict[str, int] = {}
     pods: list[Data] = []
     for number, each in enumerate(names):
         free = draw.randrange(1000, need - 499, 250)
         scratch = need - free + draw.choice((0, 250)) if each == target else need - free - 250
         kept = 4000 - free - scratch
+        left |= {f"{keep}-{number}": kept} | ({} if each == target else {f"test-{number}": scratch})
         pods.append(pod(f"{keep}-{number}", keep, kept, nodeName=each))
         pods.append(pod(f"test-{number}", "test", scratch, nodeName=each))
     setup += [apply(*pods), {"settle": {}}, apply(pod(name, app, need)), {"settle": {}}]
     place = names.index(target)
     other = (place + 1) % len(names)
     part = {
-        "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have more than that "
+        "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have that much "
         f"free in sum, but "
         f"no node has it. On each node stands a pod of {keep}, such as {to_pod(f'{keep}-{place}')}, which must "
         f"stay, and a test "
@@ -59,6 +62,7 @@ def fragments(draw: Random) -> Data:
                 "No other test run has gone.",
                 *(runs(f"test-{number}") for number in range(len(names)) if number != place),
             ),
+            asks({name: need} | left),
             same_nodes(names),
         ],
         "hints": [
@@ -72,7 +76,7 @@ def fragments(draw: Random) -> Data:
         ],
         "wrong": [
             wrong(f"{name} runs", delete(f"test-{other}"), wait(45)),
-            wrong("No node was added or taken away", apply(node("extra-1", 8)), wait(20)),
+            wrong("The nodes are the same", apply(node("extra-1", 8)), wait(20)),
         ],
         "then": "What is free counts node by node, and never in sum. One sees it in the message: each node is "
         "counted under "
@@ -110,8 +114,7 @@ def never_preempts(draw: Random) -> Data:
         f"such as {to_pod(f'{low}-0')}, has three of four CPUs, and a priority of 0. Still {name} waits, and nobody "
         f"has to leave. "
         f"{to_pod(f'{kept}-1')} must stay.",
-        "task": f"Let a pod {name} with the priority {value} run. At most one pod of {low} may leave, and no node "
-        f"is added.",
+        "task": f"Let a pod {name} with the priority {value} run. One pod of {low} may leave, and no node is added.",
         "check": [
             item(
                 f"{name} runs, with its priority.",
@@ -120,9 +123,17 @@ def never_preempts(draw: Random) -> Data:
             ),
             stays(f"{kept}-1"),
             item(
-                f"All but one of {low} have stayed.",
-                {"spans": {"selector": {"app": low}, "per": "kubernetes.io/hostname", "atLeast": len(names) - 1}},
+                f"One pod of {low} has left, and the others have stayed.",
+                {
+                    "spans": {
+                        "selector": {"app": low},
+                        "per": "kubernetes.io/hostname",
+                        "atLeast": len(names) - 1,
+                        "atMost": len(names) - 1,
+                    }
+                },
             ),
+            asks({name: 2000, f"{kept}-1": 1000}),
             same_nodes(names),
         ],
         "hints": [

@@ -11,6 +11,8 @@ from scheduler_engine.lesson.daily_parts import (
     ZONE,
     all_to_pods,
     apply,
+    as_large,
+    asks,
     cordon,
     document,
     item,
@@ -132,6 +134,8 @@ def spread(draw: Random) -> Data:
                 {"spans": {"selector": {"app": app}, "per": ZONE, "atLeast": len(zones)}},
             ),
             item(f"{app} still has its constraint.", _template(app, "topologySpreadConstraints", [constraint])),
+            asks({f"{app}-{number}": milli for number in range(count)}),
+            item(f"{lost} has not grown.", as_large(lost, last["status"]["capacity"]["cpu"])),
             item("No pod has been deleted.", {"never": "deleted"}),
         ],
         "hints": [

@@ -53,7 +53,12 @@ def fragments(draw: Random) -> Data:
         "task": f"Bring {name} to a node, without another node and with at most one test run less. Nobody of {keep} "
         f"leaves.",
         "check": [
-            item(f"{name} runs.", runs(name)),
+            item(
+                f"{name} runs, where the scheduler found room for it.",
+                runs(name),
+                {"winner": f"default/{name}", "node": target},
+                {"requested": target, "cpu": f"{left[f'{keep}-{place}'] + need}m", "memory": "256Mi"},
+            ),
             item(
                 f"Every pod of {keep} has stayed.",
                 *({"never": "deleted", "of": f"default/{keep}-{number}"} for number in range(len(names))),
@@ -117,8 +122,9 @@ def never_preempts(draw: Random) -> Data:
         "task": f"Let a pod {name} with the priority {value} run. One pod of {low} may leave, and no node is added.",
         "check": [
             item(
-                f"{name} runs, with its priority.",
+                f"{name} runs, with its priority, and the scheduler chose the node.",
                 runs(name),
+                {"winner": f"default/{name}"},
                 {"object": f"Pod default/{name}", "has": {"spec": {"priority": value}}},
             ),
             stays(f"{kept}-1"),

@@ -135,7 +135,11 @@ def spread(draw: Random) -> Data:
             ),
             item(f"{app} still has its constraint.", _template(app, "topologySpreadConstraints", [constraint])),
             asks({f"{app}-{number}": milli for number in range(count)}),
-            item(f"{lost} has not grown.", as_large(lost, last["status"]["capacity"]["cpu"])),
+            item(
+                f"{lost} has not grown, and is not overcommitted.",
+                as_large(lost, last["status"]["capacity"]["cpu"]),
+                *([{"requested": lost, "cpu": "0", "memory": "0"}] if cause == "small" else []),
+            ),
             item("No pod has been deleted.", {"never": "deleted"}),
         ],
         "hints": [

@@ -43,10 +43,9 @@ def toleration(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"tolerations": [{"key": taint["key"], **more}]}})
 
     part = {
-        "text": f"{to_pod(name)} belongs on {to_node(target)}, the node of the pool {pool}, and its nodeSelector "
-        f"says so. "
-        f"There are {len(names)} nodes with four CPUs each, and none of them takes it. See what each of them says in "
-        "[the table](tab:filter).",
+        "text": f"{to_pod(name)} belongs on {to_node(target)}, the node of the pool {pool}, and its nodeSelector says "
+        f"so. There are {len(names)} nodes with four CPUs each, and none of them takes it. See what each of them says "
+        "in [the table](tab:filter).",
         "task": f"Bring {name} to {target}. It stays the same pod, and the node keeps its taint.",
         "check": [
             item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
@@ -64,9 +63,8 @@ def toleration(draw: Random) -> Data:
             wrong(f"{target} still has its taint", untaint(target, taint["key"]), SETTLED),
         ],
         "then": f"The nodeSelector led to {target}, and the taint kept {name} away from it. One sees it in the "
-        f"message, which "
-        "names the taint that nobody tolerated. A selector and a toleration are two things, and dedicated nodes "
-        "need both.",
+        "message, which names the taint that nobody tolerated. A selector and a toleration are two things, and "
+        "dedicated nodes need both.",
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "TaintToleration", "attempt": 1}],
     }
     head = {
@@ -99,10 +97,10 @@ def selector(draw: Random) -> Data:
     target, name, milli = draw.choice(names), f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 1500, 250)
     nodes = [node(each, 4, {label: true if each == target else "other"}) for each in names]
     part = {
-        "text": f"{to_pod(name)} has been waiting since it came. The {len(names)} nodes are empty, and it is meant for "
-        f"{to_node(target)}. Choose it, and read its spec beside the labels of the node.",
-        "task": f"Bring a pod {name} to {target}, chosen by the scheduler. The nodes stay open to others, and none "
-        f"is added.",
+        "text": f"{to_pod(name)} has been waiting since it came. The {len(names)} nodes are empty, and it is meant "
+        f"for {to_node(target)}. Choose it, and read its spec beside the labels of the node.",
+        "task": f"Bring a pod {name} to {target}, chosen by the scheduler. The nodes stay open to others, and none is "
+        "added.",
         "check": [
             item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
             item("The scheduler chose the node.", {"winner": f"default/{name}", "node": target}),
@@ -127,8 +125,7 @@ def selector(draw: Random) -> Data:
             wrong(f"{name} runs on {target}", wait(400)),
         ],
         "then": f"{name} asked for {label}: {slip}, and {target} has {label}: {true}. One sees it in NodeAffinity, "
-        f"which "
-        "refuses every node. The selector of a pod that exists cannot be changed, but the label of a node can.",
+        "which refuses every node. The selector of a pod that exists cannot be changed, but the label of a node can.",
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "NodeAffinity", "attempt": 1}],
     }
     head = {
@@ -155,9 +152,8 @@ def gate(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"schedulingGates": left}})
 
     part = {
-        "text": f"{to_pod(name)} and {to_pod('other-1')} came together and ask for the same. other-1 runs. {name} "
-        f"has no failed "
-        "attempt, and no attempt at all. Whoever should have let it go has left the company. Look at [the "
+        "text": f"{to_pod(name)} and {to_pod('other-1')} came together and ask for the same. other-1 runs. {name} has "
+        "no failed attempt, and no attempt at all. Whoever should have let it go has left the company. Look at [the "
         "queues](pane:queues).",
         "task": f"Bring {name} to a node. It stays the same pod.",
         "check": [
@@ -180,8 +176,7 @@ def gate(draw: Random) -> Data:
             wrong(f"{name} runs", apply(node("extra-1", 16)), wait(400)),
         ],
         "then": f"{name} had two scheduling gates, {words[0]} and {words[1]}. One sees it in the lane gated: nobody "
-        f"had tried it. "
-        "When the last gate goes, a pod comes into activeQ as a new one.",
+        "had tried it. When the last gate goes, a pod comes into activeQ as a new one.",
         "expect": [{"waits": f"default/{name}", "in": "nowhere"}],
     }
     head = {

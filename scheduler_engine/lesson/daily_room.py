@@ -45,13 +45,11 @@ def fragments(draw: Random) -> Data:
     place = names.index(target)
     other = (place + 1) % len(names)
     part = {
-        "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have that much "
-        f"free in sum, but "
-        f"no node has it. On each node stands a pod of {keep}, such as {to_pod(f'{keep}-{place}')}, which must "
-        f"stay, and a test "
-        f"run, such as {to_pod(f'test-{place}')}, which may go.",
+        "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have that much free in "
+        f"sum, but no node has it. On each node stands a pod of {keep}, such as {to_pod(f'{keep}-{place}')}, which "
+        f"must stay, and a test run, such as {to_pod(f'test-{place}')}, which may go.",
         "task": f"Bring {name} to a node, without another node and with at most one test run less. Nobody of {keep} "
-        f"leaves.",
+        "leaves.",
         "check": [
             item(
                 f"{name} runs, where the scheduler found room for it.",
@@ -84,8 +82,7 @@ def fragments(draw: Random) -> Data:
             wrong("The nodes are the same", apply(node("extra-1", 8)), wait(20)),
         ],
         "then": "What is free counts node by node, and never in sum. One sees it in the message: each node is "
-        "counted under "
-        f"*Insufficient cpu*. On {target} free room and test run are together at least {need}m.",
+        f"counted under *Insufficient cpu*. On {target} free room and test run are together at least {need}m.",
         "expect": [{"failed": f"default/{name}", "attempt": 1}],
     }
     head = {
@@ -114,11 +111,9 @@ def never_preempts(draw: Random) -> Data:
     vital = pod(f"{kept}-1", kept, 1000, nodeName=names[place])
     small = delete(f"{kept}-1")
     part = {
-        "text": f"{to_pod(name)} has the priority {value} and asks for two CPUs. On each of the {len(names)} nodes "
-        f"a pod of {low}, "
-        f"such as {to_pod(f'{low}-0')}, has three of four CPUs, and a priority of 0. Still {name} waits, and nobody "
-        f"has to leave. "
-        f"{to_pod(f'{kept}-1')} must stay.",
+        "text": f"{to_pod(name)} has the priority {value} and asks for two CPUs. On each of the {len(names)} nodes a "
+        f"pod of {low}, such as {to_pod(f'{low}-0')}, has three of four CPUs, and a priority of 0. Still {name} "
+        f"waits, and nobody has to leave. {to_pod(f'{kept}-1')} must stay.",
         "task": f"Let a pod {name} with the priority {value} run. One pod of {low} may leave, and no node is added.",
         "check": [
             item(
@@ -155,9 +150,8 @@ def never_preempts(draw: Random) -> Data:
             wrong(f"{kept}-1 has never left", small, wait(45)),
             wrong(f"{name} runs", wait(400)),
         ],
-        "then": f"{name} is of the class patient, which never preempts. One sees it in the message: *not eligible "
-        f"due to "
-        "preemptionPolicy=Never*. Such a pod is tried before others, and waits until there is room.",
+        "then": f"{name} is of the class patient, which never preempts. One sees it in the message: *not eligible due "
+        "to preemptionPolicy=Never*. Such a pod is tried before others, and waits until there is room.",
         "expect": [{"never": "preempted"}],
     }
     head = {

@@ -52,12 +52,10 @@ def apart(draw: Random) -> Data:
     opened, more = cordon(shut, False) if cordoned else untaint(shut, TAINT["key"]), apply(node("extra-1"))
     part = {
         "text": f"The StatefulSet {app} has {count} replicas, {all_to_pods(app, count)}, which refuse to share a "
-        f"node. There are "
-        f"{len(names)} nodes, and on {to_node(shut)} somebody has been at work. {len(names) - 1} of the replicas "
-        f"run. See who waits in "
-        "[the queues](pane:queues), and why.",
+        f"node. There are {len(names)} nodes, and on {to_node(shut)} somebody has been at work. {len(names) - 1} of "
+        "the replicas run. See who waits in [the queues](pane:queues), and why.",
         "task": f"Bring all {count} replicas to nodes of their own. What {app} asks for stays, and so do the pods "
-        f"that run.",
+        "that run.",
         "check": [
             _all_run(app, count),
             item("No two of them share a node.", {"distinctNodes": {"selector": {"app": app}}}),
@@ -75,10 +73,8 @@ def apart(draw: Random) -> Data:
             wrong(f"All {count} pods of {app} run", more, wait(15)),
         ],
         "then": f"{count} replicas that refuse one another need {count} nodes, and {len(names) - 1} could be used. "
-        f"One sees it in the "
-        "message, which counts nodes that *didn't match pod anti-affinity rules* beside the one that is shut. "
-        "Opening a node costs "
-        "less than adding one.",
+        "One sees it in the message, which counts nodes that *didn't match pod anti-affinity rules* beside the one "
+        "that is shut. Opening a node costs less than adding one.",
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
@@ -118,10 +114,9 @@ def spread(draw: Random) -> Data:
     opened = {"cordoned": cordon(lost, False), "tainted": untaint(lost, TAINT["key"]), "small": bought}[cause]
     ways = [[opened, wait(15)], *([[bought, wait(15)]] if opened != bought else [])]
     part = {
-        "text": f"{app} wants {count} replicas, {all_to_pods(app, count)}, over {len(zones)} zones with a maxSkew "
-        f"of 1. Only some of them run, "
-        f"although {to_node(names[0])} has much room. Look at [the map](pane:cluster), and at zone {zone} with "
-        f"{to_node(lost)} above all.",
+        "text": f"{app} wants {count} replicas, {all_to_pods(app, count)}, over {len(zones)} zones with a maxSkew of "
+        f"1. Only some of them run, although {to_node(names[0])} has much room. Look at [the map](pane:cluster), and "
+        f"at zone {zone} with {to_node(lost)} above all.",
         "task": f"Let all {count} replicas run. {app} keeps its constraint, and no zone and no pod goes away.",
         "check": [
             _all_run(app, count),
@@ -153,9 +148,8 @@ def spread(draw: Random) -> Data:
             wrong(f"All {count} pods of {app} run", wait(400)),
         ],
         "then": f"Zone {zone} was a domain of the constraint, with no pod, so that each other zone could have one. "
-        f"One sees it in the "
-        f"message *didn't match pod topology spread constraints*. {lost} was {told}, and that alone does not take a "
-        f"zone out of the count.",
+        f"One sees it in the message *didn't match pod topology spread constraints*. {lost} was {told}, and that "
+        "alone does not take a zone out of the count.",
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
@@ -184,10 +178,8 @@ def drain(draw: Random) -> Data:
     grown = count + 1
     part = {
         "text": f"For {waited} seconds somebody has been draining {to_node(first)}. Its {count} pods, "
-        f"{all_to_pods(app, count)}, are still "
-        f"there, and [Evictions](tab:evictions) has 429 as the only answer. There is room enough on "
-        f"{to_node(names[-1])}. A "
-        f"PodDisruptionBudget wants {count} pods of {app}.",
+        f"{all_to_pods(app, count)}, are still there, and [Evictions](tab:evictions) has 429 as the only answer. "
+        f"There is room enough on {to_node(names[-1])}. A PodDisruptionBudget wants {count} pods of {app}.",
         "task": f"Let the drain of {first} end by itself. The budget stays as it is, and nobody is deleted past it.",
         "check": [
             item(
@@ -232,8 +224,7 @@ def drain(draw: Random) -> Data:
             ),
         ],
         "then": f"The budget wanted {count} of {count} pods, so that none could ever be spared. One sees it in the "
-        f"answer, which names both "
-        "numbers. With one replica more the drain goes on, one pod after the other.",
+        "answer, which names both numbers. With one replica more the drain goes on, one pod after the other.",
         "expect": [{"trace": [f"needs {count} healthy pods and has {count} currently"]}],
     }
     head = {

@@ -22,8 +22,19 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   const made = document.createElement('template');
   made.innerHTML = message;
   for (const part of [...made.content.children]) patch(part, (element) => htmx.process(element));
+  take();
   tick();
 });
+
+// A sandbox is made when the page of its owner asks for it, once for each that was sent.
+let taken = '';
+function take() {
+  const wanted = document.querySelector('[data-takes]')?.dataset.takes;
+  if (!wanted || wanted === taken) return;
+  taken = wanted;
+  htmx.ajax('POST', 'take/', { target: '#notice', swap: 'innerHTML' });
+}
+take();
 
 /** The room knows this page no longer. */
 function gone() {

@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import exporting, importing
+from sandbox.engines import asking, exporting, importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -271,5 +271,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         importing.import_outlook,
         importing.import_commands,
         importing.way_to,
+        asking.room_question,
+        asking.room_outcome,
     )
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
@@ -19,6 +21,8 @@ from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")
 Role = Literal["trainer", "beamer", "participant"]
+USED_WITHIN = timedelta(hours=1)
+"""How exactly it is known when a room was used last."""
 CLOSED = "This room is closed. Nothing was changed."
 
 
@@ -60,8 +64,8 @@ def shown(view: RoomView[P]) -> RoutedView:
     return routed
 
 
-def done_by(*roles: Role) -> Callable[[RoomView[P]], RoutedView]:
-    """What somebody does in a room: POST, by one of ``roles``, while it is open."""
+def done_by(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], RoutedView]:
+    """What somebody does in a room: POST, by one of ``roles``, while it is open; ``closed``: also afterwards."""
 
     def decorate(view: RoomView[P]) -> RoutedView:
         @csrf_exempt  # The token in the URL gives the right, no cookie does; see sandbox.access.edits.
@@ -72,7 +76,7 @@ def done_by(*roles: Role) -> Callable[[RoomView[P]], RoutedView]:
             def allowed(request: HttpRequest, access: RoomAccess, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
                 if access.role not in roles:
                     return problem(request, 403, "This link may not do that.")
-                if access.room.closed:
+                if access.room.closed and not closed:
                     return problem(request, 410, CLOSED)
                 return view(request, access, *args, **kwargs)
 
@@ -91,4 +95,12 @@ def _checked(
         raise Http404
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)
+    _touch(access.room)
     return answered(view)(request, access, *args, **kwargs)
+
+
+def _touch(room: Workshop) -> None:
+    """It was used, as far as that is news."""
+    now = timezone.now()
+    if now - room.last_used > USED_WITHIN:
+        Workshop.objects.filter(pk=room.pk).update(last_used=now)

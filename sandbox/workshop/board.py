@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,12 +34,25 @@ class Row:
     """Paths of the workbench; empty when there is none, or no help is allowed."""
 
 
-def rows(room: Workshop) -> list[Row]:
-    """In the order in which they joined."""
+ORDERS: dict[str, Callable[[Row], Any]] = {
+    "joined": lambda row: row.key,
+    "name": lambda row: row.name.casefold(),
+    "quiet": lambda row: row.since,
+    "steps": lambda row: -row.steps,
+    "hand": lambda row: (row.hand is None, row.hand or row.since),
+}
+"""The rows of a board: a name → what comes first."""
+
+
+def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
+    """Those whose name, sandbox or last action has the words of ``find``."""
     people = list(room.participants.order_by("pk"))
     seats = seats_of(room)
     last = _last_commands([seat.sandbox for seat in seats.values() if seat.sandbox])
-    return [_row(person, seats[person.pk], last) for person in people if person.pk in seats]
+    found = [_row(person, seats[person.pk], last) for person in people if person.pk in seats]
+    wanted = find.casefold().split()
+    told = [row for row in found if all(word in f"{row.name} {row.sandbox} {row.action}".casefold() for word in wanted)]
+    return sorted(told, key=ORDERS.get(order, ORDERS["joined"]))
 
 
 def seats_of(room: Workshop) -> dict[int, Seat]:

@@ -14,13 +14,15 @@ from sandbox import layers
 from sandbox.threads import LIVE_LINES, in_thread
 from sandbox.workshop.access import RoomAccess, enter
 from sandbox.workshop.board import watched
-from sandbox.workshop.fragments import fragments
+from sandbox.workshop.fragments import Board, fragments
 from sandbox.workshop.layers import group
 
 log = logging.getLogger(__name__)
 
 NOT_FOUND = 4404
 TRY_AGAIN = 1011
+LONGEST = 100
+"""Characters of what a trainer looks for."""
 PAUSE_SECONDS = 0.4
 """Between two looks at the room: forty people who step once a second change it all the time."""
 
@@ -32,6 +34,7 @@ class RoomConsumer(AsyncWebsocketConsumer):
         route = self.scope["url_route"]["kwargs"]
         self.room_id: UUID = route["room_id"]
         self.token: str = route["token"]
+        self.looked = Board()
         self.sent: dict[str, str] = {}
         self.watching: set[UUID] = set()
         self.behind = False
@@ -48,7 +51,15 @@ class RoomConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(layers.group(sandbox_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """What is done in a room is posted; nothing is said on the line."""
+        """How a trainer looks at the board. What is done in a room is posted."""
+        try:
+            given = json.loads(text_data or "")
+        except (ValueError, RecursionError):
+            return
+        if isinstance(given, dict):
+            found = {name: str(given.get(name, ""))[:LONGEST] for name in ("order", "find")}
+            self.looked = Board(**found)
+            self.catch_up()
 
     async def room_changed(self, message: dict[str, Any]) -> None:
         self.catch_up()
@@ -77,7 +88,7 @@ class RoomConsumer(AsyncWebsocketConsumer):
 
     async def _send_changes(self) -> bool:
         """False when there is nothing for this token any more."""
-        found = await in_thread(LIVE_LINES, _look, self.room_id, self.token)
+        found = await in_thread(LIVE_LINES, _look, self.room_id, self.token, self.looked)
         if found is None:
             await self.send(json.dumps({"gone": True}))
             await self.close(NOT_FOUND)
@@ -95,10 +106,10 @@ class RoomConsumer(AsyncWebsocketConsumer):
         return True
 
 
-def _look(room_id: UUID, token: str) -> tuple[dict[str, str], set[UUID]] | None:
+def _look(room_id: UUID, token: str, looked: Board) -> tuple[dict[str, str], set[UUID]] | None:
     """The fragments of a page, and the sandboxes that they tell of."""
     access = enter(room_id, token)
-    return None if access is None else (fragments(access), _watched(access))
+    return None if access is None else (fragments(access, looked), _watched(access))
 
 
 def _watched(access: RoomAccess) -> set[UUID]:

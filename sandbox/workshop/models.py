@@ -74,3 +74,47 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number}"
+
+
+class Question(models.Model):
+    """Something that the trainer asks the room: one to choose from, or what the scheduler will do next."""
+
+    workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="questions")
+    number = models.PositiveIntegerField(help_text="Of the room's questions, from 1.")
+    ask = models.CharField(max_length=300)
+    choices = models.TextField(help_text="What can be answered, as JSON text.")
+    many = models.BooleanField(default=False, help_text="Any number of choices may be right.")
+    prediction = models.TextField(
+        blank=True, help_text="What the scheduler is asked, and after how many entries of its trace, as JSON text."
+    )
+    right = models.TextField(blank=True, help_text="The right choices, as JSON text; empty: not told.")
+    why = models.TextField(blank=True, help_text="What there is to say of a choice, as JSON text.")
+    asked = models.DateTimeField(auto_now_add=True)
+    over = models.DateTimeField(null=True, help_text="Since when nobody can answer any more.")
+    revealed = models.BooleanField(default=False)
+    away = models.BooleanField(default=False, help_text="No page shows it any more.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return self.ask
+
+
+class Answer(models.Model):
+    """What a participant answered; it can be changed as long as the question is open."""
+
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
+    chosen = models.TextField(help_text="As JSON text.")
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["question", "participant"], name="one_answer_per_participant"),
+        ]
+
+    def __str__(self) -> str:
+        return self.chosen

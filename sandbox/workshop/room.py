@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -13,6 +14,8 @@ from django.utils import timezone
 
 from sandbox import pruning, store, tokens
 from sandbox.access import printable
+from sandbox.engines.errors import EngineError
+from sandbox.live import ReplayFailed
 from sandbox.models import Key, Sandbox
 from sandbox.quotas import OverQuota
 from sandbox.workshop import sources
@@ -28,6 +31,8 @@ MOST_PARTICIPANTS = 200
 MOST_SEATS = 100
 """Of one person: what can be sent to somebody one after the other."""
 MOST_MINUTES = 600
+TRAINER = "Trainer"
+"""Under which name a trainer's step stands in the sandbox of a participant."""
 
 
 def opened(source: sources.Source, title: str = "") -> tuple[Workshop, str]:
@@ -154,6 +159,21 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant]) -> i
     return sent
 
 
+def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> list[tuple[str, str]]:
+    """Execute a command in the sandboxes of participants; the names of those who could not make it, and why."""
+    refused = []
+    for participant in to:
+        seat = current(participant, room)
+        if seat.sandbox is None:
+            refused.append((participant.name, "has no sandbox yet"))
+            continue
+        try:
+            store.execute(seat.sandbox, command, TRAINER)
+        except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
+            refused.append((participant.name, str(error)))
+    return refused
+
+
 def moment_of_trainer(room: Workshop) -> sources.Source:
     """The trainer's sandbox as it is now, as a source that no longer changes. Raises as ``store.fork``."""
     seat = current(None, room)
@@ -239,13 +259,20 @@ def close(room: Workshop) -> None:
     tell_room(room.pk)
 
 
+def delete(room: Workshop) -> None:
+    """The room goes, and all that is known of its people. Everybody's sandboxes stay theirs."""
+    close(room)
+    room.delete()
+    tell_room(room.pk)
+
+
 def participant_of(room: Workshop, key: str) -> Participant | None:
     """By primary key as text."""
     number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
     return room.participants.filter(pk=number).first()
 
 
-def deleted(days: int) -> int:
+def delete_unused(days: int) -> int:
     """Delete the rooms in which nothing happened for so many days; how many there were."""
     unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
     keys: list[UUID] = list(unused.values_list("pk", flat=True))

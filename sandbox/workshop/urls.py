@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from sandbox.workshop.views import doors, participant, trainer
+from sandbox.workshop.views import asking, doors, participant, trainer
 
 room_patterns = [
     path("", doors.page, name="room"),
     *trainer.urlpatterns,
     *participant.urlpatterns,
+    *asking.urlpatterns,
 ]
 urlpatterns = [
     path("workshop/", doors.workshops, name="workshops"),

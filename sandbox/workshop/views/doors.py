@@ -78,5 +78,7 @@ def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         "fragments": fragments(access),
         "base": request.path,
         "links": links(request, access),
+        "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
+        "days": settings.ROOM_DAYS,
     }
     return render(request, f"workshop/{access.role}.html", context)

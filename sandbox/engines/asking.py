@@ -11,9 +11,12 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.predictions import KINDS, answer, asked, choices
 from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.trace import events as ev
 
 PREDICTED = ("passes", "winner", "lane", "victims")
 """Questions about a pod that its next stages answer."""
+NO_NODE = "no node"
+"""A choice for who thinks that a pod gets none; the trace has no answer then, only the end of the attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,8 @@ def room_question(live: Live, position: Position, kind: str, pod: str) -> Predic
         raise Rejected(f"There is no pod {key}." if key else "No pod is in flight, and none waits in activeQ.")
     question = Question(kind=kind, pod=key)
     seen = Seen(live.simulation)
-    since = len(live.simulation.recorder.entries)
-    return Prediction(asked(question), key, choices(seen, question), KINDS[kind].many, since)
+    offered = choices(seen, question) + ((NO_NODE,) if kind == "winner" else ())
+    return Prediction(asked(question), key, offered, KINDS[kind].many, len(live.simulation.recorder.entries))
 
 
 def _next_pod(live: Live) -> str:
@@ -58,4 +61,14 @@ def room_outcome(live: Live, position: Position, kind: str, pod: str, since: int
     """What came of it; None: it has not come to it yet."""
     live.move_to(position)
     found = answer(Seen(live.simulation), Question(kind=kind, pod=pod), since)
-    return None if found is None else Outcome(found.right, dict(found.why))
+    if found is not None:
+        return Outcome(found.right, dict(found.why))
+    return _without_a_node(live, pod, since) if kind == "winner" else None
+
+
+def _without_a_node(live: Live, pod: str, since: int) -> Outcome | None:
+    for entry in live.simulation.recorder.entries[since:]:
+        event = entry.event
+        if isinstance(event, ev.PodUnschedulable) and event.pod == pod:
+            return Outcome((NO_NODE,), {NO_NODE: event.message})
+    return None

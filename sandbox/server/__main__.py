@@ -34,6 +34,8 @@ def serve(options: argparse.Namespace) -> None:
     limits = startup.limits()
     listener = startup.listener(options.bind, options.port)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    # Whoever listens to a whole room wants to be found by it.
+    os.environ.setdefault("ALLOWED_HOSTS", ",".join([*startup.LOOPBACK, *startup.own_hosts(options.bind)]))
     django.setup(set_prefix=False)
     # These need the settings.
     from django.conf import settings

@@ -23,7 +23,7 @@ def links(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
     room = access.room
     site = site_for_others(request)
     join = site + reverse("join-code", args=[room.code])
-    found = {"join": join, "qr": qr(join), "short": (site + reverse("join")).split("://")[1]}
+    found: dict[str, Any] = {"join": join, "qr": qr(join), "short": (site + reverse("join")).split("://")[1]}
     if access.role == "trainer":
         found["only_here"] = is_only_here(site)
         beamer = reverse("room", args=[room.pk, tokens.view_token(access.token)])
@@ -34,11 +34,12 @@ def links(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
 
 def site_for_others(request: HttpRequest) -> str:
     """The site as others reach it: a trainer may have opened it on the machine that serves."""
-    name, _, port = request.get_host().rpartition(":")
-    if name not in LOOPBACK:
-        return request.build_absolute_uri("/").rstrip("/")
+    here = request.build_absolute_uri("/").rstrip("/")
     known = [host for host in settings.ALLOWED_HOSTS if host not in (*LOOPBACK, "*") and not host.startswith(".")]
-    return f"{request.scheme}://{known[0] if known else name}:{port}"
+    if not known or not is_only_here(here):
+        return here
+    port = urlsplit(here).port
+    return f"{request.scheme}://{known[0]}{f':{port}' if port else ''}"
 
 
 def is_only_here(address: str) -> bool:

@@ -33,8 +33,9 @@ GETS = [
 
 
 ROOMS = {
-    "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename", "room-remove", "room-send",
-    "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take", "room-hand", "room-help", "room-leave",
+    "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
+    "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
+    "room-hand", "room-help", "room-leave",
     "room-ask", "room-predict", "room-end", "room-reveal", "room-put-away", "room-answer",
 }  # fmt: skip
 """Of rooms: tests/sandbox/workshop/ tests them."""

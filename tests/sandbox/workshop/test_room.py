@@ -280,8 +280,10 @@ def test_a_source_that_is_no_more_is_told(db: None, source: Any) -> None:
 
 
 POSTS = {
-    "trainer": ["freeze/", "eyes/", "timer/", "rename/", "remove/", "send/", "step/", "close/", "delete/", "ask/", "predict/", "end/", "reveal/",
-        "put-away/"],
+    "trainer": [
+        "freeze/", "eyes/", "timer/", "rename/", "remove/", "send/", "step/", "close/", "delete/", "ask/", "predict/",
+        "end/", "reveal/", "put-away/",
+    ],
     "participant": ["hand/", "help/", "leave/", "answer/"],
 }  # fmt: skip
 NO_POSTS = ["results.csv", "workshop.yaml"]

@@ -60,7 +60,7 @@ def serve(options: argparse.Namespace) -> None:
     started = engines()
 
     def ready() -> None:
-        host = f"[{options.bind}]" if ":" in options.bind else options.bind
+        host = next(iter(startup.own_hosts(options.bind)), options.bind)
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.prune_if_due)

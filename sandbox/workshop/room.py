@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -270,11 +269,3 @@ def participant_of(room: Workshop, key: str) -> Participant | None:
     """By primary key as text."""
     number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
     return room.participants.filter(pk=number).first()
-
-
-def delete_unused(days: int) -> int:
-    """Delete the rooms in which nothing happened for so many days; how many there were."""
-    unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
-    keys: list[UUID] = list(unused.values_list("pk", flat=True))
-    Workshop.objects.filter(pk__in=keys).delete()
-    return len(keys)

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sandbox import tokens
+from sandbox import pruning, tokens
 from sandbox.models import Key, Sandbox
 from sandbox.workshop import room as rooms
 from sandbox.workshop import sources
@@ -258,12 +258,12 @@ def test_deleting_a_room_leaves_nothing_of_its_people_but_their_sandboxes(traine
 
 def test_rooms_that_nobody_uses_are_deleted(trainer: Person, joined: Joined) -> None:
     joined("Ada")
-    assert rooms.delete_unused(14) == 0
+    assert pruning.prune_rooms(14) == 0
     Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
     trainer.get()  # It was used.
-    assert rooms.delete_unused(14) == 0
+    assert pruning.prune_rooms(14) == 0
     Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
-    assert rooms.delete_unused(14) == 1
+    assert pruning.prune_rooms(14) == 1
     assert not Participant.objects.exists()
 
 

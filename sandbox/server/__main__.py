@@ -60,8 +60,10 @@ def serve(options: argparse.Namespace) -> None:
     started = engines()
 
     def ready() -> None:
-        host = next(iter(startup.own_hosts(options.bind)), options.bind)
+        host, others = startup.reached(options.bind)
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
+        if others:
+            print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.prune_if_due)
     started.close()

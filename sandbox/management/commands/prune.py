@@ -18,4 +18,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"{prune(options['days'])} sandboxes deleted")
-        self.stdout.write(f"{prune_rooms(settings.ROOM_DAYS)} workshops deleted")
+        if settings.ROOM_DAYS:
+            self.stdout.write(f"{prune_rooms(settings.ROOM_DAYS)} workshops deleted")

@@ -36,12 +36,24 @@ class Sandbox(models.Model):
     expected_at = models.PositiveBigIntegerField(
         default=0, help_text="The revision that changed what is expected of the sandbox."
     )
+    frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
 
     class Meta:
         verbose_name_plural = "sandboxes"
 
     def __str__(self) -> str:
         return self.title
+
+
+class Key(models.Model):
+    """A further token with which a sandbox can be changed, until it is taken back."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="keys")
+    token_hash = models.CharField(max_length=64)
+    view_token = models.CharField(max_length=40, help_text="The view token that belongs to it.")
+
+    def __str__(self) -> str:
+        return f"key of {self.sandbox_id}"
 
 
 class Branch(models.Model):

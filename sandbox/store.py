@@ -14,7 +14,6 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 
 from sandbox import branches, engine, pruning, quotas, statements, tokens
 from sandbox.engines import site
@@ -39,8 +38,9 @@ def create(
     setup: list[dict[str, Any]] | None = None,
     queue_rules: str = engine.QUEUE_RULES[0],
     story: str = "",
+    token: str = "",
 ) -> tuple[Sandbox, str]:
-    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
+    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any."""
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
     commands = setup or []
@@ -59,14 +59,14 @@ def create(
         queue_rules=queue_rules,
         engine_version=ENGINE_VERSION,
     )
-    token, records = _save(sandbox, [(text, "") for text in texts])
+    token, records = _save(sandbox, [(text, "") for text in texts], token)
     site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
 
 
-def _save(sandbox: Sandbox, texts: list[tuple[str, str]]) -> tuple[str, list[Record]]:
+def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tuple[str, list[Record]]:
     """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
-    token = tokens.new_token()
+    token = token or tokens.new_token()
     sandbox.edit_token_hash = tokens.digest(token)
     sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
     with transaction.atomic():
@@ -184,8 +184,8 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
     return position
 
 
-def fork(sandbox: Sandbox, moment: Moment | None) -> str:
-    """A new sandbox that has come as far as a moment of this one, None = the present; gives the path of its workbench.
+def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID, str]:
+    """A new sandbox that has come as far as a moment of this one, None = the present; its id and its edit token.
 
     Raises as ``go_to_moment``.
     """
@@ -199,9 +199,9 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
-    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts)
+    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
     _take_along(sandbox, made, records, None if ended is None else _until(ended))
-    return reverse("workbench", args=[made, token])
+    return made, token
 
 
 def _until(ended: str) -> int:

@@ -76,5 +76,6 @@ urlpatterns = [
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),
+    path("", include("sandbox.workshop.urls")),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),
 ]

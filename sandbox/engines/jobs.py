@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import exporting, importing, teaching
+from sandbox.engines import asking, exporting, importing, teaching
 from sandbox.lessons.desk import Desk
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
@@ -278,5 +278,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         teaching.lesson_steps,
         teaching.lesson_way,
         teaching.lesson_guess,
+        asking.room_question,
+        asking.room_outcome,
     )
 }

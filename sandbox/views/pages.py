@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import store, tokens
+from sandbox import store
 from sandbox.access import Access, answered, limited, problem, readable_body, reads
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
@@ -68,8 +68,8 @@ def create(request: HttpRequest) -> HttpResponse:
     return redirect("workbench", sandbox.pk, token)
 
 
-def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
-    """A sandbox of its own with the scenario's setup executed, and its edit token."""
+def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
+    """A sandbox of its own with the scenario's setup executed, and its edit token: ``token``, if given."""
     return store.create(
         scenario.title,
         scenario.slug,
@@ -77,6 +77,7 @@ def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
         scenario.configuration,
         [dict(step) for step in scenario.setup],
         scenario.queue_rules,
+        token=token,
     )
 
 
@@ -99,14 +100,13 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         found = site.read(sandbox, "fragments", view, list(PANELS), access.can_edit, False, {})
     except EngineError as error:
         return _later(request, access, base, error)
-    watching = tokens.view_token(access.token) if access.can_edit else access.token
     context = {
         "sandbox": {
             "title": sandbox.title,
             "id": str(sandbox.pk),
             "can_edit": access.can_edit,
             "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
-            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, watching])),
+            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, access.watching])),
         },
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],

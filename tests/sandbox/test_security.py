@@ -33,6 +33,13 @@ GETS = [
 ]  # fmt: skip
 
 
+ROOMS = {
+    "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
+    "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
+    "room-hand", "room-help", "room-leave",
+    "room-ask", "room-predict", "room-end", "room-reveal", "room-put-away", "room-answer",
+}  # fmt: skip
+"""Of rooms: tests/sandbox/workshop/ tests them."""
 IMPORTS = ("import", "import-outlook", "import-open")
 """Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
 
@@ -50,7 +57,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *IMPORTS}
+    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *IMPORTS, *ROOMS}
     assert set(routes(get_resolver())) == tested | others
 
 

@@ -22,6 +22,7 @@ from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
+from sandbox.lessons.shelf import lesson
 from sandbox.models import Sandbox
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
@@ -53,6 +54,11 @@ def create(request: HttpRequest) -> HttpResponse:
     scenario = scenarios().get(slug)
     if slug and scenario is None:
         return problem(request, 404, "There is no such scenario.")
+    if name := request.POST.get("lesson", ""):
+        found = lesson(name)
+        if found is None:
+            return problem(request, 404, "There is no such lesson.")
+        scenario = found.scenario
     if rules not in QUEUE_RULES:
         return problem(request, 400, "There are no such queue rules.")
     sandbox, token = store.create("Empty sandbox", queue_rules=rules) if scenario is None else open_scenario(scenario)

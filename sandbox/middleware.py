@@ -20,7 +20,7 @@ POLICY = (
     "connect-src 'self'{sockets}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors {ancestors}"
 )
-OPEN_TO_ALL = frozenset({"/"})
+OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/"})
 """Paths whose pages show nobody's sandbox."""
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 

@@ -16,6 +16,7 @@ from sandbox.views import (
     faults,
     importing,
     leader,
+    learning,
     lessons,
     metrics,
     moments,
@@ -67,6 +68,9 @@ workbench_patterns = [
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [
     path("", pages.landing, name="landing"),
+    path("course/", learning.course, name="course"),
+    path("misconceptions/", learning.misconceptions, name="misconceptions"),
+    path("challenges/", learning.challenges, name="challenges"),
     path("new/", pages.create, name="create"),
     path("import/", importing.bring, name="import"),
     path("import/<str:key>/", importing.outlook, name="import-outlook"),

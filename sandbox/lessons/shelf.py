@@ -37,6 +37,11 @@ def lessons() -> dict[str, Placed]:
     return found
 
 
+def shelf(name: str) -> list[Lesson]:
+    """Those of one shelf, in the order of their files."""
+    return [placed.lesson for placed in lessons().values() if placed.shelf == name]
+
+
 @lru_cache(AT_HAND)
 def _brought(text: str) -> Lesson:
     return read_lesson(text, "lesson.yaml", FILE_LIMITS)

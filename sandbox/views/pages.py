@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import store
 from sandbox.access import Access, answered, limited, problem, readable_body, reads
+from sandbox.drawings import drawing
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
@@ -43,7 +44,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
     featured = found[0].slug if found else ""
     door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
-    return render(request, "landing.html", {"scenarios": found, "featured": featured, **door})
+    return render(request, "landing.html", {"scenarios": found, "featured": featured, "drawing": drawing, **door})
 
 
 @csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.

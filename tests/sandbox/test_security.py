@@ -33,6 +33,8 @@ GETS = [
 ]  # fmt: skip
 
 
+LEARNING = ("course", "misconceptions", "challenges")
+"""Pages that show nobody's sandbox: tests/sandbox/views/test_learning.py."""
 ROOMS = {
     "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
     "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
@@ -57,7 +59,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *IMPORTS, *ROOMS}
+    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *LEARNING, *IMPORTS, *ROOMS}
     assert set(routes(get_resolver())) == tested | others
 
 

@@ -29,23 +29,24 @@ parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of 
 """
 
 
-def open_lesson(placed: Placed) -> tuple[Sandbox, str]:
-    """A sandbox with the setup of a lesson executed, and its edit token."""
+def open_lesson(placed: Placed, token: str = "") -> tuple[Sandbox, str]:
+    """A sandbox with the setup of a lesson executed, and its edit token: ``token``, if given."""
     lesson = placed.lesson
     scenario = lesson.scenario
     setup = [dict(step) for step in scenario.setup]
     learned = Learned(lesson.slug, lesson.title, scenario.seed, scenario.configuration, scenario.queue_rules, setup)
-    return open_learned(learned, placed.shelf)
+    return open_learned(learned, placed.shelf, placed.text, token)
 
 
-def open_learned(learned: Learned, shelf: str = OWN, text: str = "") -> tuple[Sandbox, str]:
-    """The same, of a lesson that was read; ``text``: its file, where somebody brought it."""
+def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str = "") -> tuple[Sandbox, str]:
+    """The same, of a lesson that was read; ``text``: its file, where it is not on a shelf."""
     sandbox, token = store.create(
         learned.title,
         seed=learned.seed,
         configuration=learned.configuration,
         setup=learned.setup,
         queue_rules=learned.queue_rules,
+        token=token,
     )
     Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text)
     return sandbox, token

@@ -16,7 +16,7 @@ from sandbox.panels.model.world import World
 from sandbox.records import Guessed, Studied
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
-from scheduler_engine.lesson import Lesson, Part, Question, predictions, tasks
+from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
 from scheduler_engine.lesson.model import Option
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.attempts import Seen
@@ -167,7 +167,7 @@ class Desk:
         return {**common, **(self._end(lesson) if self.open is None else self._shown(self.open))}
 
     def _end(self, lesson: Lesson) -> dict[str, Any]:
-        cost = max(0, self.live.world.head - len(lesson.scenario.setup))
+        cost = None if lesson.par is None else costs.cost(self.live.simulation, len(lesson.scenario.setup)).total
         return {
             "know": [html_of(text) for text in lesson.know],
             "next": [{"slug": other.slug, "title": other.title} for other in where_next(lesson.slug)],

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 
 from scheduler_engine.lesson import Lesson, load_lessons, read_lesson
+from scheduler_engine.lesson.daily import daily, daily_text, seed_of
 from scheduler_engine.scenario import FOLDER
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
 SHELVES = ("lessons", "misconceptions", "challenges")
 """Folders in ``fixtures``, in the order of the course; one may be missing."""
+DAILY = "daily"
+"""The shelf of the challenge of the day, and by which name it is asked for."""
 OWN = "own"
 """The shelf of a lesson that somebody brought."""
 AT_HAND = 16
@@ -23,6 +27,8 @@ class Placed:
 
     shelf: str
     lesson: Lesson
+    text: str = ""
+    """Of the file, for one that will not be there for ever."""
 
 
 @cache
@@ -35,6 +41,12 @@ def lessons() -> dict[str, Placed]:
                 raise ValueError(f"two lessons are called {lesson.slug}: in {found[lesson.slug].shelf} and in {shelf}")
             found[lesson.slug] = Placed(shelf, lesson)
     return found
+
+
+def todays() -> Placed:
+    """The challenge of the day, which is the same for everybody, wherever they are."""
+    day = datetime.now(UTC).date()
+    return Placed(DAILY, daily(seed_of(day)), daily_text(seed_of(day)))
 
 
 def shelf(name: str) -> list[Lesson]:

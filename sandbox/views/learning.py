@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import groupby
 
 from django.http import HttpRequest, HttpResponse
@@ -11,22 +11,14 @@ from django.views.decorators.http import require_safe
 
 from sandbox.drawings import drawing
 from sandbox.lessons import course as maps
-from sandbox.lessons.shelf import shelf
-from scheduler_engine.lesson.daily import daily, seed_of
-
-
-def today() -> date:
-    """One day for everybody, wherever they are."""
-    return datetime.now(UTC).date()
+from sandbox.lessons.shelf import shelf, todays
 
 
 @require_safe
 def course(request: HttpRequest) -> HttpResponse:
     lessons = shelf("lessons")
-    minutes = sum(lesson.minutes for lesson in lessons)
-    return render(
-        request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": round(minutes / 60)}
-    )
+    hours = round(sum(lesson.minutes for lesson in lessons) / 60)
+    return render(request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": hours})
 
 
 @require_safe
@@ -41,6 +33,6 @@ def misconceptions(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def challenges(request: HttpRequest) -> HttpResponse:
-    day = today()
-    context = {"day": day, "daily": daily(seed_of(day)), "challenges": shelf("challenges"), "drawing": drawing}
+    found = {"day": datetime.now(UTC).date(), "daily": todays().lesson, "challenges": shelf("challenges")}
+    context = found | {"drawing": drawing}
     return render(request, "challenges.html", context)

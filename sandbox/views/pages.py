@@ -23,7 +23,7 @@ from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
-from sandbox.lessons.shelf import lessons
+from sandbox.lessons.shelf import DAILY, lessons, todays
 from sandbox.models import Sandbox, Study
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
@@ -54,7 +54,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 @answered
 def create(request: HttpRequest) -> HttpResponse:
     if wanted := request.POST.get("lesson", ""):
-        placed = lessons().get(wanted)
+        placed = todays() if wanted == DAILY else lessons().get(wanted)
         if placed is None:
             return problem(request, 404, say("lesson.no-such"))
         sandbox, token = open_lesson(placed)

@@ -4,6 +4,7 @@
 |---|---|
 | ``blank`` | |
 | ``scenario`` | ``slug`` |
+| ``lesson`` | ``slug`` |
 | ``file`` | ``text``, of a scenario file |
 | ``copy`` | ``sandbox``, the id of one that stands where it is to begin |
 """
@@ -16,7 +17,10 @@ from typing import Any
 
 from sandbox import store
 from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
+from sandbox.panels.words.say import say
+from sandbox.study import open_lesson
 from sandbox.views.importing import open_brought, read_brought
 from sandbox.views.pages import open_scenario
 from scheduler_engine.errors import Rejected
@@ -33,6 +37,14 @@ def scenario(slug: str) -> Source:
     if found is None:
         raise Rejected("There is no such scenario.")
     return {"kind": "scenario", "title": found.title, "slug": slug}
+
+
+def lesson(slug: str) -> Source:
+    """Raises ``Rejected`` for an unknown one."""
+    found = lessons().get(slug)
+    if found is None:
+        raise Rejected(say("lesson.no-such"))
+    return {"kind": "lesson", "title": found.lesson.title, "slug": slug}
 
 
 def file(text: str) -> Source:
@@ -70,6 +82,13 @@ def _scenario(source: Source, token: str) -> Sandbox:
     return open_scenario(found, token)[0]
 
 
+def _lesson(source: Source, token: str) -> Sandbox:
+    found = lessons().get(source["slug"])
+    if found is None:
+        raise Rejected(GONE.format(title=source["title"]))
+    return open_lesson(found, token)[0]
+
+
 def _file(source: Source, token: str) -> Sandbox:
     return open_brought(read_brought(source["text"]), token)[0]
 
@@ -84,6 +103,7 @@ def _copy(source: Source, token: str) -> Sandbox:
 MAKERS: dict[str, Callable[[Source, str], Sandbox]] = {
     "blank": _blank,
     "scenario": _scenario,
+    "lesson": _lesson,
     "file": _file,
     "copy": _copy,
 }

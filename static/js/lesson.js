@@ -87,11 +87,11 @@ let shown = null; // the part that was shown last
 
 /** After every update: remember how far one is; a part that opens shows what it is about. */
 export function settleLesson(page) {
-  const { slug, part, parts, look, finished } = byId('panel-lesson').dataset;
+  const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;
-  if (slug) note(slug, { part: Number(part), parts: Number(parts), done: finished !== undefined, at: location.pathname });
+  if (slug) note(slug, { part: Number(part), parts: Number(parts), done: finished !== undefined, at: location.pathname, cost });
   byId('scroll-lesson').scrollTop = 0;
   if (!look || (first && location.search)) return;
   const { tab, pod, node } = JSON.parse(look);

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from sandbox import ratelimit
 from sandbox.access import answered, limited, readable_body, too_often
 from sandbox.guide import scenarios
+from sandbox.lessons.shelf import shelf
 from sandbox.workshop import room, sources
 from sandbox.workshop.access import RoomAccess, shown
 from sandbox.workshop.addresses import links
@@ -25,7 +26,11 @@ NO_ROOM = "There is no open room with this code. Ask your trainer for it."
 @require_safe
 def workshops(request: HttpRequest) -> HttpResponse:
     """Where a trainer opens a room, and a participant types the code."""
-    return render(request, "workshop/doors.html", {"scenarios": list(scenarios().values()), "days": settings.ROOM_DAYS})
+    return render(
+        request,
+        "workshop/doors.html",
+        {"scenarios": list(scenarios().values()), "lessons": shelf("lessons"), "days": settings.ROOM_DAYS},
+    )
 
 
 @csrf_exempt  # As for every new sandbox: a forged request opens a room that nobody knows.
@@ -43,7 +48,8 @@ def chosen(request: HttpRequest) -> sources.Source:
     if text := request.POST.get("text", "").strip():
         return sources.file(text)
     if slug := request.POST.get("scenario", ""):
-        return sources.scenario(slug)
+        kind, _, name = slug.rpartition(":")
+        return sources.lesson(name) if kind == "lesson" else sources.scenario(slug)
     return sources.BLANK
 
 
@@ -79,6 +85,7 @@ def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         "base": request.path,
         "links": links(request, access),
         "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
+        "lessons": shelf("lessons") if access.role == "trainer" else [],
         "days": settings.ROOM_DAYS,
     }
     return render(request, f"workshop/{access.role}.html", context)

@@ -266,6 +266,7 @@ class Desk:
         last = known[-1] if known else None
         return {
             "question": asked(self.seen, question) if question and given is None else None,
+            "at": here.command,
             "waiting": given is not None and self._points(given) is None,
             "last": {"ask": predictions.asked(question_of(last[0].question)), **_answered(*last)} if last else None,
             "score": _score(known),

@@ -41,10 +41,10 @@ class View:
     colour: str = ""
     reasons: str = ""
     replica: str = ""
-    predict: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
+    predict: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_mapping`` reads."""
@@ -75,10 +75,10 @@ class View:
             colour=_one_of(COLOURS, given.get("colour")),
             reasons=_one_of(("all",), given.get("reasons")),
             replica=_text(given.get("replica")),
-            predict=_one_of(("on",), given.get("predict")),
             pages=_lists(PAGE, given.get("pages")),
             orders=_lists(ORDER, given.get("orders")),
             at=Moment.read(_text(given.get("at"))),
+            predict=_one_of(("on",), given.get("predict")),
         )
 
 

@@ -23,7 +23,7 @@ from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
-from sandbox.lessons.shelf import DAILY, lessons, todays
+from sandbox.lessons.shelf import DAILY, lessons, shelf, todays
 from sandbox.models import Sandbox, Study
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
@@ -44,7 +44,11 @@ def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
     featured = found[0].slug if found else ""
     door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
-    return render(request, "landing.html", {"scenarios": found, "featured": featured, "drawing": drawing, **door})
+    return render(
+        request,
+        "landing.html",
+        {"scenarios": found, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **door},
+    )
 
 
 @csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.

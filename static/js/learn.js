@@ -30,11 +30,12 @@ for (const place of document.querySelectorAll('[data-lesson]')) {
 const far = byId('far');
 if (far) {
   const cards = [...document.querySelectorAll('.map-c')];
-  const done = cards.filter((card) => known[card.dataset.lesson]?.done).length;
-  if (done) far.textContent = `${done} of ${far.dataset.all} done`;
+  const names = cards.length ? cards.map((card) => card.dataset.lesson) : far.dataset.names.trim().split(' ');
+  const done = names.filter((name) => known[name]?.done).length;
+  if (done) far.textContent = `${done} of ${names.length} done`;
   const next = cards.find((card) => !known[card.dataset.lesson]?.done);
   const form = byId('go-on');
-  if (next && cards.some((card) => known[card.dataset.lesson])) {
+  if (form && next && cards.some((card) => known[card.dataset.lesson])) {
     form.elements.lesson.value = next.dataset.lesson;
     form.querySelector('span').textContent = `Go on: ${next.dataset.title}`;
   }

@@ -62,6 +62,8 @@ EXIT_STATUS = {
     ".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1,
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/01-node-affinity-two-zones.yaml "
     "fixtures/scenarios/02-node-affinity-weights.yaml": 1,
+    ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/02-node-affinity-weights.yaml "
+    "--config scheduler.yaml": 1,
 }
 """Of the commands that are to find something wrong."""
 READ_ELSEWHERE = {
@@ -206,6 +208,7 @@ def copy(tmp_path: Path) -> Copy:
         "cluster.yaml": CLUSTER,
         "pods.yaml": PODS,
         "log.json": block("docs/command-line.md", "json"),
+        "policy.yaml": block("docs/command-line.md", "yaml"),
         "my-scenario.yaml": block("docs/scenarios.md", "yaml"),
         "my-lesson.yaml": block("docs/lessons.md", "yaml"),
         "bin/kubectl": f"#!/bin/sh\ncat <<'END'\n{CLUSTER}END\n",

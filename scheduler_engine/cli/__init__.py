@@ -27,6 +27,7 @@ COMMANDS = {
     "export": ("exporting", "Write what a scenario leads to: manifests, a snapshot, a trace, a scenario."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
     "validate": ("validate", "Say what the API server would say about manifests."),
+    "convert-policy": ("policy", "Make a KubeSchedulerConfiguration of an old scheduling policy."),
     "replay": ("replaying", "Replay a log of commands, and print its trace."),
     "conformance": ("conformance", "Run recordings of the real scheduler, and report what differs."),
     "bench": ("bench", "Measure how many pods the engine schedules in a second."),

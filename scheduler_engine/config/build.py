@@ -111,7 +111,8 @@ def _interface(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-def _takes_part(plugin: type[Plugin], point: str) -> bool:
+def takes_part(plugin: type[Plugin], point: str) -> bool:
+    """Whether ``plugin`` has the method of an extension point."""
     return hasattr(plugin, EXTENSION_POINTS[point])
 
 
@@ -122,7 +123,7 @@ def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) 
         name = item["name"]
         if name not in registry:
             raise _CannotBuild(f'{_interface(point)} "{name}" does not exist')
-        if not _takes_part(registry[name], point):
+        if not takes_part(registry[name], point):
             raise _CannotBuild(f'plugin "{name}" does not extend {_interface(point)} plugin')
         if name in seen:
             raise _CannotBuild(f'plugin "{name}" already registered as "{_interface(point)}"')
@@ -141,7 +142,7 @@ def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, An
         name = item["name"]
         if name not in registry:
             raise _CannotBuild(f'{_interface(point)} "{name}" does not exist')
-        if not _takes_part(registry[name], point) or name in disabled:
+        if not takes_part(registry[name], point) or name in disabled:
             continue
         if name in specific:
             overriding.add(name)
@@ -157,7 +158,7 @@ def _check_total(weights: dict[str, int], registry: Registry) -> None:
     """Kubernetes adds up the weights against an overflow; once the sum is negative, the check itself overflows."""
     total = 0
     for name, weight in weights.items():
-        if name in registry and _takes_part(registry[name], "score"):
+        if name in registry and takes_part(registry[name], "score"):
             if total < 0:
                 raise _CannotBuild("total score of Score plugins could overflow")
             total += weight

@@ -53,6 +53,15 @@ def decode(manifest: Any) -> dict[str, Any]:
     return result
 
 
+def decode_as(value: Any, struct: Struct) -> dict[str, Any]:
+    """Any manifest, read strictly by the table of its fields, without nulls. Raises Rejected with every error."""
+    errors: list[FieldError] = []
+    result = _read_struct(value, struct, "", "", errors)
+    if errors:
+        raise Rejected(errors)
+    return result
+
+
 def _check_type(manifest: Any) -> None:
     if not isinstance(manifest, Mapping):
         text = f"a {KIND} is a mapping of fields, not {_kind_of(manifest)}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from scheduler_engine.api.loading import read_documents
-from scheduler_engine.api.parsing import Limits
+from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.config.build import build_profiles
 from scheduler_engine.config.decode import DECODE_ERROR, decode
 from scheduler_engine.config.defaults import set_defaults
@@ -18,6 +18,8 @@ from scheduler_engine.errors import FieldError, Rejected
 
 LIMITS = Limits(nodes=50_000)
 """Fewer values than manifests may have: much is worked out for each."""
+
+Result = TypeVar("Result")
 
 NO_EXTENDERS = FieldError(
     "extenders",
@@ -57,6 +59,13 @@ def _load(manifest: Any) -> Configuration:
 
 
 def _load_text(text: str) -> Configuration:
+    return in_document(text, _load)
+
+
+def in_document(text: str, load: Callable[[Any], Result], found: Callable[[Place], object] = bool) -> Result:
+    """What ``load`` makes of the only document in ``text``; ``found`` learns where its fields are. Raises Rejected with
+    lines and columns.
+    """
     documents = [document for document in read_documents(text, LIMITS) if document.data is not None]
     if len(documents) != 1:
         problem = "the text is empty" if not documents else f"the text holds {len(documents)} documents, not one"
@@ -64,8 +73,9 @@ def _load_text(text: str) -> Configuration:
     document = documents[0]
     if document.duplicates:
         raise Rejected(document.duplicates)
+    found(document.place)
     try:
-        return _load(document.data)
+        return load(document.data)
     except Rejected as rejected:
         errors = []
         for error in rejected.errors:

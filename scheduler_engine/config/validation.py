@@ -32,7 +32,7 @@ def validate(config: dict[str, Any]) -> list[FieldError]:
     if last < first:
         detail = "must be greater than or equal to PodInitialBackoffSeconds"
         errors.append(invalid("podMaxBackoffSeconds", last, detail))
-    errors += _extenders(config.get("extenders", []))
+    errors += validate_extenders(config.get("extenders", []))
     return list({str(error): error for error in errors}.values())
 
 
@@ -143,7 +143,8 @@ def _go_plugin_set(plugin_set: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
+def validate_extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
+    """What is wrong with extenders (completed): weights, what they manage, and that one of them binds at most."""
     errors: list[FieldError] = []
     managed: dict[str, None] = {}
     for index, extender in enumerate(extenders):

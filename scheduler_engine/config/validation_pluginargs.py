@@ -206,11 +206,12 @@ def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
             errors.append(invalid(f"{path}.resources[{index}].weight", resource["weight"], detail))
     ratio = strategy.get("requestedToCapacityRatio")
     if ratio is not None:
-        errors += _shape(f"{path}.shape", ratio.get("shape", []))
+        errors += validate_shape(f"{path}.shape", ratio.get("shape", []))
     return errors
 
 
-def _shape(path: str, points: list[Args]) -> list[FieldError]:
+def validate_shape(path: str, points: list[Args]) -> list[FieldError]:
+    """What is wrong with the points of a function from utilization to score."""
     if not points:
         return [required(path, "at least one point must be specified")]
     errors: list[FieldError] = []

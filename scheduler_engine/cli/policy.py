@@ -1,0 +1,41 @@
+"""``convert-policy``: a Scheduling Policy becomes a KubeSchedulerConfiguration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import Unusable, read, shown, write
+from scheduler_engine.config.policy import Notice, read_policy
+from scheduler_engine.config.reading import in_file
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario.yaml_text import documents
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--output", "-o", metavar="FILE", type=Path, help="The configuration; left out: standard output.")
+@click.option("--quiet", is_flag=True, help="Do not tell what was implied, is different or is gone.")
+def command(file: str, output: Path | None, quiet: bool) -> int:
+    """Make a KubeSchedulerConfiguration of a scheduling policy, which kube-scheduler read before v1.23.
+
+    Exit status 0: the configuration is written; 2: the file cannot be read, or is no policy.
+    """
+    try:
+        converted = read_policy(read(file).decode())
+    except UnicodeDecodeError as problem:
+        raise Unusable(f"{shown(file)}: this is no text in UTF-8") from problem
+    except Rejected as refusal:
+        raise Rejected("\n".join(in_file(shown(file), error) for error in refusal.errors)) from refusal
+    write(documents([converted.configuration]), output)
+    if not quiet:
+        for notice in converted.notices:
+            click.echo(f"{shown(file)}{_place(notice)}", err=True)
+    return OK
+
+
+def _place(notice: Notice) -> str:
+    """``:7: predicates[1]: text``; without a field it is about the whole file."""
+    return f":{notice.line}: {notice.path}: {notice.text}" if notice.path else f": {notice.text}"

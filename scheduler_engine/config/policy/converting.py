@@ -1,0 +1,270 @@
+"""From a Scheduling Policy to a KubeSchedulerConfiguration v1, and what is different then.
+
+Every extension point is listed by itself: a policy ran what it named and nothing else, which multiPoint cannot say.
+Source: upstream v1.22 ``pkg/scheduler/factory.go`` (createFromConfig) and ``framework/plugins/legacy_registry.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scheduler_engine.api.parsing import Place
+from scheduler_engine.config.build import takes_part
+from scheduler_engine.config.decode import decode_as
+from scheduler_engine.config.load import in_document, load_configuration
+from scheduler_engine.config.policy.schema import POLICY
+from scheduler_engine.config.policy.tables import (
+    ALWAYS,
+    ONLY_DOCUMENTED,
+    POLICY_GONE,
+    PREDICATES,
+    PRIORITIES,
+    SINCE_THEN,
+    Predicate,
+    Priority,
+)
+from scheduler_engine.config.policy.validation import predicate_of, priority_of, validate_policy, wrong_type
+from scheduler_engine.config.schema import API_VERSION, KIND
+from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.plugins.registry import REGISTRY
+
+FIT, AFFINITY, SPREAD, PODS = "NodeResourcesFit", "NodeAffinity", "PodTopologySpread", "InterPodAffinity"
+FILTERING = ("preFilter", "filter", "reserve", "preBind")
+SCORING = ("preScore", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is different, or was implied. ``path`` is the field of the policy, "" for all of it; ``line`` as in
+    ``FieldError``.
+    """
+
+    path: str
+    text: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """``configuration`` is a manifest that the scheduler loads."""
+
+    configuration: dict[str, Any]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What has come together: extension point → plugin → weight, arguments of plugins, notices."""
+
+    points: dict[str, dict[str, int]] = field(default_factory=lambda: {point: {} for point in EXTENSION_POINTS})
+    args: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
+
+    def tell(self, path: str, text: str) -> None:
+        self.notices.append(Notice(path, text))
+
+    def enable(self, plugin: str, points: tuple[str, ...], weight: int = 0) -> None:
+        """At those of ``points`` at which it takes part; the first weight stays."""
+        for point in points:
+            if takes_part(REGISTRY[plugin], point):
+                self.points[point].setdefault(plugin, weight if point == "score" else 0)
+
+
+def read_policy(text: str) -> Converted:
+    """Convert the policy in a YAML or JSON text. Raises Rejected with everything that is wrong, line and column."""
+    places: list[Place] = []
+    converted = in_document(text, convert_policy, places.append)
+    notices = (replace(item, line=places[0].find(item.path).line if item.path else 0) for item in converted.notices)
+    return Converted(converted.configuration, tuple(notices))
+
+
+def convert_policy(manifest: Any) -> Converted:
+    """Convert a policy. Raises Rejected with everything that is wrong with it."""
+    errors = wrong_type(manifest)
+    if errors:
+        raise Rejected(errors)
+    policy = decode_as(manifest, POLICY)
+    errors = validate_policy(policy)
+    if errors:
+        raise Rejected(errors)
+    draft = _Draft()
+    _predicates(policy, draft)
+    _priorities(policy, draft)
+    _rest(policy, draft)
+    configuration = _written(draft)
+    # A policy can be right, and its numbers still too large for today's scheduler.
+    load_configuration(configuration)
+    return Converted(configuration, tuple(draft.notices))
+
+
+def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
+    given = policy.get("predicates")
+    named = {} if given is None else dict(_named_predicates(given, draft))
+    if given is None:
+        names = ", ".join(item.name for item in PREDICATES if item.default)
+        draft.tell("", f"There is no list of predicates, so the default ones ran: {names}.")
+    for known in PREDICATES:
+        if known.name in named or known.always or (given is None and known.default):
+            # What every node has to have is NodeAffinity's today.
+            demands = known.argument == "labelsPresence" and AFFINITY in draft.args
+            for plugin in (AFFINITY,) if demands else known.plugins:
+                draft.enable(plugin, FILTERING)
+        if known.always and given is not None and known.name not in named:
+            draft.tell("predicates", f"{known.name} is not in the list. It ran with every policy, and so it does here.")
+
+
+def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
+    """The predicates in the list; arguments and what is different are noted on the way."""
+    for index, item in enumerate(given):
+        known, path = predicate_of(item), f"predicates[{index}]"
+        if known is None:
+            continue
+        argument = (item.get("argument") or {}).get("labelsPresence")
+        if known.argument == "labelsPresence" and argument is not None:
+            operator = "Exists" if argument.get("presence") else "DoesNotExist"
+            _demanded(draft, [{"key": label, "operator": operator} for label in argument.get("labels", ())])
+            draft.tell(path, f"{known.note} NodeAffinity looks at the pods’ own node selectors as well.")
+        elif known.changed:
+            when = "" if known.gone == POLICY_GONE else f"Without effect since {known.gone}. "
+            draft.tell(path, f"{item['name']}: {when}{known.note}")
+        if item["name"] in ONLY_DOCUMENTED:
+            draft.tell(path, f"{item['name']} stood in the documentation; the scheduler itself knew only {known.name}.")
+        if item.get("argument") and known.argument not in item["argument"]:
+            draft.tell(f"{path}.argument", f"{known.name} takes no argument. This one was ignored, and is so here.")
+        yield known.name, known
+
+
+def _demanded(draft: _Draft, expressions: list[dict[str, Any]]) -> None:
+    """What every node has to have, for all pods: requirements of one term, all of which must hold."""
+    if expressions:
+        affinity = draft.args.setdefault(AFFINITY, {}).setdefault("addedAffinity", {})
+        terms = affinity.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": [{}]})
+        terms["nodeSelectorTerms"][0].setdefault("matchExpressions", []).extend(expressions)
+
+
+def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
+    given = policy.get("priorities")
+    weights: dict[str, int] = {}
+    if given is None:
+        weights = {known.name: known.weight for known in PRIORITIES if known.weight}
+        told = ", ".join(f"{name} {weight}" for name, weight in weights.items())
+        draft.tell("", f"There is no list of priorities, so the default ones ran, with these weights: {told}.")
+    for index, item in enumerate(given or ()):
+        known, path = priority_of(item), f"priorities[{index}]"
+        if known is None:
+            continue
+        if known.name in weights and not known.argument:
+            draft.tell(path, f"{known.name} is there twice. The last weight counts, as it did.")
+        weights[known.name] = item["weight"]
+        _argument(known, item, draft)
+        if known.changed:
+            draft.tell(path, f"{item['name']}: {known.note}")
+    if given is None:
+        for known in PRIORITIES:
+            if known.weight and known.changed:
+                draft.tell("", f"{known.name}: {known.note}")
+    _scored(
+        {known: weights[known.name] for known in PRIORITIES if known.name in weights},
+        draft,
+        "" if given is None else "priorities",
+    )
+
+
+def _argument(known: Priority, item: Mapping[str, Any], draft: _Draft) -> None:
+    """Arguments of a priority that somebody made: a shape, or a label that is liked or disliked."""
+    argument = (item.get("argument") or {}).get(known.argument) or {}
+    if known.argument == "requestedToCapacityRatioArguments":
+        strategy = {"type": known.strategy, "requestedToCapacityRatio": {"shape": argument.get("shape", [])}}
+        if argument.get("resources"):
+            strategy["resources"] = argument["resources"]
+        draft.args.setdefault(FIT, {})["scoringStrategy"] = strategy
+    elif known.argument == "labelPreference":
+        affinity = draft.args.setdefault(AFFINITY, {}).setdefault("addedAffinity", {})
+        operator = "Exists" if argument.get("presence") else "DoesNotExist"
+        term = {"matchExpressions": [{"key": argument.get("label", ""), "operator": operator}]}
+        terms = affinity.setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
+        terms.append({"weight": 1, "preference": term})
+
+
+def _scored(weights: Mapping[Priority, int], draft: _Draft, path: str) -> None:
+    """Score plugins with their weights. Where two priorities shared one, the first of them decided."""
+    by_name = {known.name: weight for known, weight in weights.items()}
+    strategies = {known: weight for known, weight in weights.items() if known.strategy}
+    kept = max(strategies, key=lambda known: strategies[known], default=None)
+    for known in strategies:
+        if known is not kept and kept is not None:
+            text = (
+                f"{known.name} and {kept.name} are strategies of one plugin today, {FIT}, which has one strategy. "
+                f"The heavier one is kept: {kept.name}."
+            )
+            draft.tell(path, text)
+    for known, weight in weights.items():
+        if known.plugin and (not known.strategy or known is kept):
+            draft.enable(known.plugin, SCORING, weight)
+    if kept is None or kept.strategy != "RequestedToCapacityRatio":
+        draft.args.get(FIT, {}).pop("scoringStrategy", None)
+    if kept is not None and kept.strategy == "MostAllocated":
+        draft.args.setdefault(FIT, {})["scoringStrategy"] = {"type": "MostAllocated"}
+    if "NodeLabel" in by_name:
+        preferred = draft.args[AFFINITY]["addedAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        draft.enable(AFFINITY, SCORING, by_name["NodeLabel"] * len(preferred))
+    _spread(by_name, draft, path)
+
+
+def _spread(weights: Mapping[str, int], draft: _Draft, path: str) -> None:
+    """The old SelectorSpread is the built-in default constraints; without it there were none."""
+    own, implied = weights.get("EvenPodsSpreadPriority"), weights.get("SelectorSpreadPriority")
+    if own is not None or implied is not None:
+        draft.args[SPREAD] = {"defaultingType": "List" if implied is None else "System"}
+    if own is not None and implied is not None and own != implied:
+        text = (
+            f"EvenPodsSpreadPriority and SelectorSpreadPriority share the plugin {SPREAD}, which has one weight. "
+            f"That of EvenPodsSpreadPriority is kept, {own}, as v1.22 did."
+        )
+        draft.tell(path, text)
+
+
+def _rest(policy: Mapping[str, Any], draft: _Draft) -> None:
+    hard = policy.get("hardPodAffinitySymmetricWeight", 0)
+    if hard and PODS in draft.points["score"]:
+        draft.args[PODS] = {"hardPodAffinityWeight": hard}
+    elif hard:
+        text = "Without InterPodAffinityPriority it had no effect, and is left out."
+        draft.tell("hardPodAffinitySymmetricWeight", text)
+    if policy.get("alwaysCheckAllPredicates"):
+        text = "Nothing does that any more: of each node the scheduler tells the first plugin that refuses it."
+        draft.tell("alwaysCheckAllPredicates", text)
+    ignored: dict[str, None] = {}
+    for index, extender in enumerate(policy.get("extenders", ())):
+        text = (
+            "Left out: a sandbox cannot call extenders. kube-scheduler v1.34 still has them, under the field extenders "
+            "of its configuration; httpTimeout is a duration such as 5s there."
+        )
+        draft.tell(f"extenders[{index}]", text)
+        managed = extender.get("managedResources", ())
+        ignored.update((item["name"], None) for item in managed if item.get("ignoredByScheduler"))
+    if ignored:
+        draft.args.setdefault(FIT, {})["ignoredResources"] = list(ignored)
+        text = f"{FIT} does not look at {', '.join(ignored)}: extenders look after it alone."
+        draft.tell("extenders", text)
+    for plugin in ALWAYS:
+        draft.enable(plugin, tuple(EXTENSION_POINTS))
+    text = f"{' and '.join(SINCE_THEN)} are younger than policies. They only look at pods that use what they are for."
+    draft.tell("", text)
+
+
+def _written(draft: _Draft) -> dict[str, Any]:
+    plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}]}}
+    for point, listed in draft.points.items():
+        if listed:
+            items = [{"name": name, "weight": weight} if weight else {"name": name} for name, weight in listed.items()]
+            plugins[point] = {"enabled": items}
+    profile: dict[str, Any] = {"schedulerName": "default-scheduler", "plugins": plugins}
+    used = {name for listed in draft.points.values() for name in listed}
+    configs = [{"name": name, "args": args} for name, args in draft.args.items() if args and name in used]
+    if configs:
+        profile["pluginConfig"] = configs
+    return {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}

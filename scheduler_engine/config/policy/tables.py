@@ -1,0 +1,175 @@
+"""Predicates and priorities of Scheduling Policies, and the plugins that do their work in v1.34.
+
+Source: upstream v1.22 ``pkg/scheduler/framework/plugins/legacy_registry.go`` (names, plugins, what is implied);
+kubernetes/kubernetes#84152, #105424, #105588, #105906, #105907, #117720 and #124003 (what is gone).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+POLICY_GONE = "v1.23"
+"""The version in which Scheduling Policies went, and with them the names of all predicates and priorities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """``plugins`` filter in its place today. ``default``: it ran when a policy had no list of predicates; ``always``:
+    with every list. ``argument``: a predicate of any name that has it is this one. ``gone``: the version in which it
+    lost its effect. ``note`` tells of it, ``changed``: that it is different today.
+    """
+
+    name: str
+    plugins: tuple[str, ...]
+    default: bool = False
+    always: bool = False
+    argument: str = ""
+    gone: str = POLICY_GONE
+    note: str = ""
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """``plugin`` scores in its place today ("" for none). ``weight``: what it had when a policy had no list of
+    priorities, 0 = it did not run. ``strategy``: the scoring strategy of NodeResourcesFit that it has become.
+    ``argument``, ``gone``, ``note`` and ``changed`` as above.
+    """
+
+    name: str
+    plugin: str
+    weight: int = 0
+    strategy: str = ""
+    argument: str = ""
+    gone: str = POLICY_GONE
+    note: str = ""
+    changed: bool = False
+
+
+IN_TREE = (
+    "Volumes of this kind are handled by their CSI driver, and NodeVolumeLimits counts them by the limit that it "
+    "tells. The plugin of its own went in v1.32."
+)
+BY_TAINT = (
+    "The node lifecycle controller gives a node a taint for this condition, which TaintToleration looks at; cordoned "
+    "nodes are NodeUnschedulable’s."
+)
+NO_LABELS = (
+    "The plugin NodeLabel is gone. What its argument labelsPresence demanded of every node, addedAffinity of "
+    "NodeAffinity demands today."
+)
+NO_SERVICES = (
+    "The plugin ServiceAffinity is gone, and nothing takes its place: pod affinity in the pods themselves says "
+    "something alike."
+)
+
+PREDICATES = (
+    Predicate("CheckNodeUnschedulable", ("NodeUnschedulable",), default=True, always=True),
+    Predicate(
+        "GeneralPredicates",
+        ("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"),
+        default=True,
+        note="HostName, PodFitsHostPorts, MatchNodeSelector and PodFitsResources in one.",
+    ),
+    Predicate("HostName", ("NodeName",), note="The documentation called it PodFitsHost."),
+    Predicate("PodFitsHostPorts", ("NodePorts",), note="PodFitsPorts was an older name of it."),
+    Predicate("MatchNodeSelector", ("NodeAffinity",)),
+    Predicate("PodFitsResources", ("NodeResourcesFit",)),
+    Predicate("NoDiskConflict", ("VolumeRestrictions",), default=True),
+    Predicate("PodToleratesNodeTaints", ("TaintToleration",), default=True, always=True),
+    Predicate("CheckNodeLabelPresence", (), argument="labelsPresence", note=NO_LABELS, changed=True),
+    Predicate("CheckServiceAffinity", (), argument="serviceAffinity", note=NO_SERVICES, changed=True),
+    Predicate("MaxEBSVolumeCount", ("NodeVolumeLimits",), default=True, note=IN_TREE, changed=True),
+    Predicate("MaxGCEPDVolumeCount", ("NodeVolumeLimits",), default=True, note=IN_TREE, changed=True),
+    Predicate(
+        "MaxCSIVolumeCountPred",
+        ("NodeVolumeLimits",),
+        default=True,
+        note="The documentation called it MaxCSIVolumeCount.",
+    ),
+    Predicate("MaxAzureDiskVolumeCount", ("NodeVolumeLimits",), default=True, note=IN_TREE, changed=True),
+    Predicate("MaxCinderVolumeCount", ("NodeVolumeLimits",), note=IN_TREE, changed=True),
+    Predicate("CheckVolumeBinding", ("VolumeBinding",), default=True),
+    Predicate("NoVolumeZoneConflict", ("VolumeZone",), default=True),
+    Predicate("EvenPodsSpread", ("PodTopologySpread",), default=True),
+    Predicate("MatchInterPodAffinity", ("InterPodAffinity",), default=True),
+    Predicate(
+        "CheckNodeCondition", ("NodeUnschedulable", "TaintToleration"), gone="v1.12", note=BY_TAINT, changed=True
+    ),
+    Predicate("CheckNodeMemoryPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
+    Predicate("CheckNodeDiskPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
+    Predicate("CheckNodePIDPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
+)
+"""In the order in which they ran, whatever the order in a policy; last those that v1.22 knew no more."""
+
+PRIORITIES = (
+    Priority("BalancedResourceAllocation", "NodeResourcesBalancedAllocation", 1),
+    Priority("EvenPodsSpreadPriority", "PodTopologySpread", 2),
+    Priority("ImageLocalityPriority", "ImageLocality", 1),
+    Priority("InterPodAffinityPriority", "InterPodAffinity", 1),
+    Priority(
+        "LeastRequestedPriority",
+        "NodeResourcesFit",
+        1,
+        "LeastAllocated",
+        note="One of three scoring strategies of one plugin.",
+    ),
+    Priority("MostRequestedPriority", "NodeResourcesFit", 0, "MostAllocated", note="The second strategy."),
+    Priority("NodeAffinityPriority", "NodeAffinity", 1),
+    Priority(
+        "NodePreferAvoidPodsPriority",
+        "",
+        10_000,
+        note="It read the annotation scheduler.alpha.kubernetes.io/preferAvoidPods of nodes. Taints with the effect "
+        "PreferNoSchedule say the same.",
+        changed=True,
+    ),
+    Priority(
+        "RequestedToCapacityRatio",
+        "NodeResourcesFit",
+        0,
+        "RequestedToCapacityRatio",
+        "requestedToCapacityRatioArguments",
+        note="A priority of any name that has requestedToCapacityRatioArguments. The third strategy.",
+    ),
+    Priority(
+        "SelectorSpreadPriority",
+        "PodTopologySpread",
+        1,
+        note="The built-in default constraints of PodTopologySpread took its place; ServiceSpreadingPriority was an "
+        "older name of it. The plugin SelectorSpread itself went in v1.29.",
+        changed=True,
+    ),
+    Priority("TaintTolerationPriority", "TaintToleration", 1),
+    Priority("EqualPriority", "", note="It gave every node the same, so leaving it out changes nothing.", changed=True),
+    Priority(
+        "NodeLabel",
+        "",
+        argument="labelPreference",
+        note="A priority of any name that has a labelPreference. The plugin is gone; preferred terms of addedAffinity "
+        "of NodeAffinity come near.",
+        changed=True,
+    ),
+    Priority(
+        "ServiceAffinity",
+        "",
+        argument="serviceAntiAffinity",
+        note="A priority of any name that has a serviceAntiAffinity. The plugin is gone; topology spread constraints "
+        "in the pods themselves say something alike.",
+        changed=True,
+    ),
+)
+"""In the order in which they were put together (by name), which decides where two shared a plugin."""
+
+OTHER_NAMES = {
+    "PodFitsPorts": "PodFitsHostPorts",
+    "PodFitsHost": "HostName",
+    "MaxCSIVolumeCount": "MaxCSIVolumeCountPred",
+    "ServiceSpreadingPriority": "SelectorSpreadPriority",
+}
+ONLY_DOCUMENTED = ("PodFitsHost", "MaxCSIVolumeCount")
+"""Names of the documentation that the scheduler itself refused."""
+ALWAYS = ("SchedulingGates", "PrioritySort", "DefaultPreemption", "DynamicResources", "DefaultBinder")
+"""Plugins that no predicate or priority stood for: v1.22 added three of them to every policy."""
+SINCE_THEN = ("SchedulingGates", "DynamicResources")
+"""Those of them that are younger than policies."""

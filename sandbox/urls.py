@@ -5,6 +5,7 @@ from django.urls import include, path
 from sandbox.api import routes
 from sandbox.views import (
     adding,
+    before,
     commands,
     compare,
     completing,
@@ -71,6 +72,9 @@ urlpatterns = [
     path("course/", learning.course, name="course"),
     path("misconceptions/", learning.misconceptions, name="misconceptions"),
     path("challenges/", learning.challenges, name="challenges"),
+    path("before/", before.before, name="before"),
+    path("before/convert/", before.convert, name="before-convert"),
+    path("before/open/", before.open_policy, name="before-open"),
     path("new/", pages.create, name="create"),
     path("import/", importing.bring, name="import"),
     path("import/<str:key>/", importing.outlook, name="import-outlook"),

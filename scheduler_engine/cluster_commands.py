@@ -24,6 +24,7 @@ from scheduler_engine.apiserver.store import resource_of
 from scheduler_engine.cluster import Cluster
 from scheduler_engine.config.kubelet import load_kubelet_configuration
 from scheduler_engine.controllers.disruption import SCALES
+from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
 
@@ -57,7 +58,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         errors = validate(wanted, allow_privileged=cluster.allow_privileged)
         if errors:
             raise Rejected(errors)
-        old, new = desired(cluster.api, set_defaults(wanted))
+        old, new = desired(cluster.api, set_defaults(wanted), command.subresource)
         check_update(old.manifest, new, subresource=command.subresource, allow_privileged=cluster.allow_privileged)
         cluster.api.update(new)
 
@@ -158,6 +159,15 @@ def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
     _patch(cluster, command.object_kind, command.key, {"spec": {"template": template}})
 
 
+def admission(cluster: Cluster, command: commands.Admission) -> None:
+    """Owners whose pods were refused are no event; they are told by hand."""
+    cluster.api.switch(command.plugin, command.on)
+    for controller in cluster.controllers:
+        if isinstance(controller, WorkloadController):
+            controller.try_again()
+    cluster.deliver()
+
+
 def evict_pod(cluster: Cluster, command: commands.Evict) -> None:
     with _asking(cluster):
         evict(cluster.api, command.pod)
@@ -205,6 +215,7 @@ HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {
     "usage": usage,
     "kubelet": kubelet,
     "rollout-restart": rollout_restart,
+    "admission": admission,
     "evict": evict_pod,
     "drain": drain,
 }

@@ -1,8 +1,8 @@
 """Admission: what the API server changes in a new object, or why it refuses it.
 
 Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
-podtolerationrestriction}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates. Each step is one
-row of ``STEPS``.
+podtolerationrestriction,antiaffinity}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates.
+Each step is one row of ``STEPS``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,21 @@ SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluste
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 
+LIMIT_TOPOLOGY = "LimitPodHardAntiAffinityTopology"
+SWITCHED = (LIMIT_TOPOLOGY,)
+"""Admission plugins of Kubernetes that are off by default, and that a sandbox can switch on."""
+HOSTNAME = "kubernetes.io/hostname"
+
+
 class Reader(Protocol):
     def list(self, kind: str, namespace: str | None = None) -> Any: ...
 
     def get(self, kind: str, key: str) -> KubeObject | None: ...
+
+
+class Server(Reader, Protocol):
+    @property
+    def switched_on(self) -> tuple[str, ...]: ...
 
 
 DEFAULT_TOLERATION_SECONDS = 300
@@ -39,13 +50,16 @@ SCHEDULING_GATED = {
 }
 
 
-def admit(manifest: Manifest, objects: Reader, update: bool = False) -> Manifest:
+def admit(manifest: Manifest, objects: Server, update: bool = False, subresource: str = "") -> Manifest:
     """The manifest as it will be stored, new or (``update``) in place of another. Raises ApiError when a step refuses
     it.
     """
     for kind, step, on_update in STEPS:
         if manifest.get("kind") == kind and (on_update or not update):
             manifest = step(manifest, objects)
+    for plugin, (kind, check) in SWITCHES.items():
+        if plugin in objects.switched_on and manifest.get("kind") == kind and not subresource:
+            check(manifest)
     return manifest
 
 
@@ -244,6 +258,20 @@ def memory_pressure_toleration(manifest: Manifest, objects: Reader) -> Manifest:
     return merge(manifest, {"spec": {"tolerations": [*held, toleration]}})
 
 
+def limit_topology(manifest: Manifest) -> None:
+    """Pods that must keep apart may do so by node alone."""
+    anti_affinity = ((manifest.get("spec") or {}).get("affinity") or {}).get("podAntiAffinity") or {}
+    for term in anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
+        key = term.get("topologyKey", "")
+        if key != HOSTNAME:
+            raise forbidden(
+                "pods",
+                _name(manifest),
+                f"affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey {key} "
+                f"but only key {HOSTNAME} is allowed",
+            )
+
+
 def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
     """The sandbox's own annotations must be amounts."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
@@ -265,3 +293,5 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest], bool], ...] = (
     ("Node", simulated_annotations, True),
 )
 """(kind, step, whether it is also asked about an update)"""
+SWITCHES: dict[str, tuple[str, Callable[[Manifest], None]]] = {LIMIT_TOPOLOGY: ("Pod", limit_topology)}
+"""Plugin → (kind, what it checks, of new objects and of updates, after all steps)"""

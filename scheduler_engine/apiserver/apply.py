@@ -89,7 +89,7 @@ def _part(data: Data, name: str) -> Data:
     return part if isinstance(part, Mapping) else {}
 
 
-def desired(api: ApiServer, manifest: Mapping[str, Any]) -> tuple[KubeObject, dict[str, Any]]:
+def desired(api: ApiServer, manifest: Mapping[str, Any], subresource: str = "") -> tuple[KubeObject, dict[str, Any]]:
     """The stored object, and what an update with ``manifest`` would make of it.
 
     Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
@@ -98,7 +98,7 @@ def desired(api: ApiServer, manifest: Mapping[str, Any]) -> tuple[KubeObject, di
     kind, key = identity(manifest)
     old = api.existing(kind, key)
     kept = {name: old.metadata.get(name) for name in KEPT_METADATA}
-    new = merge(admit(dict(manifest), api, update=True), {"metadata": kept})
+    new = merge(admit(dict(manifest), api, update=True, subresource=subresource), {"metadata": kept})
     if isinstance(old, Pod):
         held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
         new["spec"] = {**held, **(new.get("spec") or {})}

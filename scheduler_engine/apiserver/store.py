@@ -18,7 +18,7 @@ from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
 from scheduler_engine.timeline import SECOND_US
-from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified, Recorder
+from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
 LAST_US = time_us("9999-12-31T23:59:59Z") or 0
@@ -58,7 +58,8 @@ class Watch:
 class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
     the manifests that people applied last, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
-    ``created``: pod → how many pods had been made by then; ``on_node``: node → its pods.
+    ``created``: pod → how many pods had been made by then; ``on_node``: node → its pods. ``switched_on``: admission
+    plugins that are off by default.
     """
 
     recorder: Recorder
@@ -73,6 +74,7 @@ class ApiServer:
     events: list[WatchEvent] = field(default_factory=list)
     events_before: int = 0
     watches: list[Watch] = field(default_factory=list)
+    switched_on: tuple[str, ...] = ()
 
     # --- reading ---
 
@@ -153,6 +155,12 @@ class ApiServer:
             admitted = merge(admitted, {"status": status})
             self._count(admitted)
         return self._store(kind, key, None, merge(admitted, {"metadata": metadata}))
+
+    def switch(self, plugin: str, on: bool) -> None:
+        """Have an admission plugin look at what is written from now on, or no more."""
+        others = tuple(name for name in self.switched_on if name != plugin)
+        self.switched_on = (*others, plugin) if on else others
+        self.recorder.add(AdmissionSwitched(plugin, on))
 
     def _count(self, pod: Mapping[str, Any]) -> None:
         """A pod that its owner makes. Raises OverBudget."""

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.commands.kinds import (
     AMOUNTS,
@@ -112,6 +113,7 @@ def check_bounds(command: Command) -> None:
 
 
 BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "admission": (lambda command: command.plugin in SWITCHED, f"plugin: must be {', '.join(SWITCHED)}"),
     "advance": (
         lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS and time_us(command) > 0,
         f"seconds: must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}",

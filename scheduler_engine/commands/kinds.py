@@ -190,6 +190,18 @@ class AssumedTtl:
 
 
 @dataclass(frozen=True, slots=True)
+class Admission:
+    """Switch an admission plugin of the API server on, or off: LimitPodHardAntiAffinityTopology.
+
+    Objects that are there already stay.
+    """
+
+    kind: ClassVar[str] = "admission"
+    plugin: str
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class NodeCondition:
     """Give a node's condition ``type`` (Ready, MemoryPressure …) a ``status``: True, False or Unknown."""
 
@@ -293,6 +305,7 @@ Command = (
     | Fault
     | Allow
     | AssumedTtl
+    | Admission
     | NodeCondition
     | Usage
     | KubeletConfigure

@@ -114,8 +114,12 @@ class WorkloadController(KeyedController):
             elif item.kind in self.OWNED:
                 self._notice_owned(item)
         if event.kind in ADMISSION_READS or event.new is None:
-            for key in self.told:
-                self.enqueue(key)
+            self.try_again()
+
+    def try_again(self) -> None:
+        """Look at all owners that were refused something: it may be let in now."""
+        for key in self.told:
+            self.enqueue(key)
 
     def _notice_owned(self, item: KubeObject) -> None:
         reference = item.controller_ref

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.api.validation import validate
+from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.commands.forms import FIELD_TYPES
 from scheduler_engine.commands.kinds import SUBRESOURCES
@@ -58,6 +59,7 @@ SECONDS = Number(least=0, most=commands.MAX_ADVANCE_SECONDS)
 NARROWER: dict[tuple[str, str], Shape] = {
     ("advance", "seconds"): Number("Simulated seconds.", above=0, most=commands.MAX_ADVANCE_SECONDS),
     ("assumed-ttl", "seconds"): SECONDS,
+    ("admission", "plugin"): Text(values=SWITCHED),
     ("fault", "seconds"): SECONDS,
     ("fault", "point"): Text(values=tuple(ANSWERS)),
     ("fault", "answer"): Text(values=tuple(sorted({*chain.from_iterable(ANSWERS.values())}))),

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.django_db
 
 POSTS = [
     "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/",
-    "do/assumed-ttl/", "apply/", "check/", "add/node/", "add/pod/", "add/workload/", "add/priority-class/",
+    "do/assumed-ttl/", "do/admission/", "apply/", "check/", "add/node/", "add/pod/", "add/workload/",
+    "add/priority-class/",
     "add/budget/", "add/claim/", "preview/node/", "preview/pod/", "preview/workload/", "preview/priority-class/",
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
@@ -35,6 +36,8 @@ GETS = [
 
 LEARNING = ("course", "misconceptions", "challenges")
 """Pages that show nobody's sandbox: tests/sandbox/views/test_learning.py."""
+BEFORE = ("before", "before-convert", "before-open")
+"""About older versions: tests/sandbox/views/test_before.py."""
 ROOMS = {
     "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
     "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
@@ -59,7 +62,18 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open", *LEARNING, *IMPORTS, *ROOMS}
+    others = {
+        "landing",
+        "create",
+        "compare",
+        "schema",
+        "scenario-schema",
+        "lesson-open",
+        *LEARNING,
+        *BEFORE,
+        *IMPORTS,
+        *ROOMS,
+    }
     assert set(routes(get_resolver())) == tested | others
 
 

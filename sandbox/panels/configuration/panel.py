@@ -11,6 +11,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
 from sandbox.yaml_text import written
+from scheduler_engine.apiserver.admission import LIMIT_TOPOLOGY, SWITCHED
 from scheduler_engine.config.schema import API_VERSION, KIND
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.trace.events import Configured
@@ -32,6 +33,7 @@ SAYS = {
     "bind": "configuration.bind",
     "postBind": "configuration.post-bind",
 }
+ADMISSION = {LIMIT_TOPOLOGY: "configuration.limit-topology"}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -48,6 +50,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "default": DEFAULT,
         "yaml": written(_arranged(configured.configuration)),
         "standing": _standing(world, configured),
+        "admission": [
+            {"plugin": plugin, "on": plugin in world.admission_plugins, "says": say(ADMISSION[plugin])}
+            for plugin in SWITCHED
+        ],
     }
 
 

@@ -31,6 +31,7 @@ class Models:
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
     ``applied``: kind → key → the entry that tells what somebody applied last, and what became of it. ``given``: what
     the last command applied, None when it was another one.
+    ``admission_plugins``: those that are switched on and off by default.
     ``assumed_ttl_us``: after which an assumed pod expires in any cache, 0 = never. ``changed``: kind → number of the
     entry that last changed an object of that kind. ``starts``: how many entries there were before each command.
     ``instants``: (number of the first entry, simulated microseconds) of each time at which
@@ -83,6 +84,7 @@ class Models:
         self.attempts: dict[str, list[Cycle]] = {}
         self.configured: ev.Configured | None = None
         self.assumed_ttl_us = 0
+        self.admission_plugins: tuple[str, ...] = ()
         self.people: dict[int, str] = {}
         self.guide = Guide()
         self.stuck: Stuck | None = None

@@ -223,6 +223,13 @@ def _expiry(world: World, given: ev.CommandGiven) -> Told:
     return "", "", "", say(row, seconds=seconds), ""
 
 
+def _admission(world: World, given: ev.CommandGiven) -> Told:
+    """``switch on admission plugin LimitPodHardAntiAffinityTopology``"""
+    plugin = given.summary.rpartition(" ")[2]
+    row = "happenings.admission-on" if plugin in world.admission_plugins else "happenings.admission-off"
+    return "", "", "", say(row, plugin=plugin), ""
+
+
 def _kubelet(world: World, given: ev.CommandGiven) -> Told:
     """``configure the kubelet on node1``"""
     before, after = around("happenings.kubelet-configured", "node")
@@ -245,6 +252,7 @@ COMMANDS: dict[str, Callable[[World, ev.CommandGiven], Told]] = {
     "fault": _fault,
     "allow": _allowed,
     "assumed-ttl": _expiry,
+    "admission": _admission,
     "kubelet": _kubelet,
     "rollout-restart": _restarted,
     "advance": _advanced,

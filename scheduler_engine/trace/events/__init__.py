@@ -15,6 +15,7 @@ from scheduler_engine.trace.events.cache import (
     SnapshotTaken,
 )
 from scheduler_engine.trace.events.cluster import (
+    AdmissionSwitched,
     CommandGiven,
     Configured,
     EventRecorded,
@@ -57,6 +58,7 @@ from scheduler_engine.trace.events.queue import EventNoted, HintAnswered, MoveRe
 from scheduler_engine.trace.events.recorder import Doing, Entry, Recorder
 
 __all__ = [
+    "AdmissionSwitched",
     "AssumedPodsExpire",
     "CacheNodeChanged",
     "CachePodChanged",

@@ -36,6 +36,14 @@ class Configured(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class AdmissionSwitched(Event):
+    """An admission plugin of the API server looks at objects from now on, or no more."""
+
+    plugin: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectAdded(Event):
     """The API server stored a new object; ``manifest`` is plain JSON (never mutated)."""
 

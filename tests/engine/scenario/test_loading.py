@@ -263,9 +263,28 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "advance": {"seconds": 1}, "assumed-ttl": {"seconds": 1}, "scale": {"object_kind": "a", "key": "b", "replicas": 1},
     "fault": {"plugin": "a", "point": "bind"}, "delete": {"object_kind": "a", "key": "b"}, "run": {},
     "patch": {"object_kind": "a", "key": "b", "changes": {}}, "replicas": {"count": 1},
-    "replica": {"replica": "a", "action": "kill"},
+    "replica": {"replica": "a", "action": "kill"}, "admission": {"plugin": "a"},
 }  # fmt: skip
-EDGES = [-1, 0, 1, 5, 6, 1000, 1001, 10_000, 10_001, 86_400, 86_401, "", "kill", "Orphan", "orphan", "resize", "status"]
+EDGES = [
+    -1,
+    0,
+    1,
+    5,
+    6,
+    1000,
+    1001,
+    10_000,
+    10_001,
+    86_400,
+    86_401,
+    "",
+    "kill",
+    "Orphan",
+    "orphan",
+    "resize",
+    "status",
+    "LimitPodHardAntiAffinityTopology",
+]
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in NARROWER if pair[0] != "fault"])

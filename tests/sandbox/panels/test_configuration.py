@@ -299,3 +299,14 @@ def test_while_a_cycle_stands_the_page_says_that_a_change_counts_later(then: lis
 
 def test_a_trace_without_a_configuration_says_so() -> None:
     assert stats(World(), View()) == {"has": False}
+
+
+def test_admission_plugins_are_shown_as_they_are_switched() -> None:
+    simulation = Simulation()
+    shown = []
+    for on in (None, True, True, False):
+        if on is not None:
+            simulation.execute(commands.Admission("LimitPodHardAntiAffinityTopology", on))
+        [row] = stats(World.fold(simulation.recorder.entries), View())["admission"]
+        shown.append((row["plugin"], row["on"]))
+    assert shown == [("LimitPodHardAntiAffinityTopology", on) for on in (False, True, True, False)]

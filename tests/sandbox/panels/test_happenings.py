@@ -287,6 +287,7 @@ def test_a_kubelet_removes_dead_containers() -> None:
 STAGE = {"kind": "stage"}
 TWO = {"kind": "replicas", "count": 2}
 NO_ELECTION = {**TWO, "leader_elect": False}
+LIMITED = {"kind": "admission", "plugin": "LimitPodHardAntiAffinityTopology", "on": True}
 WAITS = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 30}
 HALF = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -326,6 +327,17 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
             [{"kind": "assumed-ttl", "seconds": 5}, {"kind": "assumed-ttl", "seconds": 0}],
             "Assumed pods stay in the cache until their binding is confirmed or has failed, as in Kubernetes v1.34.",
             id="assumed pods expire no more",
+        ),
+        pytest.param(
+            [LIMITED],
+            "The API server asks admission plugin LimitPodHardAntiAffinityTopology about pods from now on. Those that are "
+            "there stay.",
+            id="an admission plugin is switched on",
+        ),
+        pytest.param(
+            [LIMITED, LIMITED | {"on": False}],
+            "The API server does not ask admission plugin LimitPodHardAntiAffinityTopology any more, as by default.",
+            id="an admission plugin is switched off again",
         ),
         pytest.param(
             [{"kind": "kubelet", "node": "node-a1", "configuration": {"evictionHard": {"memory.available": "1Gi"}}}],

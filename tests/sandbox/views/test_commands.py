@@ -11,6 +11,8 @@ from sandbox.engines import site
 
 pytestmark = pytest.mark.django_db
 
+LIMIT = "LimitPodHardAntiAffinityTopology"
+
 
 @pytest.mark.parametrize(
     ("verb", "fields", "command"),
@@ -21,6 +23,8 @@ pytestmark = pytest.mark.django_db
         pytest.param("run", {}, {"kind": "run"}, id="run until idle"),
         pytest.param("advance", {"seconds": "10"}, {"kind": "advance", "seconds": 10}, id="ten seconds"),
         pytest.param("advance", {"seconds": "0.5"}, {"kind": "advance", "seconds": 0.5}, id="half a second"),
+        pytest.param("admission", {"plugin": LIMIT, "on": "1"}, {"plugin": LIMIT, "on": True}, id="a plugin is on"),
+        pytest.param("admission", {"plugin": LIMIT}, {"plugin": LIMIT, "on": False}, id="a plugin is off"),
         pytest.param("advance", {"seconds": "1", "play": "1"}, {"seconds": 1, "play": True}, id="a tick of playing"),
     ],
 )
@@ -70,6 +74,16 @@ def test_more_time_than_one_command_may_take_is_refused(visitor: Any) -> None:
     assert answer.status_code == 422
     assert "86400" in answer.content.decode()
     assert visitor.log() == []
+
+
+def test_another_admission_plugin_is_refused_and_back_takes_the_switch_back(visitor: Any) -> None:
+    answer = visitor.post("do/admission/", plugin="NodeRestriction", on="1")
+    assert (answer.status_code, visitor.log()) == (422, [])
+    assert f"plugin: must be {LIMIT}" in answer.content.decode()
+    visitor.post("do/admission/", plugin=LIMIT, on="1")
+    assert f'id="admission-{LIMIT}" checked' in visitor.get("panel/configuration/").content.decode()
+    assert f"Undone: switch on admission plugin {LIMIT}." in visitor.post("do/back/").content.decode()
+    assert f'id="admission-{LIMIT}">' in visitor.get("panel/configuration/").content.decode()
 
 
 def test_an_unknown_verb_is_not_found(visitor: Any) -> None:

@@ -83,6 +83,11 @@ def assumed_pods_expire(world: Models, entry: ev.Entry, event: ev.AssumedPodsExp
     world.assumed_ttl_us = event.ttl_us
 
 
+def admission_switched(world: Models, entry: ev.Entry, event: ev.AdmissionSwitched) -> None:
+    others = tuple(name for name in world.admission_plugins if name != event.plugin)
+    world.admission_plugins = (*others, event.plugin) if event.on else others
+
+
 def filtered(world: Models, entry: ev.Entry, event: ev.FilterRan) -> None:
     world.of(entry).next_start = event.next_start_index
     cycle = world.by_number.get(event.cycle)
@@ -115,6 +120,7 @@ def _append(name: str) -> Callable[[Models, ev.Entry, Any], None]:
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+    ev.AdmissionSwitched: admission_switched,
     ev.AssumedPodsExpire: assumed_pods_expire,
     ev.NodeTreeChanged: tree,
     ev.SnapshotTaken: snapshot_taken,

@@ -31,6 +31,7 @@ OF_PEOPLE = (
     "fault",
     "allow",
     "assumed-ttl",
+    "admission",
     "kubelet",
     "rollout-restart",
 )

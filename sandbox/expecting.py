@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from sandbox import earlier
-from sandbox.guide import scenarios
+from sandbox.guide import story
 from sandbox.live import Live
 from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
@@ -122,10 +122,10 @@ class Look:
         """Path in the scenario, expectation, number of the command after which it stands if it was given, and whether
         it is about the end.
         """
-        scenario = scenarios().get(self.live.plan.scenario)
+        scenario = story(self.live.plan.scenario, self.live.plan.story)
         if scenario is None:
             return
-        opened = len(scenario.setup) if self.world.head >= len(scenario.setup) else None
+        opened = scenario.setup if self.world.head >= scenario.setup else None
         made = steps.places(self.world)
         for number, data in enumerate(scenario.opened):
             yield f"opened[{number}]", data, opened, False

@@ -57,7 +57,7 @@ class Live:
     def __init__(self, plan: Plan, records: Log) -> None:
         self.plan = plan
         self.records = records
-        self.guide = guide(plan.scenario)
+        self.guide = guide(plan.scenario, plan.story)
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
         """For rendering: what a panel of the present world was drawn from, and its fragment."""

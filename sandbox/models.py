@@ -15,6 +15,11 @@ class Sandbox(models.Model):
     view_token_hash = models.CharField(max_length=64)
     title = models.CharField(max_length=120)
     scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
+    story = models.TextField(
+        blank=True,
+        default="",
+        help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
+    )
     engine_version = models.CharField(max_length=40)
     seed = models.BigIntegerField()
     configuration = models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")

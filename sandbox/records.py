@@ -67,10 +67,14 @@ class Plan:
     configuration: str
     queue_rules: str
     scenario: str
+    story: str = ""
+    """The scenario that somebody brought, as ``models.Sandbox.story``."""
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Plan:
-        return cls(sandbox.pk, sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario)
+        return cls(
+            sandbox.pk, sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario, sandbox.story
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from sandbox.records import START, Database, Place, Plan, Position, Record, log_
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
-KEPT_BY_FORKS = ("title", "scenario", "seed", "configuration", "queue_rules", "engine_version")
+KEPT_BY_FORKS = ("title", "scenario", "story", "seed", "configuration", "queue_rules", "engine_version")
 
 
 def create(
@@ -38,6 +38,7 @@ def create(
     configuration: Any = None,
     setup: list[dict[str, Any]] | None = None,
     queue_rules: str = engine.QUEUE_RULES[0],
+    story: str = "",
 ) -> tuple[Sandbox, str]:
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
     # First, as a full store takes nothing more before something is deleted.
@@ -45,13 +46,14 @@ def create(
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario)
+    plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     sandbox = Sandbox(
         id=plan.sandbox_id,
         title=title,
         scenario=scenario,
+        story=story,
         seed=seed,
         configuration=plan.configuration,
         queue_rules=queue_rules,

@@ -40,6 +40,7 @@ from sandbox.panels.view import View
 from sandbox.quotas import check_size
 from sandbox.records import log_of
 from sandbox.views.exporting import FILES, attached
+from sandbox.views.importing import open_brought, read_brought
 from sandbox.views.pages import open_scenario
 from scheduler_engine.errors import Rejected
 
@@ -89,7 +90,11 @@ def list_scenarios(request: HttpRequest) -> Any:
 def create(request: HttpRequest, given: NewSandbox) -> Any:
     if late := ratelimit.wait("create", ratelimit.client(request)):
         raise Late(TOO_OFTEN["create"], late)
-    if given.scenario:
+    if given.file:
+        if given.model_fields_set - {"file"}:
+            raise HttpError(422, "A scenario has its own title, seed, queue rules, configuration and commands.")
+        sandbox, token = open_brought(read_brought(given.file))
+    elif given.scenario:
         scenario = scenarios().get(given.scenario)
         if scenario is None:
             raise HttpError(404, "There is no such scenario.")

@@ -26,6 +26,7 @@ class NewSandbox(Strict):
     """A scenario of this site, or objects of one's own."""
 
     scenario: str = Field("", description="The name of a scenario; see /scenarios.")
+    file: str = Field("", description="The text of a scenario file.")
     title: str = Field("", max_length=200)
     seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
     queue_rules: Rules = QUEUE_RULES[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox import earlier, expecting
-from sandbox.guide import scenarios
+from sandbox.guide import story
 from sandbox.live import Live
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.tables import table
@@ -98,7 +98,7 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     texts = [*live.texts(0, whole), *([] if ended is None else [ended])]
     commands = [json.loads(text) for text in texts]
     setup = _first_step(live, commands) if wanted.setup is None else min(wanted.setup, len(commands))
-    plan, opened = live.plan, scenarios().get(live.plan.scenario)
+    plan, opened = live.plan, story(live.plan.scenario, live.plan.story)
     held, left = _collected(live, at, len(commands)) if wanted.expect == COLLECTED else ({}, 0)
     strict = wanted.expect in STRICTNESS
     everything = expect_everything(earlier.simulation_at(live, at), wanted.expect) if strict else []

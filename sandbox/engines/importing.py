@@ -11,17 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandbox.access import printable
+from sandbox.guide import story_of, written
 from sandbox.live import Live
+from sandbox.models import Sandbox
+from sandbox.panels.words.say import say
 from sandbox.records import Position
 from scheduler_engine import commands
-from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.importing import Choices, Gathered, Notice, Skipped, Summary, gather, prepare
+from scheduler_engine.scenario import read_scenario
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.simulation import Simulation
 
+LONGEST_TITLE = Sandbox._meta.get_field("title").max_length
+LONGEST_STORY = 200_000
+"""Characters of a scenario without its setup, which every page of its sandbox reads."""
 MOST_PODS_BEFORE = 100
 """Pods of higher priority whose turn comes before that of the chosen one."""
-SCENARIO = "This is a scenario file, not a dump of a cluster. The command line runs it: see docs/scenarios.md."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +44,52 @@ class Outlook:
     configured: bool
 
 
-def import_read(live: Live, position: Position, path: str, name: str) -> None:
-    """Put what stands in an uploaded file in its place, as JSON that is read in no time. Raises ``Rejected``."""
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A scenario that somebody brought: what ``store.create`` makes a sandbox of. ``story``: as ``guide.written``."""
+
+    title: str
+    seed: int
+    configuration: Data | None
+    queue_rules: str
+    setup: list[Data]
+    story: str
+
+
+def import_scenario(live: Live, position: Position, text: str | bytes, name: str) -> Brought:
+    """What stands in a scenario file. Raises ``Rejected``, with lines."""
+    try:
+        scenario = read_scenario(text, name, FILE_LIMITS)
+    except Rejected as refusal:
+        raise Rejected([_in_text(error) for error in refusal.errors]) from refusal
+    story = written(story_of(scenario))
+    if len(story) > LONGEST_STORY:
+        raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
+    setup = [dict(step) for step in scenario.setup]
+    title = printable(scenario.title)[:LONGEST_TITLE]
+    return Brought(title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story)
+
+
+def _in_text(error: FieldError) -> FieldError:
+    """Without the name of the file, as there is but one."""
+    return FieldError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name)
+
+
+def import_read(live: Live, position: Position, path: str, name: str) -> Brought | None:
+    """Put what stands in an uploaded file in its place, as JSON that is read in no time; or the scenario that it holds.
+
+    Raises ``Rejected``.
+    """
     file = Path(path)
-    gathered = gather(file.read_bytes(), name)
+    content = file.read_bytes()
+    gathered = gather(content, name)
     if gathered.scenario:
-        raise Rejected(SCENARIO)
-    written = file.with_suffix(".part")
-    written.write_text(json.dumps(gathered.as_json()), encoding="utf-8")
-    written.chmod(0o600)
-    written.replace(file)
+        return import_scenario(live, position, content, name)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(gathered.as_json()), encoding="utf-8")
+    part.chmod(0o600)
+    part.replace(file)
+    return None
 
 
 def import_outlook(live: Live, position: Position, path: str, choices: Choices) -> Outlook:

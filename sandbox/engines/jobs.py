@@ -44,7 +44,7 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure
 LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
     ("unschedulablePods", "gated", "inFlight"), by_priority
 )
-LONG = ("import_read", "import_outlook", "import_commands")
+LONG = ("import_read", "import_scenario", "import_outlook", "import_commands")
 """Jobs that are not tried in the quick lane at all."""
 COMMANDS = ("execute", "export", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
@@ -267,6 +267,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         exporting.export,
         exporting.csv,
         importing.import_read,
+        importing.import_scenario,
         importing.import_outlook,
         importing.import_commands,
         importing.way_to,

@@ -23,6 +23,8 @@ from sandbox import quotas, store, uploads
 from sandbox.access import RoutedView, answered, limited
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
+from sandbox.engines.importing import Brought
+from sandbox.models import Sandbox
 from sandbox.records import START, Plan
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing import Choices
@@ -63,16 +65,24 @@ def told(view: Callable[..., HttpResponse]) -> RoutedView:
 @answered
 @told
 def bring(request: HttpRequest) -> HttpResponse:
-    """Read a file. The answer leads to the page of what will be there; to ``curl`` it tells the address."""
+    """Read a file. The answer leads to the page of what will be there, or to the sandbox of a scenario; to ``curl`` it
+    tells the address.
+    """
     if not 0 <= int(request.META.get("CONTENT_LENGTH") or 0) <= settings.IMPORT_BYTES + settings.IMPORT_SLACK:
         raise quotas.OverQuota(f"The file is too large: the limit is {settings.IMPORT_BYTES:,} bytes.", 413)
     key, path = uploads.keep(file := _file(request))
     try:
-        site.ask(_plan(), START, "import_read", str(path), file.name or "", seconds=settings.COMMAND_SECONDS)
+        job = (_plan(), START, "import_read", str(path), file.name or "")
+        scenario = site.ask(*job, seconds=settings.COMMAND_SECONDS)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    address = reverse("import-outlook", args=[key])
+    if scenario is not None:
+        path.unlink()
+        sandbox, token = open_brought(scenario)
+        address = reverse("workbench", args=[sandbox.pk, token])
+    else:
+        address = reverse("import-outlook", args=[key])
     if _wants_page(request):
         return redirect(address)
     whole = request.build_absolute_uri(address)
@@ -121,6 +131,27 @@ def open_import(request: HttpRequest, key: str) -> HttpResponse:
         # The cluster is there, and its page; only the first steps are left to the visitor.
         log.info("an import did not come to the chosen pod: %s", error)
     return redirect(f"{address}?{urlencode({'pod': pod})}")
+
+
+def read_brought(text: str) -> Brought:
+    """The scenario in the text of a file. Raises ``Rejected``, ``OverQuota`` or ``EngineError``."""
+    uploads.check_size(len(text.encode(errors="replace")))
+    brought: Brought = site.ask(
+        _plan(), START, "import_scenario", text, "scenario.yaml", seconds=settings.COMMAND_SECONDS
+    )
+    return brought
+
+
+def open_brought(scenario: Brought) -> tuple[Sandbox, str]:
+    """A sandbox of its own with the setup executed, and its edit token."""
+    return store.create(
+        scenario.title,
+        seed=scenario.seed,
+        configuration=scenario.configuration,
+        setup=scenario.setup,
+        queue_rules=scenario.queue_rules,
+        story=scenario.story,
+    )
 
 
 def _plan() -> Plan:

@@ -21,7 +21,7 @@ from sandbox.engines.exporting import FORMS as EXPORTS
 from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
-from sandbox.guide import guide, scenarios
+from sandbox.guide import guide, scenarios, story
 from sandbox.models import Sandbox
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
@@ -82,7 +82,7 @@ def _later(request: HttpRequest, access: Access, base: str, error: EngineError) 
 @reads
 def workbench(request: HttpRequest, access: Access) -> HttpResponse:
     sandbox = access.sandbox
-    scenario = scenarios().get(sandbox.scenario)
+    scenario = story(sandbox.scenario, sandbox.story)
     view = View.from_mapping(request.GET.dict())
     tab = next((name for name in (request.GET.get("tab"), scenario and scenario.tab) if name in TABS), "")
     base = reverse("workbench", args=[sandbox.pk, access.token])
@@ -106,7 +106,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "tab": tab,
         "looked": json.dumps(view.as_json()),
         "scenario": scenario,
-        "steps": guide(sandbox.scenario).steps,
+        "steps": guide(sandbox.scenario, sandbox.story).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},
         "more": MORE,
         "blanks": blank_rows(),

@@ -15,7 +15,7 @@ def step(request: HttpRequest, access: Access) -> HttpResponse:
     """One that lies behind is not made again: two people, or two clicks, may mean the same one."""
     given = request.POST.get("n", "")
     number = int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
-    command = guide.command(access.sandbox.scenario, number)
+    command = guide.command(access.sandbox.scenario, access.sandbox.story, number)
     if command is None:
         return problem(request, 400, "The scenario has no such step.")
     if number > site.read(access.sandbox, "steps_made"):

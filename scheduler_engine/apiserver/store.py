@@ -58,12 +58,16 @@ class Watch:
 class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
     the manifests that people applied last, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
+    ``created``: pod → how many pods had been made by then; ``on_node``: node → its pods.
     """
 
     recorder: Recorder
     objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
     by_namespace: dict[tuple[str, str], dict[str, KubeObject]] = field(default_factory=dict)
     applied: dict[str, KubeObject] = field(default_factory=dict)
+    created: dict[str, int] = field(default_factory=dict)
+    on_node: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    pod_count: int = 0
     resource_version: int = 0
     uid_count: int = 0
     events: list[WatchEvent] = field(default_factory=list)
@@ -89,9 +93,9 @@ class ApiServer:
         return [item for item in self.list("Pod", namespace) if isinstance(item, Pod)]
 
     def pods_on(self, node: str) -> Sequence[Pod]:
-        """The pods that are bound to a node, whatever has become of them."""
-        found = self.objects.get("Pod", {}).values()
-        return [pod for pod in found if isinstance(pod, Pod) and pod.node_name == node]
+        """The pods that are bound to a node, whatever has become of them, in order of creation."""
+        found = self.on_node.get(node, {})
+        return [found[key] for key in sorted(found, key=self.created.__getitem__)]
 
     @property
     def written(self) -> int:
@@ -257,6 +261,9 @@ class ApiServer:
         del self.objects[kind][key]
         del self.by_namespace[kind, old.namespace][key]
         self.applied.pop(old.uid, None)
+        if isinstance(old, Pod):
+            self._place(old, None)
+            del self.created[key]
         self.recorder.add(ObjectDeleted(kind, key))
         self.events.append(WatchEvent(kind, old, None))
 
@@ -281,9 +288,24 @@ class ApiServer:
         new = KINDS[kind].view(manifest)
         self.objects.setdefault(kind, {})[key] = new
         self.by_namespace.setdefault((kind, new.namespace), {})[key] = new
+        if isinstance(new, Pod):
+            self._place(old if isinstance(old, Pod) else None, new)
         self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
         self.events.append(WatchEvent(kind, old, new))
         return new
+
+    def _place(self, old: Pod | None, new: Pod | None) -> None:
+        """Keep ``on_node`` and ``created`` right for a pod that comes, changes or goes."""
+        if old is not None and old.node_name and (new is None or new.node_name != old.node_name):
+            held = self.on_node[old.node_name]
+            del held[old.key]
+            if not held:
+                del self.on_node[old.node_name]
+        if new is not None and new.key not in self.created:
+            self.created[new.key] = self.pod_count
+            self.pod_count += 1
+        if new is not None and new.node_name:
+            self.on_node.setdefault(new.node_name, {})[new.key] = new
 
     # --- all or nothing ---
 
@@ -297,6 +319,9 @@ class ApiServer:
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
         self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
+        self.created, self.on_node = {}, {}
+        for pod in self.pods():
+            self._place(None, pod)
         events, entries = counts
         del self.events[events:]
         del self.recorder.entries[entries:]

@@ -28,7 +28,7 @@ def guided(slug: str, *steps: dict[str, Any]) -> World:
 
 
 def step(slug: str, number: int) -> dict[str, Any]:
-    found = command(slug, number)
+    found = command(slug, "", number)
     assert found is not None
     return found
 
@@ -69,12 +69,12 @@ def test_a_sandbox_without_a_scenario_offers_nothing() -> None:
 
 def test_a_scenario_of_an_older_version_has_no_steps_any_more() -> None:
     assert guide("long-gone").steps == ()
-    assert command("long-gone", 1) is None
+    assert command("long-gone", "", 1) is None
 
 
 @pytest.mark.parametrize("number", [-1, 0, 6])
 def test_a_step_that_is_not_there_has_no_command(number: int) -> None:
-    assert command(SLUG, number) is None
+    assert command(SLUG, "", number) is None
 
 
 @pytest.mark.parametrize("slug", [slug for slug in scenarios() if guide(slug).steps])
@@ -146,4 +146,4 @@ def test_the_words_of_a_step_are_its_own_or_those_of_its_command(monkeypatch: py
 
 
 def test_a_deletion_is_the_command_of_its_step() -> None:
-    assert delete("PodDisruptionBudget", "forgotten") == command("eviction-two-budgets", 2)
+    assert delete("PodDisruptionBudget", "forgotten") == command("eviction-two-budgets", "", 2)

@@ -169,7 +169,6 @@ REFUSED = {
     "a zip in a zip": (zipped("a.zip"), "archives in archives are not read"),
     "a zip bomb": (zipped("a.json", b" " * (97 * 2**20)), "more than 96 MiB"),
     "a packed bomb": (gzip.compress(b" " * (97 * 2**20)), "more than 96 MiB"),
-    "a scenario": (b"title: t\nsetup: []\n", "This is a scenario file"),
     "nothing": (b"", "There is no file in this request"),
 }
 

@@ -81,6 +81,7 @@ export function teach(view, page) {
   };
   button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
   if (read('predict') === 'on') set(true);
+  else view.predict = '';
 }
 
 let shown = null; // the part that was shown last

@@ -39,14 +39,19 @@ def create(
     setup: list[dict[str, Any]] | None = None,
     queue_rules: str = engine.QUEUE_RULES[0],
     story: str = "",
+    known: tuple[UUID, str] | None = None,
 ) -> tuple[Sandbox, str]:
-    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token."""
+    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token.
+
+    ``known``: its id and edit token, None = new ones. Raises ``IntegrityError`` when there is one of that id.
+    """
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
+    sandbox_id, token = known or (uuid4(), tokens.new_token())
+    plan = Plan(sandbox_id, seed, json.dumps(configuration), queue_rules, scenario, story)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     sandbox = Sandbox(
@@ -59,14 +64,13 @@ def create(
         queue_rules=queue_rules,
         engine_version=ENGINE_VERSION,
     )
-    token, records = _save(sandbox, [(text, "") for text in texts])
+    records = _save(sandbox, token, [(text, "") for text in texts])
     site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
 
 
-def _save(sandbox: Sandbox, texts: list[tuple[str, str]]) -> tuple[str, list[Record]]:
-    """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
-    token = tokens.new_token()
+def _save(sandbox: Sandbox, token: str, texts: list[tuple[str, str]]) -> list[Record]:
+    """Store a new sandbox with this edit token, whose log is ``texts`` (command, who gave it); gives its records."""
     sandbox.edit_token_hash = tokens.digest(token)
     sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
     with transaction.atomic():
@@ -75,7 +79,7 @@ def _save(sandbox: Sandbox, texts: list[tuple[str, str]]) -> tuple[str, list[Rec
         if records:
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
             statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
-    return token, records
+    return records
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
@@ -199,7 +203,8 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
-    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts)
+    token = tokens.new_token()
+    records = _save(Sandbox(id=(made := uuid4()), **kept), token, texts)
     _take_along(sandbox, made, records, None if ended is None else _until(ended))
     return reverse("workbench", args=[made, token])
 

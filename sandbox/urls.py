@@ -10,6 +10,7 @@ from sandbox.views import (
     completing,
     configuration,
     editing,
+    embedding,
     evictions,
     expecting,
     exporting,
@@ -61,6 +62,7 @@ workbench_patterns = [
     *moments.urlpatterns,
     *exporting.urlpatterns,
     *expecting.urlpatterns,
+    *embedding.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
 urlpatterns = [
@@ -70,6 +72,8 @@ urlpatterns = [
     path("import/<str:key>/", importing.outlook, name="import-outlook"),
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("compare/", compare.compare, name="compare"),
+    path("embed.js", embedding.script, name="embed-script"),
+    path("embed/scenario/<slug:slug>/", embedding.scenario, name="embed-scenario"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),

@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import exporting, importing
+from sandbox.engines import embedding, exporting, importing
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -264,6 +264,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         expectation,
         check,
         locate,
+        embedding.embedded,
         exporting.export,
         exporting.csv,
         importing.import_read,

@@ -72,6 +72,7 @@ urlpatterns = [
     path("import/<str:key>/", importing.outlook, name="import-outlook"),
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("compare/", compare.compare, name="compare"),
+    path("open/", embedding.opening, name="open"),
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.scenario, name="embed-scenario"),
     path("api/v1/", routes.api.urls),

@@ -129,6 +129,12 @@ def script(request: HttpRequest) -> HttpResponse:
     return HttpResponse(_script(), content_type="text/javascript; charset=utf-8", headers=headers)
 
 
+@require_safe
+def opening(request: HttpRequest) -> HttpResponse:
+    """What a link carries in itself is read by the browser alone: a fragment is never sent."""
+    return render(request, "open.html")
+
+
 urlpatterns = [
     path("embed/", page, name="embed"),
     path("embed/state/", state, name="embed"),

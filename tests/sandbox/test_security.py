@@ -36,7 +36,7 @@ GETS = [
 IMPORTS = ("import", "import-outlook", "import-open")
 """Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
 
-EMBEDS = ("embed-script", "embed-scenario")
+EMBEDS = ("embed-script", "embed-scenario", "open")
 """Of everybody: tests/sandbox/views/test_embedding.py tests them."""
 
 

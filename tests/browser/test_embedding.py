@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
+import subprocess
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +22,7 @@ from tests.browser.conftest import Server
 from tests.browser.test_accessibility import violations
 from tests.browser.workbench import Eventually, head, open_example
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "embedding"
 SLUG = next(iter(scenarios()))
 LISTENS = """<script>
 window.told = [];
@@ -370,3 +375,47 @@ def test_a_bomb_is_refused_while_it_is_read(page: Page, server: Server) -> None:
     page.goto(f"/open/#s={base64.urlsafe_b64encode(bomb).decode().rstrip('=')}")
     expect(page.locator("#open-about")).to_contain_text("more than 1,048,576 bytes")
     expect(page.locator("#open-go")).to_be_hidden()
+
+
+def example(server: Server, *path: str) -> str:
+    """A file of the documents, of this site."""
+    return EXAMPLES.joinpath(*path).read_text().replace("https://sandbox.example", server.url)
+
+
+def test_the_example_of_a_plain_page_works(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    elsewhere.pages["/plain"] = example(server, "page.html")
+    page.goto(f"{elsewhere.url}/plain")
+    expect(within(page).locator("#panel-cluster")).to_be_visible()
+    eventually(lambda: " of " in page.locator("#told").inner_text())
+    before = page.locator("#told").inner_text()
+    page.get_by_role("button", name="Next").first.click()
+    eventually(lambda: page.locator("#told").inner_text() != before)
+    page.get_by_role("button", name="Back").first.click()
+    eventually(lambda: page.locator("#told").inner_text() == before)
+
+
+def test_the_example_of_slides_works_apart_from_reveal_itself(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.extend(["reveal", "Reveal"])  # it lies beside the slides of whoever uses it
+    elsewhere.pages["/slides"] = example(server, "reveal", "slides.html")
+    page.goto(f"{elsewhere.url}/slides")
+    expect(within(page).locator("#panel-cluster")).to_be_visible()
+    assert page.locator("iframe").evaluate("el => el.offsetHeight") == 560
+
+
+def test_the_example_of_mkdocs_is_built_and_works(
+    page: Page, server: Server, elsewhere: Elsewhere, tmp_path: Path, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("localhost")  # the theme's own files are not served here
+    shutil.copytree(EXAMPLES / "mkdocs", tmp_path / "handbook")
+    settings = tmp_path / "handbook" / "mkdocs.yml"
+    settings.write_text(example(server, "mkdocs", "mkdocs.yml"))
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=settings.parent, check=True)
+    elsewhere.pages["/handbook"] = (settings.parent / "site" / "index.html").read_text()
+    page.goto(f"{elsewhere.url}/handbook")
+    before = within(page).locator("#em-at").inner_text()
+    within(page).get_by_role("button", name="Next").click()
+    expect(within(page).locator("#em-at")).not_to_have_text(before)

@@ -68,6 +68,10 @@ function settle() {
   for (const tabs of document.querySelectorAll('.em-tabs')) open(tabs);
   mark(view, pins);
   charts();
+  // The server writes links as they are on the workbench's page.
+  for (const below of document.querySelectorAll('.em-hold a[href]:not([href^="/"], [href^="#"], [href*=":"])')) {
+    Object.assign(below, { href: base + below.getAttribute('href'), target: '_blank', rel: 'noopener' });
+  }
   // A panel of the workbench may be as tall as its pane and scroll; here what scrolls must be reached by keys, too.
   for (const scroll of document.querySelectorAll('.em-hold .scroll')) scroll.tabIndex = 0;
 }
@@ -86,14 +90,18 @@ function open(tabs) {
 }
 
 /** Charts need Plotly, which is large: only where there are some. */
-const loaded = new Set();
-function charts() {
+const loaded = new Map(); // address of a script → what it gives
+async function charts() {
   const wanted = [byId('heat-map') && app.dataset.heat, byId('panel-metrics') && app.dataset.metrics];
+  if (wanted[1]) byId('bench').dataset.tab = 'metrics';
   for (const url of wanted) {
-    if (!url || loaded.has(url)) continue;
-    loaded.add(url);
-    import(url);
+    if (!url) continue;
+    if (!loaded.has(url)) loaded.set(url, import(url));
+    const { settleMap, markNodes } = await loaded.get(url);
+    settleMap?.();
+    markNodes?.(view.node, pins);
   }
+  document.dispatchEvent(new CustomEvent('look-changed'));
 }
 
 // --- moving ---------------------------------------------------------------------------------------------------------------
@@ -165,6 +173,8 @@ document.addEventListener('click', ({ target }) => {
     if (el) return act(el);
   }
 });
+
+document.addEventListener('node-chosen', ({ detail: node }) => choose({ node, pod: '', plugin: '' }));
 
 document.addEventListener('keydown', (event) => {
   const tab = event.target.closest?.('[role="tab"]');

@@ -28,7 +28,7 @@ from django.views.decorators.http import require_POST, require_safe
 from sandbox import ratelimit, statements, storage, tokens
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
-from sandbox.models import Sandbox
+from sandbox.models import Key, Sandbox
 from sandbox.quotas import OverQuota, quotas
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 
@@ -45,6 +45,20 @@ class Access:
     sandbox: Sandbox
     token: str = field(repr=False)
     can_edit: bool
+    key: Key | None = None
+    """The one that the token is, if it is one: it works while the sandbox is frozen."""
+
+    @property
+    def watching(self) -> str:
+        """The token to pass on to those who may watch."""
+        if self.key is not None:
+            return self.key.view_token
+        return tokens.view_token(self.token) if self.can_edit else self.token
+
+    @property
+    def frozen(self) -> bool:
+        """Whether nothing can be changed for now."""
+        return self.sandbox.frozen and self.key is None
 
 
 CapabilityView = Callable[Concatenate[HttpRequest, Access, P], HttpResponse]
@@ -54,8 +68,15 @@ RoutedView = Callable[..., HttpResponse]
 def open_access(sandbox_id: UUID, token: str) -> Access | None:
     """None for an unknown sandbox as for a wrong token: the answer must not tell which."""
     sandbox = statements.sandbox(sandbox_id)
-    role = tokens.role(sandbox, token) if sandbox else ""
-    return Access(sandbox, token, role == "edit") if sandbox and role else None
+    if sandbox is None:
+        return None
+    if role := tokens.role(sandbox, token):
+        return Access(sandbox, token, role == "edit")
+    key = Key.objects.filter(sandbox=sandbox_id, token_hash=tokens.digest(token)).first()
+    return Access(sandbox, token, True, key) if key else None
+
+
+FROZEN = "The trainer has stopped the room for a moment. Nothing was changed."
 
 
 def problem(
@@ -73,6 +94,8 @@ TOO_OFTEN = {
     "address": "Too many requests from your address. Wait a moment and try again.",
     "create": "Too many new sandboxes from your address. Wait a moment and try again.",
     "command": "Too many commands at once in this sandbox. Wait a moment and try again.",
+    "room": "Too many clicks at once in this room. Wait a moment and try again.",
+    "join": "Too many codes were tried from your address. Wait a moment and try again.",
     "look": "This sandbox is asked for too often. Wait a moment and try again.",
 }
 
@@ -181,6 +204,8 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             raise Http404
         if not access.can_edit:
             return problem(request, 403, "This link only watches. Changes need the edit link.")
+        if access.frozen:
+            return problem(request, 423, FROZEN, calm=True)
         if late := ratelimit.wait("command", str(sandbox_id)):
             return too_often(request, "command", late)
         return answered(view)(request, access, *args, **kwargs)

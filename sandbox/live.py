@@ -19,7 +19,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
-from sandbox.records import Expected, Log, Plan, Position, Record
+from sandbox.records import Expected, Log, Plan, Position, Record, Studied
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -80,6 +80,8 @@ class Live:
         self.expecting: tuple[Expected, ...] = ()
         """What is expected since the sandbox's change ``expecting_at``."""
         self.expecting_at: int | None = None
+        self.studied = Studied()
+        """The lesson and the guesses, of the same change."""
         self._start_over()
 
     @property
@@ -126,9 +128,10 @@ class Live:
         return found[0].command
 
     def look_up_expected(self, expected_at: int | None) -> None:
-        """Know what is expected of the sandbox since its change ``expected_at``, None = now."""
+        """Know what is expected of the sandbox, and its lesson, since its change ``expected_at``, None = now."""
         if expected_at is None or expected_at != self.expecting_at:
             self.expecting = tuple(self.records.expected(self.plan.sandbox_id))
+            self.studied = self.records.studied(self.plan.sandbox_id)
             self.expecting_at = expected_at
 
     def log_until(self, moment: Moment | None) -> tuple[int, str | None]:

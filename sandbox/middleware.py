@@ -20,7 +20,7 @@ POLICY = (
     "connect-src 'self'{sockets}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors {ancestors}"
 )
-OPEN_TO_ALL = frozenset({"/"})
+OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/"})
 """Paths whose pages show nobody's sandbox."""
 BY_LINK = ("/s/", "/embed/")
 """Below these, who knows the address may read the answer, and no cookie adds anything. A page in a frame without an

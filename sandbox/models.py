@@ -36,12 +36,24 @@ class Sandbox(models.Model):
     expected_at = models.PositiveBigIntegerField(
         default=0, help_text="The revision that changed what is expected of the sandbox."
     )
+    frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
 
     class Meta:
         verbose_name_plural = "sandboxes"
 
     def __str__(self) -> str:
         return self.title
+
+
+class Key(models.Model):
+    """A further token with which a sandbox can be changed, until it is taken back."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="keys")
+    token_hash = models.CharField(max_length=64)
+    view_token = models.CharField(max_length=40, help_text="The view token that belongs to it.")
+
+    def __str__(self) -> str:
+        return f"key of {self.sandbox_id}"
 
 
 class Branch(models.Model):
@@ -103,3 +115,43 @@ class Expectation(models.Model):
 
     def __str__(self) -> str:
         return f"at {self.n}.{self.entries}: {self.expectation[:60]}"
+
+
+class Study(models.Model):
+    """How far somebody has come in the lesson of a sandbox."""
+
+    sandbox = models.OneToOneField(Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="study")
+    shelf = models.CharField(max_length=20)
+    slug = models.CharField(max_length=120)
+    text = models.TextField(blank=True, default="", help_text="Of the file that somebody brought, or empty.")
+    part = models.PositiveIntegerField(default=0, help_text="The part that is open; as many as there are: the end.")
+    progress = models.TextField(default="{}", help_text="began, done, skipped and hints of the parts, as JSON text.")
+
+    class Meta:
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {self.part}"
+
+
+class Guess(models.Model):
+    """What somebody has answered to a question, and at which moment, as in ``Expectation``."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="guesses")
+    part = models.PositiveIntegerField(null=True, help_text="Of the lesson; none for a prediction of its own.")
+    question = models.TextField(help_text="As JSON text.")
+    named = models.TextField(help_text="The choices that were named, as JSON text; null = looked without guessing.")
+    points = models.TextField(
+        blank=True, default="", help_text="The answer point by point, where it was known at once."
+    )
+    state = models.BigIntegerField()
+    n = models.PositiveIntegerField()
+    entries = models.PositiveIntegerField()
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who guessed, if any.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "guesses"
+
+    def __str__(self) -> str:
+        return f"at {self.n}.{self.entries}: {self.question[:60]}"

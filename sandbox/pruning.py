@@ -1,4 +1,4 @@
-"""Sandboxes that nobody uses any more are deleted: once a day by the site itself, or by ``manage.py prune``."""
+"""Sandboxes and rooms that nobody uses are deleted: once a day by the site itself, or by ``manage.py prune``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.utils import timezone
 from sandbox import quotas
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.threads import BACKGROUND, in_background
+from sandbox.workshop.models import Workshop
 
 DAY_SECONDS = 24 * 60 * 60
 AT_ONCE = 50
@@ -39,8 +40,20 @@ def prune(days: int) -> int:
             return deleted
 
 
+def prune_rooms(days: int) -> int:
+    """Delete the workshops that nobody has used for so many days, with all that is known of their people; how many."""
+    unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
+    keys = list(unused.values_list("pk", flat=True))
+    Workshop.objects.filter(pk__in=keys).delete()
+    return len(keys)
+
+
 def prune_daily() -> None:
-    """After ``PRUNE_DAYS``; sooner when the store is nearly full."""
+    """After ``ROOM_DAYS`` and ``PRUNE_DAYS``; sooner when the store is nearly full."""
+    if settings.ROOM_DAYS:
+        prune_rooms(settings.ROOM_DAYS)
+    if not settings.PRUNE_DAYS:
+        return
     for days in (settings.PRUNE_DAYS, *(days for days in SHORTER_DAYS if days < settings.PRUNE_DAYS)):
         prune(days)
         quotas.look_again()
@@ -53,7 +66,7 @@ def prune_if_due() -> None:
     global _next
     with _lock:
         now = time.monotonic()
-        if not settings.PRUNE_DAYS or now < _next:
+        if now < _next or not (settings.PRUNE_DAYS or settings.ROOM_DAYS):
             return
         _next = now + DAY_SECONDS
     in_background(BACKGROUND, prune_daily)

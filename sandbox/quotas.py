@@ -35,6 +35,7 @@ class Quotas:
     """Of the trace."""
     manifest_bytes: int = 1024 * 1024
     expectations: int = 200
+    guesses: int = 500
     copies: int = 1000
     """Nodes or pods that one form adds."""
 

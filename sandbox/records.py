@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from sandbox.models import CommandRecord, Expectation, Sandbox
+from sandbox.models import CommandRecord, Expectation, Guess, Sandbox, Study
 
 AT_ONCE = 200
 """Records that one look into the log brings: a long log is never whole in memory."""
@@ -89,6 +89,33 @@ class Expected:
     who: str
 
 
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """What somebody answered, as in ``models.Guess``."""
+
+    key: int
+    part: int | None
+    question: str
+    named: str
+    points: str
+    state: int
+    n: int
+    entries: int
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """The lesson of a sandbox as in ``models.Study``, ``slug`` "" where there is none; and what was guessed."""
+
+    slug: str = ""
+    shelf: str = ""
+    text: str = ""
+    part: int = 0
+    progress: str = "{}"
+    guesses: tuple[Guessed, ...] = ()
+
+
 class Log(Protocol):
     """What an engine asks of the log of a sandbox."""
 
@@ -100,6 +127,9 @@ class Log(Protocol):
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
         """What is expected of a sandbox, the earliest moment first."""
+
+    def studied(self, sandbox_id: UUID) -> Studied:
+        """Its lesson, and what was guessed in it, the first guess first."""
 
 
 def log_of(sandbox_id: UUID) -> QuerySet[CommandRecord]:
@@ -120,3 +150,10 @@ class Database:
     def expected(self, sandbox_id: UUID) -> list[Expected]:
         found = Expectation.objects.filter(sandbox=sandbox_id).order_by("n", "entries", "pk")
         return [Expected(*row) for row in found.values_list("pk", "state", "n", "entries", "expectation", "who")]
+
+    def studied(self, sandbox_id: UUID) -> Studied:
+        rows = Guess.objects.filter(sandbox=sandbox_id).order_by("pk")
+        fields = ("pk", "part", "question", "named", "points", "state", "n", "entries", "who")
+        guesses = tuple(Guessed(*row) for row in rows.values_list(*fields))
+        found = Study.objects.filter(sandbox=sandbox_id).values_list("slug", "shelf", "text", "part", "progress")
+        return Studied(*next(iter(found), ("", "", "", 0, "{}")), guesses)

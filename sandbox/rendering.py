@@ -16,6 +16,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from sandbox.expecting import Look
+from sandbox.lessons.desk import Desk
 from sandbox.live import Live
 from sandbox.panels import PANELS
 from sandbox.panels.facts.stages import tab_for
@@ -125,6 +126,7 @@ def _all_drawn(
     world = live.at(view.at)
     world.look_at(view.replica)
     world.expected = Look(live, world, view.at, live.expecting)
+    world.lesson = Desk(live, world, view.at, live.studied)
     if follow:
         tab = Fragment(tab_for(world.cycle_in_view(view.cycle)), b"")
         cache.put(_tab_key(live, position, view), tab, settings.FRAGMENT_CACHE_CHARACTERS)
@@ -192,5 +194,5 @@ def _chosen(panel: str, view: View) -> tuple[Any, ...]:
 
 
 def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
-    expected = live.expecting if PANELS[panel].tells_expected else ()
+    expected = (live.expecting, live.studied) if PANELS[panel].tells_expected else ()
     return (live.plan.sandbox_id, position, panel, _chosen(panel, view), can_edit, expected)

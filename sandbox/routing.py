@@ -14,6 +14,7 @@ from django.urls import path, re_path
 
 from sandbox import ratelimit
 from sandbox.consumers import WorkbenchConsumer
+from sandbox.workshop.consumers import RoomConsumer
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -33,6 +34,7 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 websocket_urlpatterns = [
     path("ws/s/<uuid:sandbox_id>/<str:token>/", WorkbenchConsumer.as_asgi()),
+    path("ws/w/<uuid:room_id>/<str:token>/", RoomConsumer.as_asgi()),
     re_path("", refuse),  # type: ignore[arg-type]
 ]
 

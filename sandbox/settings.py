@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "heroicons",
     "sandbox",
+    "sandbox.workshop",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -136,9 +137,13 @@ RATE_LIMITS: dict[str, tuple[float, int]] = {
     "address": (_rate("ADDRESS_RATE", 600), 3000),
     "create": (_rate("CREATE_RATE", 0.5), 250),
     "socket": (_rate("SOCKET_RATE", 20), 600),
+    # Codes of workshops that an address tries: there are 700 million.
+    "join": (_rate("JOIN_RATE", 1), 120),
     # Of a sandbox, whoever asks: commands; pages and panels, for each of its two links.
     "command": (_rate("COMMAND_RATE", 30), 60),
     "look": (_rate("LOOK_RATE", 40), 400),
+    # Of one page of a workshop: what is done there.
+    "room": (_rate("ROOM_RATE", 5), 60),
     # Of one socket: messages from the browser.
     "message": (_rate("MESSAGE_RATE", 20), 100),
 }
@@ -165,6 +170,8 @@ COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
 STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
 # Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
 PRUNE_DAYS = _whole("PRUNE_DAYS", 90)
+# Days after which a workshop that nobody has used is deleted, with the names and answers of its participants.
+ROOM_DAYS = _whole("ROOM_DAYS", 14, least=1)
 # The addresses of pages are the keys to them. Nothing here asks where somebody comes from.
 SECURE_REFERRER_POLICY = "no-referrer"
 CSRF_COOKIE_HTTPONLY = True

@@ -56,7 +56,8 @@ def made(scenario: Scenario) -> tuple[Sandbox, str]:
                 scenario.configuration,
                 [*(dict(step) for step in scenario.setup), *steps],
                 scenario.queue_rules,
-                known=(sandbox_id, token),
+                token=token,
+                sandbox_id=sandbox_id,
             )
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         return sandbox, tokens.view_token(token)

@@ -8,11 +8,12 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from sandbox.models import CommandRecord, Expectation, Sandbox
+from sandbox.models import CommandRecord, Expectation, Guess, Sandbox
 from sandbox.records import Place, Position, Record
 
 SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
-EXPECTATION = Expectation._meta.db_table
+NOTES = (Expectation._meta.db_table, Guess._meta.db_table)
+"""What stands at a moment of the log."""
 
 
 def sandbox(sandbox_id: UUID) -> Sandbox | None:
@@ -67,15 +68,16 @@ def append(sandbox_id: UUID, n: int, command: str, who: str) -> Record:
 
 
 def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:
-    """What was expected within record ``before``, up to so many entries (None: all), is expected within ``now``; False
-    when nothing was.
+    """What was expected or guessed within record ``before``, up to so many entries (None: all), is so within ``now``;
+    False when nothing was.
     """
     upto = "" if until is None else " AND entries <= %s"
-    moved = _run(
-        f"UPDATE {EXPECTATION} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}",
-        *(now, _key(sandbox_id), before, *([] if until is None else [until])),
-    )
-    return bool(moved.rowcount)
+    given = (now, _key(sandbox_id), before, *([] if until is None else [until]))
+    moved = [
+        _run(f"UPDATE {table} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}", *given).rowcount
+        for table in NOTES
+    ]
+    return any(moved)
 
 
 def _run(sql: str, *parameters: Any) -> Any:

@@ -14,7 +14,6 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 
 from sandbox import branches, engine, pruning, quotas, statements, tokens
 from sandbox.engines import site
@@ -22,9 +21,9 @@ from sandbox.engines.errors import Occupied
 from sandbox.engines.turns import turn
 from sandbox.layers import publish
 from sandbox.live import StateGone
-from sandbox.models import Branch, Expectation, Sandbox
+from sandbox.models import Branch, Expectation, Guess, Sandbox, Study
 from sandbox.panels.model.moment import Moment
-from sandbox.records import START, Database, Place, Plan, Position, Record, log_of
+from sandbox.records import START, Database, Expected, Guessed, Place, Plan, Position, Record, log_of
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
@@ -39,19 +38,19 @@ def create(
     setup: list[dict[str, Any]] | None = None,
     queue_rules: str = engine.QUEUE_RULES[0],
     story: str = "",
-    known: tuple[UUID, str] | None = None,
+    token: str = "",
+    sandbox_id: UUID | None = None,
 ) -> tuple[Sandbox, str]:
-    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token.
+    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any.
 
-    ``known``: its id and edit token, None = new ones. Raises ``IntegrityError`` when there is one of that id.
+    ``sandbox_id``: None = a new one. Raises ``IntegrityError`` when there is one of that id.
     """
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    sandbox_id, token = known or (uuid4(), tokens.new_token())
-    plan = Plan(sandbox_id, seed, json.dumps(configuration), queue_rules, scenario, story)
+    plan = Plan(sandbox_id or uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     sandbox = Sandbox(
@@ -64,13 +63,14 @@ def create(
         queue_rules=queue_rules,
         engine_version=ENGINE_VERSION,
     )
-    records = _save(sandbox, token, [(text, "") for text in texts])
+    token, records = _save(sandbox, [(text, "") for text in texts], token)
     site.engines().tell(plan, START, "arrive", records)
     return sandbox, token
 
 
-def _save(sandbox: Sandbox, token: str, texts: list[tuple[str, str]]) -> list[Record]:
-    """Store a new sandbox with this edit token, whose log is ``texts`` (command, who gave it); gives its records."""
+def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tuple[str, list[Record]]:
+    """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
+    token = token or tokens.new_token()
     sandbox.edit_token_hash = tokens.digest(token)
     sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
     with transaction.atomic():
@@ -79,7 +79,7 @@ def _save(sandbox: Sandbox, token: str, texts: list[tuple[str, str]]) -> list[Re
         if records:
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
             statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
-    return records
+    return token, records
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
@@ -188,8 +188,8 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
     return position
 
 
-def fork(sandbox: Sandbox, moment: Moment | None) -> str:
-    """A new sandbox that has come as far as a moment of this one, None = the present; gives the path of its workbench.
+def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID, str]:
+    """A new sandbox that has come as far as a moment of this one, None = the present; its id and its edit token.
 
     Raises as ``go_to_moment``.
     """
@@ -203,10 +203,9 @@ def fork(sandbox: Sandbox, moment: Moment | None) -> str:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
-    token = tokens.new_token()
-    records = _save(Sandbox(id=(made := uuid4()), **kept), token, texts)
+    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
     _take_along(sandbox, made, records, None if ended is None else _until(ended))
-    return reverse("workbench", args=[made, token])
+    return made, token
 
 
 def _until(ended: str) -> int:
@@ -215,14 +214,41 @@ def _until(ended: str) -> int:
 
 
 def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int | None) -> None:
-    """A fork expects what is expected of the part of the log that it has; ``until``: entries of its last command."""
+    """A fork expects what is expected of the part of the log that it has, and has the lesson and the guesses there;
+    ``until``: entries of its last command.
+    """
     before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
     now = {record.n: record.key for record in records} | {0: 0}
+
+    def within(row: Expected | Guessed) -> bool:
+        return before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+
     Expectation.objects.bulk_create(
         Expectation(sandbox_id=made, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who)
         for row in Database().expected(sandbox.pk)
-        if before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+        if within(row)
     )
+    studied = Database().studied(sandbox.pk)
+    Guess.objects.bulk_create(
+        Guess(
+            sandbox_id=made,
+            state=now[row.n],
+            **{name: getattr(row, name) for name in ("part", "question", "named", "points", "n", "entries", "who")},
+        )
+        for row in studied.guesses
+        if within(row)
+    )
+    if studied.slug:
+        kept = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
+        Study.objects.create(sandbox_id=made, progress=_begun(studied.progress, before, now), **kept)
+
+
+def _begun(text: str, before: dict[int, int], now: dict[int, int]) -> str:
+    """The progress of a study with the keys of a fork; a part that began later than it goes has not begun."""
+    progress = json.loads(text)
+    began = progress.get("began", {}).items()
+    progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
+    return json.dumps(progress, separators=(",", ":"))
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:

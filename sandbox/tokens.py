@@ -22,6 +22,11 @@ def view_token(edit_token: str) -> str:
     return urlsafe_b64encode(sha256(b"view:" + edit_token.encode()).digest()[:24]).decode()
 
 
+def seat_token(owner_token: str, number: int) -> str:
+    """The edit token of a sandbox in a workshop, which its owner's page can therefore always link to."""
+    return urlsafe_b64encode(sha256(f"seat {number}:{owner_token}".encode()).digest()[:24]).decode()
+
+
 def digest(token: str) -> str:
     """What the database keeps of a token. Tokens are random, so that one round of SHA-256 is enough."""
     return sha256(token.encode(errors="surrogatepass")).hexdigest()

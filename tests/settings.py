@@ -8,7 +8,7 @@ from sandbox.settings import *  # noqa: F403
 from sandbox.settings import STORAGES
 
 # Nothing that no test asks for happens beside it.
-PRUNE_DAYS = 0
+PRUNE_DAYS = ROOM_DAYS = 0
 # Tests look into the simulations, unless they say otherwise; those of a whole server have its processes.
 ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "0"))
 

@@ -12,7 +12,7 @@ from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
 from sandbox import ratelimit, store, tokens
-from sandbox.access import TOO_OFTEN, Access, open_access, printable
+from sandbox.access import FROZEN, TOO_OFTEN, Access, open_access, printable
 from sandbox.api import answers
 from sandbox.api.answers import Late, field_problem
 from sandbox.api.shapes import (
@@ -75,6 +75,8 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
         raise HttpError(404, "There is no such sandbox.")
     if edits and not access.can_edit:
         raise HttpError(403, "This token only watches. Changes need the edit token.")
+    if edits and access.frozen:
+        raise HttpError(423, FROZEN)
     name, whose = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
     if late := ratelimit.wait(name, whose):
         raise Late(TOO_OFTEN[name], late)

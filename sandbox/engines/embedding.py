@@ -11,6 +11,7 @@ from sandbox.embedding import END, START
 from sandbox.live import Live
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.state import STEPS
 from sandbox.panels.model.world import World
 from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
@@ -48,8 +49,9 @@ def embedded(live: Live, position: Position, view: View, at: str, panels: list[s
 
 
 def _opened(live: Live, present: World) -> Moment:
-    """Where the scenario's setup has ended; the start of the log, where there is none."""
-    command = min(live.guide.setup, present.head)
+    """Where the scenario's setup has ended; without one, before the first step."""
+    first = next((given.number for given in present.commands if given.kind in STEPS), present.head + 1)
+    command = min(live.guide.setup or first - 1, present.head)
     return Moment(command, present.end_of(command) - present.starts[command])
 
 

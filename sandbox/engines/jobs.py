@@ -13,7 +13,8 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import embedding, exporting, importing
+from sandbox.engines import asking, embedding, exporting, importing, teaching
+from sandbox.lessons.desk import Desk
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -44,7 +45,7 @@ EXPECTED = (Rejected, quotas.OverQuota, StateGone, ReplayFailed, DatabaseFailure
 LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
     ("unschedulablePods", "gated", "inFlight"), by_priority
 )
-LONG = ("import_read", "import_scenario", "import_outlook", "import_commands")
+LONG = ("import_read", "import_scenario", "import_outlook", "import_commands", "lesson_read")
 """Jobs that are not tried in the quick lane at all."""
 COMMANDS = ("execute", "export", *LONG)
 """Jobs that nobody needs any more when nobody waits for them."""
@@ -190,6 +191,7 @@ def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, A
     world.look_at(view.replica)
     live.look_up_expected(None)
     world.expected = expecting.Look(live, world, view.at, live.expecting)
+    world.lesson = Desk(live, world, view.at, live.studied)
     found: dict[str, Any] = plain(PANELS[panel].stats(world, view))
     return found
 
@@ -272,5 +274,12 @@ JOBS: dict[str, Callable[..., Any]] = {
         importing.import_outlook,
         importing.import_commands,
         importing.way_to,
+        teaching.lesson_read,
+        teaching.lesson_stands,
+        teaching.lesson_steps,
+        teaching.lesson_way,
+        teaching.lesson_guess,
+        asking.room_question,
+        asking.room_outcome,
     )
 }

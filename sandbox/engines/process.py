@@ -34,7 +34,7 @@ from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack,
 from sandbox.engines.nursery import connect
 from sandbox.engines.progress import progress
 from sandbox.live import Live
-from sandbox.records import Expected, Plan, Record
+from sandbox.records import Expected, Plan, Record, Studied
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +93,10 @@ class RemoteLog:
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
         found: list[Expected] = self.engine.ask(Ask("expected", (sandbox_id,)))
+        return found
+
+    def studied(self, sandbox_id: UUID) -> Studied:
+        found: Studied = self.engine.ask(Ask("studied", (sandbox_id,)))
         return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, events, expectations, faults, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import bindings, events, expectations, faults, lesson, ribbon, scores, status, timeline, toolbar
 from sandbox.panels.cache import panel as cache
 from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.configuration import panel as configuration
@@ -63,6 +63,7 @@ class Panel:
 PANELS: dict[str, Panel] = {
     panel.id: panel
     for panel in (
+        Panel("lesson", "Lesson", lesson.stats, ("predict",), tells_expected=True),
         Panel("toolbar", "Clock", toolbar.stats),
         Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
         Panel("sentence", "What just happened", sentence.stats, ("cycle",), tells_expected=True),

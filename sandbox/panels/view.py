@@ -29,7 +29,7 @@ class View:
     ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
     name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
-    the scheduler that acted last.
+    the scheduler that acted last. ``predict``: ``on`` = questions come before the stages that decide.
     """
 
     pod: str = ""
@@ -44,6 +44,7 @@ class View:
     pages: tuple[tuple[str, str], ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
+    predict: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_mapping`` reads."""
@@ -77,6 +78,7 @@ class View:
             pages=_lists(PAGE, given.get("pages")),
             orders=_lists(ORDER, given.get("orders")),
             at=Moment.read(_text(given.get("at"))),
+            predict=_one_of(("on",), given.get("predict")),
         )
 
 

@@ -34,6 +34,8 @@ def serve(options: argparse.Namespace) -> None:
     limits = startup.limits()
     listener = startup.listener(options.bind, options.port)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    # Whoever listens to a whole room wants to be found by it.
+    os.environ.setdefault("ALLOWED_HOSTS", ",".join([*startup.LOOPBACK, *startup.own_hosts(options.bind)]))
     django.setup(set_prefix=False)
     # These need the settings.
     from django.conf import settings
@@ -58,8 +60,10 @@ def serve(options: argparse.Namespace) -> None:
     started = engines()
 
     def ready() -> None:
-        host = f"[{options.bind}]" if ":" in options.bind else options.bind
+        host, others = startup.reached(options.bind)
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
+        if others:
+            print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.prune_if_due)
     started.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from django.conf import settings
@@ -16,6 +18,7 @@ from sandbox.access import Access, answered, limited, problem, readable_body, re
 from sandbox.embedding import END, START, Frame
 from sandbox.engines import site
 from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.model.moment import Moment
@@ -75,11 +78,27 @@ def _first(frame: Frame, panels: tuple[str, ...], told: str) -> str:
     return next((panel for panel in (frame.tab, told) if panel in panels), panels[0])
 
 
+def _of_lesson(slug: str) -> Scenario | None:
+    """A lesson as a scenario: what it opens with, and the way that it goes itself."""
+    placed = lessons().get(slug)
+    if placed is None:
+        return None
+    lesson = placed.lesson
+    return replace(lesson.scenario, slug=lesson.slug, then=tuple(step for part in lesson.parts for step in part.way))
+
+
+KINDS: dict[str, Callable[[str], Scenario | None]] = {
+    "scenario": lambda slug: scenarios().get(slug),
+    "lesson": _of_lesson,
+}
+"""What an address names → the scenario behind it."""
+
+
 @csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
 @require_http_methods(["GET", "HEAD", "POST"])
-def scenario(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET: a scenario with its steps played, to look at; POST: a sandbox of one's own that has come as far."""
-    known = scenarios().get(slug)
+def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
+    """GET: a story with its steps played, to look at; POST: a sandbox of one's own that has come as far."""
+    known = KINDS[kind](slug)
     if known is None:
         raise Http404
     return _try(request, known) if request.method == "POST" else _show(request, known)
@@ -94,7 +113,7 @@ def _show(request: HttpRequest, known: Scenario) -> HttpResponse:
     if late := ratelimit.wait("look", f"{sandbox.pk} False"):
         return too_often(request, "look", late)
     frame = Frame.from_mapping(request.GET.dict())
-    return _drawn(request, sandbox, token, frame, False, reverse("embed-scenario", args=[known.slug]))
+    return _drawn(request, sandbox, token, frame, False, request.path)
 
 
 def _made(request: HttpRequest, known: Scenario) -> tuple[Sandbox, str] | HttpResponse:
@@ -113,8 +132,8 @@ def _try(request: HttpRequest, known: Scenario) -> HttpResponse:
         return problem(request, 400, "at: a moment such as 12.40 is needed, or start, or end.")
     sandbox, _ = sharing.made(known)
     at = site.read(sandbox, "embedded", View(), frame.at, [])["moment"]["at"] if frame.at else ""
-    path_of = store.fork(sandbox, Moment.read(at))
-    return redirect(f"{path_of}embed/?{frame.query(view, '', steps='1', live='1')}")
+    own = reverse("embed", args=store.fork(sandbox, Moment.read(at)))
+    return redirect(f"{own}?{frame.query(view, '', steps='1', live='1')}")
 
 
 @cache
@@ -137,6 +156,6 @@ def opening(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("embed/", page, name="embed"),
-    path("embed/state/", state, name="embed"),
+    path("embed/state/", state, name="embed-state"),
 ]
 """Below a sandbox."""

@@ -142,7 +142,7 @@ def read_brought(text: str) -> Brought:
     return brought
 
 
-def open_brought(scenario: Brought) -> tuple[Sandbox, str]:
+def open_brought(scenario: Brought, token: str = "") -> tuple[Sandbox, str]:
     """A sandbox of its own with the setup executed, and its edit token."""
     return store.create(
         scenario.title,
@@ -151,6 +151,7 @@ def open_brought(scenario: Brought) -> tuple[Sandbox, str]:
         setup=scenario.setup,
         queue_rules=scenario.queue_rules,
         story=scenario.story,
+        token=token,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 
 from sandbox import branches, engine, store
 from sandbox.access import Access, edits, limited, problem, reads
@@ -46,7 +46,7 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
     if given and moment is None:
         return problem(request, 400, NO_MOMENT)
     response = HttpResponse(status=204)
-    response.headers["HX-Redirect"] = store.fork(access.sandbox, moment)
+    response.headers["HX-Redirect"] = reverse("workbench", args=store.fork(access.sandbox, moment))
     return response
 
 

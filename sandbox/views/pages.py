@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import embedding, store, tokens
+from sandbox import embedding, store
 from sandbox.access import Access, answered, limited, problem, readable_body, reads
+from sandbox.drawings import drawing
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
@@ -22,13 +23,16 @@ from sandbox.forms import FORMS, MORE, blank_rows
 from sandbox.forms.shapes import TOPOLOGY_KEYS
 from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
-from sandbox.models import Sandbox
+from sandbox.lessons.shelf import DAILY, lessons, shelf, todays
+from sandbox.models import Sandbox, Study
 from sandbox.panels import GROUPS, PANELS, TABS
 from sandbox.panels.tables import TABLES
 from sandbox.panels.view import View
+from sandbox.panels.words.say import say
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.quotas import quotas
 from sandbox.schema.document import DIGEST
+from sandbox.study import open_lesson
 from sandbox.views.importing import KUBECTL
 from scheduler_engine.scenario import Scenario
 
@@ -40,7 +44,11 @@ def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
     featured = found[0].slug if found else ""
     door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
-    return render(request, "landing.html", {"scenarios": found, "featured": featured, **door})
+    return render(
+        request,
+        "landing.html",
+        {"scenarios": found, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **door},
+    )
 
 
 @csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.
@@ -49,6 +57,12 @@ def landing(request: HttpRequest) -> HttpResponse:
 @readable_body
 @answered
 def create(request: HttpRequest) -> HttpResponse:
+    if wanted := request.POST.get("lesson", ""):
+        placed = todays() if wanted == DAILY else lessons().get(wanted)
+        if placed is None:
+            return problem(request, 404, say("lesson.no-such"))
+        sandbox, token = open_lesson(placed)
+        return redirect("workbench", sandbox.pk, token)
     slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)
     if slug and scenario is None:
@@ -59,8 +73,8 @@ def create(request: HttpRequest) -> HttpResponse:
     return redirect("workbench", sandbox.pk, token)
 
 
-def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
-    """A sandbox of its own with the scenario's setup executed, and its edit token."""
+def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
+    """A sandbox of its own with the scenario's setup executed, and its edit token: ``token``, if given."""
     return store.create(
         scenario.title,
         scenario.slug,
@@ -68,6 +82,7 @@ def open_scenario(scenario: Scenario) -> tuple[Sandbox, str]:
         scenario.configuration,
         [dict(step) for step in scenario.setup],
         scenario.queue_rules,
+        token=token,
     )
 
 
@@ -90,14 +105,13 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         found = site.read(sandbox, "fragments", view, list(PANELS), access.can_edit, False, {})
     except EngineError as error:
         return _later(request, access, base, error)
-    watching = tokens.view_token(access.token) if access.can_edit else access.token
     context = {
         "sandbox": {
             "title": sandbox.title,
             "id": str(sandbox.pk),
             "can_edit": access.can_edit,
             "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
-            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, watching])),
+            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, access.watching])),
         },
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
@@ -106,6 +120,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "tab": tab,
         "looked": json.dumps(view.as_json()),
         "scenario": scenario,
+        "learns": Study.objects.filter(sandbox=sandbox).exists(),
         "steps": guide(sandbox.scenario, sandbox.story).steps,
         "forms": {kind: form() for kind, form in FORMS.items()},
         "more": MORE,

@@ -1,7 +1,8 @@
 """Lessons: a scenario with text beside it, tasks, predictions and questions that the engine itself checks.
 
 ``format`` is the table of keys of a file, ``loading`` reads files, ``predictions`` asks the engine what a learner is
-asked, ``tasks`` says what of a task is still missing, ``verifying`` plays a lesson in every way that it tells of.
+asked, ``tasks`` says what of a task is still missing, ``costs`` what a solution costs, ``verifying`` plays a lesson in
+every way that it tells of.
 The format is told in ``docs/lessons.md``.
 """
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import predictions
+from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.pointers import pointers, seen_names, wrong_with
 from scheduler_engine.lesson.predictions import KINDS, Answer
@@ -31,6 +32,7 @@ def problems_of(lesson: Lesson) -> list[str]:
     except Rejected as refusal:
         return [str(error) for error in refusal.errors]
     found: list[Problem] = []
+    setup = simulation.recorder.command
     for number, part in enumerate(lesson.parts):
         path = f"parts[{number}]"
         try:
@@ -40,6 +42,7 @@ def problems_of(lesson: Lesson) -> list[str]:
             break
     else:
         found += _pointers(lesson, simulation)
+        found += _par(lesson, simulation, setup)
     return [f"{lesson.where(path)}: {text}" for path, text in found]
 
 
@@ -134,6 +137,13 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
         said = "; ".join(text for row in missing for text in (row.item.say, *row.wrong))
     if way.says not in said:
         yield f"{path}.says", f"nobody reads {way.says!r} here, but: {said}"
+
+
+def _par(lesson: Lesson, simulation: Simulation, setup: int) -> Iterator[Problem]:
+    bill = cost(simulation, setup)
+    if lesson.par is not None and bill.total > lesson.par:
+        told = ", ".join(f"{line.about} ({line.charge} {line.price})" for line in bill.lines)
+        yield "par", f"the first right way costs {bill.total}, which is more than {lesson.par}: {told}"
 
 
 def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-// <scheduler-sandbox scenario="…"> or <scheduler-sandbox src="…">: a scenario or a sandbox in any page. No dependency.
+// <scheduler-sandbox scenario="…">, lesson="…" or src="…": a scenario or a sandbox in any page. No dependency.
 (() => {
   const SOURCE = 'scheduler-sandbox';
   const VERSION = 1;
@@ -8,7 +8,7 @@
   const NEAR = '200px'; // so far from the view it begins to load
 
   class SchedulerSandbox extends HTMLElement {
-    static observedAttributes = ['scenario', 'src', ...PASSED, ...FLAGS, 'height', 'title'];
+    static observedAttributes = ['scenario', 'lesson', 'src', ...PASSED, ...FLAGS, 'height', 'title'];
 
     #frame = null;
     #near = null;
@@ -54,14 +54,15 @@
     }
 
     get #title() {
-      const about = this.getAttribute('scenario') ?? 'a sandbox';
+      const about = this.getAttribute('scenario') ?? this.getAttribute('lesson') ?? 'a sandbox';
       return this.getAttribute('title') || `Kubernetes scheduler: ${about.replaceAll('-', ' ')}`;
     }
 
     get #address() {
-      const slug = this.getAttribute('scenario');
+      const kind = ['scenario', 'lesson'].find((name) => this.hasAttribute(name));
+      const slug = kind && this.getAttribute(kind);
       const src = this.getAttribute('src');
-      const url = new URL(slug ? `/embed/scenario/${encodeURIComponent(slug)}/` : src ?? '/', src && !slug ? document.baseURI : home);
+      const url = new URL(slug ? `/embed/${kind}/${encodeURIComponent(slug)}/` : src ?? '/', src && !slug ? document.baseURI : home);
       if (!slug && /^\/s\/[^/]+\/[^/]+\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, '')}/embed/`;
       for (const name of PASSED) if (this.hasAttribute(name)) url.searchParams.set(name, this.getAttribute(name));
       for (const name of FLAGS) if (this.hasAttribute(name)) url.searchParams.set(name, this.getAttribute(name) === '0' ? '0' : '1');
@@ -70,7 +71,7 @@
     }
 
     #open() {
-      if (this.#frame || !(this.hasAttribute('scenario') || this.hasAttribute('src'))) return;
+      if (this.#frame || !['scenario', 'lesson', 'src'].some((name) => this.hasAttribute(name))) return;
       this.#near.disconnect();
       const frame = document.createElement('iframe');
       frame.title = this.#title;

@@ -24,6 +24,7 @@ POSTS = [
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
     "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
+    "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
@@ -33,10 +34,19 @@ GETS = [
 ]  # fmt: skip
 
 
+LEARNING = ("course", "misconceptions", "challenges")
+"""Pages that show nobody's sandbox: tests/sandbox/views/test_learning.py."""
+ROOMS = {
+    "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
+    "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
+    "room-hand", "room-help", "room-leave",
+    "room-ask", "room-predict", "room-end", "room-reveal", "room-put-away", "room-answer",
+}  # fmt: skip
+"""Of rooms: tests/sandbox/workshop/ tests them."""
 IMPORTS = ("import", "import-outlook", "import-open")
 """Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
 
-EMBEDS = ("embed-script", "embed-scenario", "open")
+EMBEDS = ("embed-script", "embed-scenario", "embed-lesson", "embed-state", "open")
 """Of everybody: tests/sandbox/views/test_embedding.py tests them."""
 
 
@@ -53,7 +63,8 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", *IMPORTS, *EMBEDS}
+    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open"}
+    others |= {*LEARNING, *IMPORTS, *ROOMS, *EMBEDS}
     assert set(routes(get_resolver())) == tested | others
 
 

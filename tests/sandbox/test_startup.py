@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import socket
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -263,3 +264,17 @@ def test_as_many_files_may_be_open_as_the_system_allows() -> None:
 def test_no_key_is_made_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match="part of it is a file and no folder"):
         secret_key(Path(no_folder(tmp_path)) / "secret_key")
+
+
+@pytest.mark.parametrize(
+    ("bind", "host"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("192.168.7.20", "192.168.7.20")]
+)
+def test_a_server_with_one_address_is_found_there(bind: str, host: str) -> None:
+    assert startup.own_hosts(bind) == [host]
+    assert startup.reached(bind) == (host, "")
+
+
+def test_a_server_for_a_room_is_found_by_the_address_and_the_name_of_its_machine() -> None:
+    hosts = startup.own_hosts("0.0.0.0")
+    assert f"{socket.gethostname()}.local" in hosts
+    assert startup.reached("0.0.0.0") == ("127.0.0.1", hosts[0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from sandbox.pruning import prune
+from sandbox.pruning import prune, prune_rooms
 
 
 class Command(BaseCommand):
@@ -17,3 +18,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"{prune(options['days'])} sandboxes deleted")
+        if settings.ROOM_DAYS:
+            self.stdout.write(f"{prune_rooms(settings.ROOM_DAYS)} workshops deleted")

@@ -11,6 +11,7 @@ from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.expected import Nothing, Watch
 from sandbox.panels.model.guide import Guide
+from sandbox.panels.model.lesson import Alone, Teacher
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.requeuing import Left, Requeuing
 from sandbox.panels.model.schedulers import InFocus, SchedulerState
@@ -86,6 +87,7 @@ class Models:
         self.guide = Guide()
         self.stuck: Stuck | None = None
         self.expected: Watch = Nothing()
+        self.lesson: Teacher = Alone()
         self.commands: list[Command] = []
         self.given: Applied | None = None
         self.kube_events: list[KubeEvent] = []

@@ -21,7 +21,19 @@ from scheduler_engine.trace import events as ev
 
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 COLOURS = 10
-BESIDE = ("entries", "objects", "present", "rests", "people", "guide", "stuck", "boxes", "expected", "_appliers")
+BESIDE = (
+    "entries",
+    "objects",
+    "present",
+    "rests",
+    "people",
+    "guide",
+    "stuck",
+    "boxes",
+    "expected",
+    "lesson",
+    "_appliers",
+)
 FOLDS = (queueing, requeuing, cycles, node_health, eviction_log, applied, election)
 
 

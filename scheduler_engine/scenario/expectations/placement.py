@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.pod_resources import Resource, pod_resource
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations.vocabulary import (
@@ -156,9 +157,17 @@ def _differences(held: Any, wanted: Any, path: str) -> list[str]:
 
 
 def _requested(seen: Seen, expectation: Data) -> list[str]:
-    name = expectation["requested"]
-    info = seen.simulation.scheduler.cache.nodes.get(name)
-    if info is None:
+    info = seen.simulation.scheduler.cache.nodes.get(expectation["requested"])
+    return _amounts(expectation["requested"], info.requested if info is not None else None, expectation)
+
+
+def _asks(seen: Seen, expectation: Data) -> list[str]:
+    pod = seen.simulation.api.pod(expectation["asks"])
+    return _amounts(expectation["asks"], pod_resource(pod).request if pod is not None else None, expectation)
+
+
+def _amounts(name: str, held: Resource | None, expectation: Data) -> list[str]:
+    if held is None:
         return [f"{name}: does not exist"]
     try:
         wanted = {
@@ -167,7 +176,7 @@ def _requested(seen: Seen, expectation: Data) -> list[str]:
         }
     except ValueError as problem:
         return [f"{name}: {problem}"]
-    found = {"cpu": info.requested.milli_cpu, "memory": info.requested.memory}
+    found = {"cpu": held.milli_cpu, "memory": held.memory}
     return [] if found == wanted else [f"{name}: {found} requested, expected {wanted}"]
 
 
@@ -237,6 +246,13 @@ ASSERTIONS = {
         _requested,
         "What the pods on a node ask for together, as the scheduler counts it.",
         NODE,
+        {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
+        ("cpu", "memory"),
+    ),
+    "asks": Assertion(
+        _asks,
+        "What a pod asks for, as the scheduler counts it.",
+        POD,
         {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
         ("cpu", "memory"),
     ),

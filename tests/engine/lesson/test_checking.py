@@ -73,6 +73,11 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[1].question.ask",
         "options need it",
     ),
+    "a par that is too low": (
+        _set("par", 0),
+        "par",
+        "the first right way costs 1, which is more than 0: Pod",
+    ),
     "an unknown node pointed at": (
         _set("parts.1.text", "See [node-z](node:node-z)."),
         "parts[1].text",

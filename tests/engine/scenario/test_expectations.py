@@ -409,6 +409,18 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"requested": "n9", "cpu": "0", "memory": "0"},
         "n9: does not exist",
     ),
+    "what a pod asks for": (
+        "small",
+        {"asks": "default/new-1", "cpu": "1", "memory": "0"},
+        {"asks": "default/new-1", "cpu": "500m", "memory": "0"},
+        "default/new-1: {'cpu': 1000, 'memory': 0} requested, expected {'cpu': 500, 'memory': 0}",
+    ),
+    "what a pod asks for that is not there": (
+        "small",
+        {"asks": "default/new-1", "cpu": "1000m", "memory": "0"},
+        {"asks": "default/web-9", "cpu": "1", "memory": "0"},
+        "default/web-9: does not exist",
+    ),
     "an amount that is none": (
         "small",
         {"requested": "n2", "cpu": "0m", "memory": "0Gi"},

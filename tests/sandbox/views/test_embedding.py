@@ -14,6 +14,7 @@ from django.test import Client, override_settings
 from sandbox import embedding, ratelimit, sharing, store
 from sandbox.embedding import SHOWN, USUAL, Frame
 from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
 
@@ -166,6 +167,13 @@ def test_trying_is_limited_as_new_sandboxes_are_and_looking_is_not() -> None:
         assert Client().post(PATH).status_code == 302
         assert Client().post(PATH).status_code == 429
         assert Client().get(PATH).status_code == 200
+
+
+@pytest.mark.parametrize("slug", [*lessons()][:3])
+def test_a_lesson_is_played_to_its_end_and_starts_before_its_first_step(slug: str) -> None:
+    end, start = (told(Client().get(f"/embed/lesson/{slug}/", {"at": at}))["moment"] for at in ("end", "start"))
+    assert start["place"] < end["place"] == end["of"]
+    assert Sandbox.objects.count() == 1
 
 
 def test_an_unknown_scenario_is_not_found() -> None:

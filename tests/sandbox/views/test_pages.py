@@ -116,3 +116,15 @@ def test_each_heading_of_the_scenarios_stands_there_once() -> None:
     headings = re.findall(r'<li class="scen-t"><h3>([^<]+)</h3>', Client().get("/").content.decode())
     assert "Taints and tolerations" in headings
     assert len(headings) == len(set(headings))
+
+
+def test_the_first_page_draws_the_cluster_of_every_scenario() -> None:
+    page = Client().get("/").content.decode()
+    assert page.count('<svg class="dwg"') == len(scenarios())
+
+
+def test_a_lesson_opens_by_its_name_and_an_unknown_one_makes_nothing() -> None:
+    assert Client().post("/new/", {"lesson": "a-scheduling-cycle"}).status_code == 302
+    assert Sandbox.objects.get().title == "A scheduling cycle"
+    assert Client().post("/new/", {"lesson": "nowhere"}).status_code == 404
+    assert Sandbox.objects.count() == 1

@@ -1,0 +1,155 @@
+"""What an engine does for lessons: it reads one, tells the lesson's own way, and compares answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox.access import printable
+from sandbox.engines.importing import LONGEST_TITLE
+from sandbox.lessons.answers import asked, compared, question_text
+from sandbox.lessons.desk import Desk
+from sandbox.live import Live
+from sandbox.panels.words.say import say
+from sandbox.records import Position
+from scheduler_engine.errors import FieldError, NothingToDo, Rejected
+from scheduler_engine.lesson import Question, problems_of, read_lesson
+from scheduler_engine.scenario import command_of
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS
+
+LONGEST_LESSON = 200_000
+"""Characters of the file of a lesson, which is kept with its sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A lesson as ``store.create`` needs it."""
+
+    slug: str
+    title: str
+    seed: int
+    configuration: Data | None
+    queue_rules: str
+    setup: list[Data]
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """``parts``: how many there are; ``done``: what the open one asks for; ``hints``: how many it has."""
+
+    parts: int
+    part: int
+    done: bool
+    hints: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A guess as it is kept: ``points`` as JSON text, "" where the answer lies ahead; where it stands as in Guess."""
+
+    question: str
+    points: str
+    state: int
+    n: int
+    entries: int
+
+
+def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned:
+    """What stands in the file of a lesson. Raises ``Rejected`` with everything that is wrong in it, at its line."""
+    if len(text) > LONGEST_LESSON:
+        raise Rejected(say("lesson.long", most=LONGEST_LESSON, found=len(text)))
+    try:
+        lesson = read_lesson(text, name, FILE_LIMITS)
+    except Rejected as refusal:
+        # As there is but one file, its name need not be told.
+        raise Rejected([replace(error, document=0) for error in refusal.errors]) from refusal
+    if problems := problems_of(lesson):
+        raise Rejected([FieldError("", "", problem) for problem in problems])
+    scenario = lesson.scenario
+    title = printable(lesson.title)[:LONGEST_TITLE]
+    setup = [dict(step) for step in scenario.setup]
+    return Learned(lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup)
+
+
+def _desk(live: Live, position: Position) -> Desk:
+    """Raises ``Rejected`` where there is no lesson."""
+    desk = _any_desk(live, position)
+    if desk.lesson is None:
+        raise Rejected(say("lesson.none"))
+    return desk
+
+
+def _any_desk(live: Live, position: Position) -> Desk:
+    live.move_to(position)
+    live.check_whole()
+    live.look_up_expected(None)
+    return Desk(live, live.world, None, live.studied)
+
+
+def lesson_stands(live: Live, position: Position) -> Stand:
+    """Where the learner stands. Raises ``Rejected``."""
+    desk = _desk(live, position)
+    task = desk.open.task if desk.open else None
+    return Stand(len(desk.lesson.parts) if desk.lesson else 0, desk.number, desk.done, len(task.hints) if task else 0)
+
+
+def lesson_steps(live: Live, position: Position) -> list[tuple[Data, str]]:
+    """The commands that are left of the open part's button, each with the text of its refusal. Raises ``Rejected``."""
+    return _desk(live, position).steps_left()
+
+
+def lesson_way(live: Live, position: Position) -> tuple[int, list[tuple[int, Data, str]]]:
+    """How many commands the setup has; and the lesson's own way from there to the start of the open part: number of the
+    part, command, text of its refusal. Raises ``Rejected``.
+    """
+    desk = _desk(live, position)
+    parts = desk.lesson.parts[: desk.number] if desk.lesson else ()
+    way = [
+        (number, command_of(step), step.get("refused", "")) for number, part in enumerate(parts) for step in part.way
+    ]
+    return len(desk.lesson.scenario.setup) if desk.lesson else 0, way
+
+
+def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool) -> Answered:
+    """An answer to the open question, or with ``predicts`` to that of the next stage; None: looks without guessing.
+
+    Raises ``Rejected`` when it is none of the choices, ``NothingToDo`` when the question is answered.
+    """
+    desk = _any_desk(live, position) if predicts else _desk(live, position)
+    question = _question(desk, predicts)
+    # Of very many nodes not all are offered, and each can be named.
+    more = live.world.nodes if question.kind == "winner" else ()
+    _check(asked(desk.seen, question), more, named)
+    since = predicts or (desk.open is not None and desk.open.foresee)
+    points = None if since else compared(desk.seen, question, None, named)
+    here = live.world.moment_of(len(live.world.entries))
+    state = live.records.keys(live.plan.sandbox_id, [here.command]).get(here.command, 0)
+    told = "" if points is None else json.dumps(points, ensure_ascii=False)
+    return Answered(question_text(question), told, state, here.command, here.entries)
+
+
+def _question(desk: Desk, predicts: bool) -> Question:
+    shown: dict[str, Any] | None
+    if predicts:
+        question, shown = desk.predictable(), desk.prediction()
+        if question is None or shown is None or shown["question"] is None:
+            raise NothingToDo(say("predict.nothing"))
+        return question
+    question, shown = desk.open.question if desk.open else None, desk.part()
+    asks = shown["question"] if shown and question else None
+    if question is None or asks is None or asks["given"] or asks["over"]:
+        raise NothingToDo(say("lesson.answered"))
+    return question
+
+
+def _check(offered: dict[str, Any], more: Collection[str], named: Sequence[str] | None) -> None:
+    if named is None:
+        return
+    for choice in named:
+        if choice not in offered["choices"] and choice not in more:
+            raise Rejected(say("lesson.no-choice", choice=choice[:80]))
+    if not offered["many"] and len(named) != 1:
+        raise Rejected(say("lesson.one"))

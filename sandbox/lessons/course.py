@@ -1,0 +1,92 @@
+"""The map of the course: its lessons in rows, a chapter each, and lines from each lesson to those that it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from scheduler_engine.lesson.model import Lesson
+
+CELL = 100
+"""Units of the drawing that a place of the map is wide and high; the page stretches them."""
+EDGE_X, EDGE_Y = 8, 14
+"""From the border of a place to its card."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A lesson at its place: ``row`` and ``column`` from 0. ``after``: the titles of what leads to it."""
+
+    lesson: Lesson
+    number: int
+    row: int
+    column: int
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    title: str
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """``lines`` are paths in a drawing of ``width`` × ``height``."""
+
+    chapters: tuple[Chapter, ...]
+    columns: int
+    width: int
+    height: int
+    lines: tuple[str, ...]
+
+
+def drawn(lessons: Sequence[Lesson]) -> Map:
+    """The map of lessons in their order; a chapter is what stands together under one name."""
+    rows = [(title, list(found)) for title, found in groupby(lessons, lambda lesson: lesson.group)]
+    titles = {lesson.slug: lesson.title for lesson in lessons}
+    numbers = {lesson.slug: number for number, lesson in enumerate(lessons, 1)}
+    chapters = tuple(
+        Chapter(
+            title,
+            tuple(
+                Card(
+                    lesson,
+                    numbers[lesson.slug],
+                    row,
+                    column,
+                    tuple(titles[before] for before in lesson.after if before in titles),
+                )
+                for column, lesson in enumerate(found)
+            ),
+        )
+        for row, (title, found) in enumerate(rows)
+    )
+    columns = max((len(chapter.cards) for chapter in chapters), default=1)
+    return Map(chapters, columns, columns * CELL, len(chapters) * CELL, tuple(_lines(chapters)))
+
+
+def _lines(chapters: Sequence[Chapter]) -> Iterator[str]:
+    cards = {card.lesson.slug: card for chapter in chapters for card in chapter.cards}
+    for card in cards.values():
+        for before in card.lesson.after:
+            if before in cards:
+                yield _line(cards[before], card)
+
+
+def _line(start: Card, end: Card) -> str:
+    if start.row == end.row:
+        x, y = (start.column + 1) * CELL - EDGE_X, start.row * CELL + CELL // 2
+        if end.column == start.column + 1:
+            return f"M{x} {y}H{end.column * CELL + EDGE_X}"
+        low = (start.row + 1) * CELL - EDGE_Y
+        first, last = _middle(start), _middle(end)
+        return f"M{first} {low}Q{(first + last) // 2} {low + 2 * EDGE_Y} {last} {low}"
+    first, last = _middle(start), _middle(end)
+    top, bottom = (start.row + 1) * CELL - EDGE_Y, end.row * CELL + EDGE_Y
+    return f"M{first} {top}C{first} {top + CELL // 4} {last} {bottom - CELL // 4} {last} {bottom}"
+
+
+def _middle(card: Card) -> int:
+    return card.column * CELL + CELL // 2

@@ -1,0 +1,274 @@
+"""What the lesson's column shows of a sandbox, and what can be predicted in it, asked of its simulation once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sandbox import earlier
+from sandbox.lessons.answers import FEW_NODES, answered, asked, compared, question_of, score
+from sandbox.lessons.markdown import html_of
+from sandbox.lessons.shelf import OWN, lesson_of, where_next
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.world import World
+from sandbox.records import Guessed, Studied
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
+from scheduler_engine.scenario import command_of
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.shapes import Data
+
+if TYPE_CHECKING:
+    from sandbox.live import Live
+
+ASKED_BEFORE = {
+    "Snapshot": "lane",
+    "Filter": "passes",
+    "PostFilter": "victims",
+    "PreScore": "winner",
+    "Score": "winner",
+}
+"""Stage that comes next → kind of the prediction that is asked before it."""
+IN_LARGE = ("winner", "lane")
+
+
+def summary_of(step: Data) -> str:
+    return commands.summary(commands.from_json(command_of(step)))
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A ``Teacher`` of the world of a moment ``at``, None = the present."""
+
+    live: Live
+    world: World
+    at: Moment | None
+    studied: Studied
+
+    # --- the lesson ---
+
+    @cached_property
+    def lesson(self) -> Lesson | None:
+        return lesson_of(self.studied.slug, self.studied.text) if self.studied.slug else None
+
+    @property
+    def number(self) -> int:
+        return min(self.studied.part, len(self.lesson.parts)) if self.lesson else 0
+
+    @cached_property
+    def open(self) -> Part | None:
+        """None at the end, and where there is no lesson."""
+        return self.lesson.parts[self.number] if self.lesson and self.number < len(self.lesson.parts) else None
+
+    @cached_property
+    def progress(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.studied.progress)
+        return found
+
+    @cached_property
+    def _began(self) -> tuple[int, int | None]:
+        """Number and key of the last command before this part; the key None: that of the end of the setup."""
+        setup = len(self.lesson.scenario.setup) if self.lesson else 0
+        n, state = self.progress.get("began", {}).get(str(self.number), (setup, None))
+        return n, state
+
+    @property
+    def began(self) -> int:
+        return self._began[0]
+
+    @cached_property
+    def seen(self) -> Seen:
+        return Seen(self.live.simulation)
+
+    @cached_property
+    def _made(self) -> tuple[int, int, int]:
+        """How many steps of this part lie behind, whoever made them; how many other commands came between; and the
+        number of the command that made the last one.
+        """
+        steps = self.open.do if self.open else ()
+        wanted = [summary_of(step) for step in steps]
+        made = other = last = 0
+        for command in self.live.world.commands[self.began :]:
+            while made < len(steps) and "refused" in steps[made]:
+                made += 1
+            if made == len(steps):
+                break
+            if command.summary == wanted[made]:
+                made, last = made + 1, command.number
+            else:
+                other += 1
+        # Of those that must be refused no trace tells: they are done with the one before, or when they were pressed.
+        pressed = str(self.number) in self.progress.get("pressed", {})
+        if (made or pressed) and all("refused" in step for step in steps[made:]):
+            made = len(steps)
+        return made, other, last
+
+    def steps_left(self) -> list[tuple[Data, str]]:
+        """Commands of the button, each with the text with which it is to be refused, or ""."""
+        steps = self.open.do[self._made[0] :] if self.open else ()
+        return [(command_of(step), step.get("refused", "")) for step in steps]
+
+    @cached_property
+    def lost(self) -> bool:
+        """Somebody went back behind the start of this part, and perhaps did something else there."""
+        n, state = self._began
+        if self.live.world.head < n:
+            return True
+        return state is not None and self.live.records.keys(self.live.plan.sandbox_id, [n]).get(n, 0) != state
+
+    @property
+    def stepped(self) -> bool:
+        return self.open is not None and self._made[0] >= len(self.open.do)
+
+    @property
+    def done(self) -> bool:
+        """What this part asks for is done; reading is, by itself."""
+        part = self.open
+        if part is None:
+            return True
+        if part.task:
+            return tasks.done(self.seen, part.task)
+        if part.question and not part.foresee:
+            return self._guess is not None
+        return self.stepped
+
+    def part(self) -> dict[str, Any] | None:
+        return self._part
+
+    @cached_property
+    def _part(self) -> dict[str, Any] | None:
+        lesson = self.lesson
+        if lesson is None:
+            return None
+        common = {
+            "slug": lesson.slug if self.studied.shelf != OWN else "",
+            "title": lesson.title,
+            "part": self.number,
+            "parts": len(lesson.parts),
+            "belief": lesson.belief,
+            "truth": lesson.truth,
+            "lost": self.lost,
+            "finished": self.open is None,
+        }
+        return {**common, **(self._end(lesson) if self.open is None else self._shown(self.open))}
+
+    def _end(self, lesson: Lesson) -> dict[str, Any]:
+        cost = None if lesson.par is None else costs.cost(self.live.simulation, len(lesson.scenario.setup)).total
+        return {
+            "know": [html_of(text) for text in lesson.know],
+            "next": [{"slug": other.slug, "title": other.title} for other in where_next(lesson.slug)],
+            "par": lesson.par,
+            "cost": cost,
+            "skipped": len(self.progress.get("skipped", ())),
+        }
+
+    def _shown(self, part: Part) -> dict[str, Any]:
+        hints = part.task.hints if part.task else ()
+        shown = min(int(self.progress.get("hints", {}).get(str(self.number), 0)), len(hints))
+        done = self.done
+        return {
+            "heading": part.title,
+            "text": html_of(part.text),
+            "look": asdict(part.look),
+            "say": part.say or "; ".join(summary_of(step) for step in part.do),
+            "steps": bool(part.do),
+            "stepped": self.stepped,
+            "off": bool(part.do) and not self.stepped and self._made[1] > 0,
+            "done": done,
+            "question": self._question(part),
+            "task": self._task(part),
+            "hints": [html_of(text) for text in hints[:shown]],
+            "more_hints": len(hints) - shown,
+            "then": html_of(part.then) if done else "",
+        }
+
+    def _task(self, part: Part) -> dict[str, Any] | None:
+        if part.task is None:
+            return None
+        try:
+            seen = Seen(earlier.simulation_at(self.live, self.at))
+        except Rejected:
+            return {"text": html_of(part.task.text), "rows": []}
+        rows = tasks.checked(seen, part.task)
+        return {
+            "text": html_of(part.task.text),
+            "rows": [{"say": row.item.say, "wrong": list(row.wrong)} for row in rows],
+        }
+
+    # --- questions of the lesson ---
+
+    @cached_property
+    def _guesses(self) -> list[Guessed]:
+        """Those whose moment is part of the log, and not ahead."""
+        rows, head = self.studied.guesses, self.live.world.head
+        if not rows:
+            return []
+        kept = self.live.records.keys(self.live.plan.sandbox_id, sorted({row.n for row in rows}))
+        return [row for row in rows if kept.get(row.n, 0) == row.state and row.n <= head]
+
+    @cached_property
+    def _guess(self) -> Guessed | None:
+        """The last one about this part."""
+        return next((row for row in reversed(self._guesses) if row.part == self.number), None)
+
+    def _question(self, part: Part) -> dict[str, Any] | None:
+        if part.question is None:
+            return None
+        guess = self._guess
+        points = self._points(guess) if guess else None
+        found = asked(self.seen, part.question)
+        # Who steps on without an answer is not asked what he sees already.
+        return {**found, **answered(guess, points), "over": guess is None and part.foresee and self._made[0] > 0}
+
+    def _points(self, guess: Guessed) -> dict[str, Any] | None:
+        """The answer point by point; None: the engine has none yet."""
+        if guess.points:
+            found: dict[str, Any] = json.loads(guess.points)
+            return found
+        question = question_of(guess.question)
+        since = self.live.world.entry_of(Moment(guess.n, guess.entries))
+        named = json.loads(guess.named)
+        if question.kind != "options":
+            return compared(self.seen, question, since, named)
+        if not self.stepped:
+            return None
+        # What holds is asked of the moment at which the steps were done, whatever came later.
+        world = self.live.world
+        then = world.moment_of(world.end_of(self._made[2])) if self._made[2] else None
+        return compared(Seen(earlier.simulation_at(self.live, then)), question, since, named)
+
+    # --- predictions ---
+
+    def prediction(self) -> dict[str, Any] | None:
+        return self._prediction
+
+    @cached_property
+    def _prediction(self) -> dict[str, Any]:
+        own = [row for row in self._guesses if row.part is None]
+        known = [(row, points) for row in own if (points := self._points(row)) is not None]
+        question = self.predictable()
+        here = self.live.world.moment_of(len(self.live.world.entries))
+        given = next((row for row in reversed(own) if (row.n, row.entries) == (here.command, here.entries)), None)
+        last = known[-1] if known else None
+        return {
+            "question": asked(self.seen, question) if question and given is None else None,
+            "at": here.command,
+            "waiting": given is not None and self._points(given) is None,
+            "last": {"ask": predictions.asked(question_of(last[0].question)), **answered(*last)} if last else None,
+            "score": score(known),
+        }
+
+    def predictable(self) -> Question | None:
+        """The question of the stage that comes next; None also where the lesson itself has a question."""
+        if self.open is not None and self.open.question:
+            return None
+        cycle = self.live.simulation.scheduler.cycle
+        kind = ASKED_BEFORE.get(cycle.stage) if cycle is not None else None
+        if cycle is None or kind is None:
+            return None
+        if len(self.live.world.nodes) > FEW_NODES and kind not in IN_LARGE:
+            return None
+        return Question(kind, pod=cycle.pod.key)

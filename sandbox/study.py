@@ -1,0 +1,207 @@
+"""What a learner does in the lesson of a sandbox: its steps, answers, hints, the way on and back.
+
+The lesson itself is read and asked in the engine's process alone; here stands what is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from sandbox import quotas, statements, store
+from sandbox.engines import site
+from sandbox.engines.errors import Occupied
+from sandbox.engines.teaching import Answered, Learned, Stand
+from sandbox.engines.turns import turn
+from sandbox.lessons.shelf import OWN, Placed
+from sandbox.live import StateGone
+from sandbox.models import Guess, Sandbox, Study
+from sandbox.panels.words.say import say
+from sandbox.records import Database, Plan, Position
+from scheduler_engine.errors import NothingToDo, Rejected
+
+Progress = dict[str, Any]
+"""``began``: part → number and key of the last command before it; ``hints``: part → how many are shown; ``pressed``:
+parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts.
+"""
+
+
+def open_lesson(placed: Placed, token: str = "") -> tuple[Sandbox, str]:
+    """A sandbox with the setup of a lesson executed, and its edit token: ``token``, if given."""
+    lesson = placed.lesson
+    scenario = lesson.scenario
+    setup = [dict(step) for step in scenario.setup]
+    learned = Learned(lesson.slug, lesson.title, scenario.seed, scenario.configuration, scenario.queue_rules, setup)
+    return open_learned(learned, placed.shelf, placed.text, token)
+
+
+def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str = "") -> tuple[Sandbox, str]:
+    """The same, of a lesson that was read; ``text``: its file, where it is not on a shelf."""
+    sandbox, token = store.create(
+        learned.title,
+        seed=learned.seed,
+        configuration=learned.configuration,
+        setup=learned.setup,
+        queue_rules=learned.queue_rules,
+        token=token,
+    )
+    Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text)
+    return sandbox, token
+
+
+def step(sandbox: Sandbox, part: int, who: str = "") -> None:
+    """What is left of the steps of a part that is open; of another one nothing, as two clicks may mean the same.
+
+    Raises ``Rejected`` when one is refused.
+    """
+    stand: Stand = site.read(sandbox, "lesson_stands")
+    if stand.part != part:
+        return
+    steps = site.read(sandbox, "lesson_steps")
+    for command, refused in steps:
+        _execute(sandbox, command, refused, who)
+    if steps and all(refused for _, refused in steps):
+        _change(sandbox, lambda study, progress, here: _press(progress, part))
+
+
+def _press(progress: Progress, part: int) -> None:
+    progress.setdefault("pressed", {})[str(part)] = 1
+
+
+def _execute(sandbox: Sandbox, command: dict[str, Any], refused: str, who: str) -> None:
+    try:
+        store.execute(sandbox, command, who)
+    except Rejected as refusal:
+        if not refused or refused not in str(refusal):
+            raise
+
+
+def hint(sandbox: Sandbox) -> None:
+    """One more hint of the open part. Raises ``NothingToDo`` when all are shown."""
+    stand: Stand = site.read(sandbox, "lesson_stands")
+
+    def shown(study: Study, progress: Progress, here: Position) -> None:
+        hints = progress.setdefault("hints", {})
+        before = hints.get(str(stand.part), 0)
+        if before >= stand.hints:
+            raise NothingToDo(say("lesson.no-hint"))
+        hints[str(stand.part)] = before + 1
+
+    _change(sandbox, shown)
+
+
+def turn_to(sandbox: Sandbox, part: int) -> None:
+    """Open another part: the next one, or one that was open before. Raises ``Rejected`` for any other."""
+    stand: Stand = site.read(sandbox, "lesson_stands")
+
+    def turned(study: Study, progress: Progress, here: Position) -> None:
+        before = min(study.part, stand.parts)
+        if part == before:
+            raise NothingToDo(say("lesson.open-already"))
+        if not 0 <= part <= stand.parts or (part > before + 1 and str(part) not in progress.get("began", {})):
+            raise Rejected(say("lesson.no-part"))
+        if part == before + 1:
+            _leave(progress, before, stand.done)
+        _begin(sandbox, progress, part, here)
+        study.part = part
+
+    _change(sandbox, turned)
+
+
+def _leave(progress: Progress, part: int, done: bool) -> None:
+    """A part that was done once stays so."""
+    finished = set(progress.get("done", ())) | ({part} if done else set())
+    skipped = set(progress.get("skipped", ())) | ({part} if not done else set())
+    progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
+
+
+def _begin(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> None:
+    """Where a part began stays so while that is part of the log."""
+    if part == 0:
+        return
+    began = progress.setdefault("began", {})
+    n, state = began.get(str(part), (here.head + 1, 0))
+    if n > here.head or Database().keys(sandbox.pk, [n]).get(n, 0) != state:
+        began[str(part)] = [here.head, here.state]
+
+
+def catch_up(sandbox: Sandbox, who: str = "") -> None:
+    """Go back to the setup, and the lesson's own way to the start of the open part; what was becomes a branch.
+
+    Raises ``Rejected``.
+    """
+    setup, way = site.read(sandbox, "lesson_way")
+    part = site.read(sandbox, "lesson_stands").part
+    here = store.go_to(sandbox, lambda _: setup)
+    began: dict[str, list[int]] = {}
+    for number in range(part + 1):
+        if number:
+            began[str(number)] = [here.head, here.state]
+        for command, refused in [(command, refused) for of, command, refused in way if of == number]:
+            _execute(sandbox, command, refused, who)
+            here = statements.place(sandbox.pk).position
+
+    def caught_up(study: Study, progress: Progress, now: Position) -> None:
+        progress["began"] = began
+        pressed = progress.get("pressed", {})
+        progress["pressed"] = {of: 1 for of in pressed if int(of) < part}
+
+    _change(sandbox, caught_up)
+
+
+def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None]) -> None:
+    """Change what is kept of a study, and tell all who look on."""
+    with turn(sandbox.pk), transaction.atomic():
+        place = statements.place(sandbox.pk, lock=True)
+        study = Study.objects.filter(sandbox=sandbox).first()
+        if study is None:
+            raise Rejected(say("lesson.none"))
+        progress: Progress = json.loads(study.progress)
+        change(study, progress, place.position)
+        study.progress = json.dumps(progress, separators=(",", ":"))
+        study.save()
+        store.announce(sandbox.pk, place)
+
+
+def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False, who: str = "") -> None:
+    """Keep an answer, None = looks without guessing; ``predicts``: to the question of the next stage.
+
+    Raises ``Rejected``, ``NothingToDo`` when it is answered already, ``OverQuota`` or ``EngineError``.
+    """
+    plan = Plan.of(sandbox)
+    with turn(sandbox.pk):
+        for _ in range(site.TRIES):
+            place = statements.place(sandbox.pk)
+            try:
+                found: Answered = site.ask(plan, place.position, "lesson_guess", named, predicts)
+            except StateGone:
+                continue
+            with transaction.atomic():
+                if statements.place(sandbox.pk, lock=True) != place:
+                    continue
+                _keep(sandbox, found, named, predicts, who)
+                store.announce(sandbox.pk, place)
+            return
+    raise Occupied(site.CHANGING)
+
+
+def _keep(sandbox: Sandbox, found: Answered, named: Sequence[str] | None, predicts: bool, who: str) -> None:
+    held = Guess.objects.filter(sandbox=sandbox)
+    most = quotas.quotas().guesses
+    if held.count() >= most:
+        raise quotas.OverQuota(say("predict.full", most=most))
+    part = None if predicts else Study.objects.values_list("part", flat=True).get(sandbox=sandbox)
+    Guess.objects.create(
+        sandbox=sandbox,
+        part=part,
+        question=found.question,
+        named=json.dumps(None if named is None else list(named), ensure_ascii=False),
+        points=found.points,
+        state=found.state,
+        n=found.n,
+        entries=found.entries,
+        who=who,
+    )

@@ -1,0 +1,38 @@
+"""The pages from which one begins to learn: the course, the gallery of misconceptions, the challenges."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import groupby
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from sandbox.drawings import drawing
+from sandbox.lessons import course as maps
+from sandbox.lessons.shelf import shelf, todays
+
+
+@require_safe
+def course(request: HttpRequest) -> HttpResponse:
+    lessons = shelf("lessons")
+    hours = round(sum(lesson.minutes for lesson in lessons) / 60)
+    return render(request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": hours})
+
+
+@require_safe
+def misconceptions(request: HttpRequest) -> HttpResponse:
+    found = shelf("misconceptions")
+    groups = [
+        (title, list(entries))
+        for title, entries in groupby(sorted(found, key=lambda entry: entry.group), lambda entry: entry.group)
+    ]
+    return render(request, "misconceptions.html", {"groups": groups, "count": len(found)})
+
+
+@require_safe
+def challenges(request: HttpRequest) -> HttpResponse:
+    found = {"day": datetime.now(UTC).date(), "daily": todays().lesson, "challenges": shelf("challenges")}
+    context = found | {"drawing": drawing}
+    return render(request, "challenges.html", context)

@@ -1,0 +1,95 @@
+"""The lesson of a sandbox, predictions in any sandbox, and lessons that people bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from uuid import uuid4
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from sandbox import study
+from sandbox.access import Access, answered, edits, limited, readable_body, who
+from sandbox.engines import site
+from sandbox.engines.teaching import LONGEST_LESSON, Learned
+from sandbox.panels.words.say import say
+from sandbox.quotas import OverQuota
+from sandbox.records import START, Plan
+from sandbox.views.importing import told
+from scheduler_engine.errors import FieldError, Rejected
+
+MOST_NAMED = 400
+LONGEST_NAME = 400
+BYTES_A_LETTER = 4
+
+
+def _part(request: HttpRequest) -> int:
+    given = request.POST.get("part", "")
+    if not (given.isascii() and given.isdigit() and len(given) < 6):
+        raise Rejected([FieldError("part", "FieldValueInvalid", say("lesson.number"))])
+    return int(given)
+
+
+def _named(request: HttpRequest) -> list[str] | None:
+    """None: somebody looks without guessing."""
+    if request.POST.get("look"):
+        return None
+    return [name[:LONGEST_NAME] for name in request.POST.getlist("named")[:MOST_NAMED]]
+
+
+VERBS: Mapping[str, Callable[[HttpRequest, Access], None]] = {
+    "step": lambda request, access: study.step(access.sandbox, _part(request), who(request)),
+    "turn": lambda request, access: study.turn_to(access.sandbox, _part(request)),
+    "hint": lambda request, access: study.hint(access.sandbox),
+    "catch-up": lambda request, access: study.catch_up(access.sandbox, who(request)),
+    "answer": lambda request, access: study.answer(access.sandbox, _named(request), who=who(request)),
+}
+
+
+@edits
+def lesson(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
+    if verb not in VERBS:
+        raise Http404
+    VERBS[verb](request, access)
+    return HttpResponse(status=204)
+
+
+@edits
+def predict(request: HttpRequest, access: Access) -> HttpResponse:
+    study.answer(access.sandbox, _named(request), predicts=True, who=who(request))
+    return HttpResponse(status=204)
+
+
+@csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
+@require_POST
+@limited
+@readable_body
+@answered
+@told
+def open_own(request: HttpRequest) -> HttpResponse:
+    """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""
+    file, text = request.FILES.get("file"), request.POST.get("text", "")
+    if file is not None:
+        if (file.size or 0) > BYTES_A_LETTER * LONGEST_LESSON:
+            raise OverQuota(say("lesson.large", most=BYTES_A_LETTER * LONGEST_LESSON), 413)
+        try:
+            text = file.read().decode()
+        except UnicodeDecodeError:
+            raise Rejected(say("lesson.no-text")) from None
+    if not text.strip():
+        raise Rejected(say("lesson.no-file"))
+    name = (file.name if file is not None else None) or "lesson.yaml"
+    job = (Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", text, name)
+    learned: Learned = site.ask(*job, seconds=settings.COMMAND_SECONDS)
+    sandbox, token = study.open_learned(learned, text=text)
+    return redirect("workbench", sandbox.pk, token)
+
+
+urlpatterns: list[URLPattern] = [
+    path("lesson/<str:verb>/", lesson, name="lesson"),
+    path("predict/", predict, name="predict"),
+]

@@ -1,0 +1,1 @@
+"""Workshops: a trainer's room, in which each participant has a sandbox of their own."""

@@ -1,0 +1,106 @@
+"""Who may do what in a room: the role that a token has there, and the decorators of every view below a room's URL."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from sandbox import ratelimit, tokens
+from sandbox.access import RoutedView, answered, problem, readable_body, too_often
+from sandbox.workshop.models import Participant, Workshop
+
+P = ParamSpec("P")
+Role = Literal["trainer", "beamer", "participant"]
+USED_WITHIN = timedelta(hours=1)
+"""How exactly it is known when a room was used last."""
+CLOSED = "This room is closed. Nothing was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class RoomAccess:
+    """A room, and as who somebody is there."""
+
+    room: Workshop
+    token: str = field(repr=False)
+    role: Role
+    participant: Participant | None = None
+
+
+RoomView = Callable[Concatenate[HttpRequest, RoomAccess, P], HttpResponse]
+
+
+def enter(room_id: UUID, token: str) -> RoomAccess | None:
+    """None for an unknown room as for a wrong token: the answer must not tell which."""
+    room = Workshop.objects.filter(pk=room_id).first()
+    if room is None:
+        return None
+    given = tokens.digest(token)
+    if secrets.compare_digest(given, room.trainer_token_hash):
+        return RoomAccess(room, token, "trainer")
+    if secrets.compare_digest(given, room.beamer_token_hash):
+        return RoomAccess(room, token, "beamer")
+    participant = Participant.objects.filter(workshop=room, token_hash=given).first()
+    return RoomAccess(room, token, "participant", participant) if participant else None
+
+
+def shown(view: RoomView[P]) -> RoutedView:
+    """A page of a room, for each role."""
+
+    @require_safe
+    @wraps(view)
+    def routed(request: HttpRequest, room_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        return _checked(view, request, room_id, token, *args, **kwargs)
+
+    return routed
+
+
+def done_by(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], RoutedView]:
+    """What somebody does in a room: POST, by one of ``roles``, while it is open; ``closed``: also afterwards."""
+
+    def decorate(view: RoomView[P]) -> RoutedView:
+        @csrf_exempt  # The token in the URL gives the right, no cookie does; see sandbox.access.edits.
+        @require_POST
+        @readable_body
+        @wraps(view)
+        def routed(request: HttpRequest, room_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            def allowed(request: HttpRequest, access: RoomAccess, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+                if access.role not in roles:
+                    return problem(request, 403, "This link may not do that.")
+                if access.room.closed and not closed:
+                    return problem(request, 410, CLOSED)
+                return view(request, access, *args, **kwargs)
+
+            return _checked(allowed, request, room_id, token, *args, **kwargs)
+
+        return routed
+
+    return decorate
+
+
+def _checked(
+    view: Callable[..., HttpResponse], request: HttpRequest, room_id: UUID, token: str, *args: Any, **kwargs: Any
+) -> HttpResponse:
+    access = enter(room_id, token)
+    if access is None:
+        raise Http404
+    if late := ratelimit.wait("room", tokens.digest(token)):
+        return too_often(request, "room", late)
+    _touch(access.room)
+    return answered(view)(request, access, *args, **kwargs)
+
+
+def _touch(room: Workshop) -> None:
+    """It was used, as far as that is news."""
+    now = timezone.now()
+    if now - room.last_used > USED_WITHIN:
+        Workshop.objects.filter(pk=room.pk).update(last_used=now)

@@ -1,0 +1,99 @@
+"""What the pages of a room show, by role: fragment id → HTML. The page has them, and the live line keeps them so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from sandbox.workshop import board, sources
+from sandbox.workshop.access import Role, RoomAccess
+from sandbox.workshop.addresses import own
+from sandbox.workshop.models import Seat
+from sandbox.workshop.questions import bars, is_right, latest
+from sandbox.workshop.room import current
+
+FRAGMENTS: dict[Role, tuple[str, ...]] = {
+    "trainer": ("controls", "asked", "board"),
+    "beamer": ("corner", "shown", "asked"),
+    "participant": ("strip", "desk", "asked"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """How a trainer looks at the board: an order of ``board.ORDERS``, and words that its rows must have."""
+
+    order: str = "joined"
+    find: str = ""
+
+
+def fragments(access: RoomAccess, looked: Board = Board()) -> dict[str, str]:
+    """Queries the room anew, but for ``access`` itself."""
+    context = CONTEXTS[access.role](access, looked) | _asked(access) | {"room": access.room, "role": access.role}
+    return {name: render_to_string(f"workshop/{name}.html", context) for name in FRAGMENTS[access.role]}
+
+
+def _asked(access: RoomAccess) -> dict[str, Any]:
+    """The question that the room is at. A participant sees what others answered once nobody can answer any more."""
+    question = latest(access.room)
+    if question is None or question.away:
+        return {"question": None}
+    own = question.answers.filter(participant=access.participant).first() if access.participant else None
+    chosen = json.loads(own.chosen) if own else []
+    counted = access.role != "participant" or question.over is not None
+    return {
+        "question": question,
+        "bars": bars(question) if counted else [],
+        "answered": question.answers.count(),
+        "of": access.room.participants.count(),
+        "choices": json.loads(question.choices),
+        "chosen": chosen,
+        "verdict": is_right(question, chosen) if own else None,
+    }
+
+
+def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
+    people = access.room.participants
+    return {
+        "rows": board.rows(access.room, looked.order, looked.find),
+        "people": people.count(),
+        "hands": people.exclude(hand=None).count(),
+        "looked": looked,
+    }
+
+
+def _beamer(access: RoomAccess, looked: Board) -> dict[str, Any]:
+    return {"trainer": _watch(current(None, access.room)), "people": access.room.participants.count()}
+
+
+def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
+    assert access.participant is not None
+    seats = list(access.participant.seats.select_related("sandbox").order_by("-number"))
+    return {
+        "person": access.participant,
+        "title": sources.read(seats[0].source)["title"],
+        "own": own(access.token, seats[0]),
+        "number": seats[0].number,
+        "earlier": [
+            {"title": sources.read(seat.source)["title"], "path": path}
+            for seat in seats[1:]
+            if (path := own(access.token, seat))
+        ],
+        "trainer": _watch(current(None, access.room)) if access.room.eyes else "",
+    }
+
+
+def _watch(seat: Seat) -> str:
+    return reverse("workbench", args=[seat.sandbox_id, seat.view_token]) if seat.sandbox_id else ""
+
+
+CONTEXTS: dict[Role, Callable[[RoomAccess, Board], dict[str, Any]]] = {
+    "trainer": _trainer,
+    "beamer": _beamer,
+    "participant": _participant,
+}

@@ -1,0 +1,161 @@
+"""Questions to the room: asked, answered, and revealed. A prediction is answered by the scheduler itself."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from sandbox.engines import site
+from sandbox.workshop.layers import tell_room
+from sandbox.workshop.models import Answer, Participant, Question, Workshop
+from sandbox.workshop.room import current
+from scheduler_engine.errors import FieldError, Rejected
+
+MOST_QUESTIONS = 500
+MOST_CHOICES = 60
+"""Nodes that a room is asked about: a phone shows them all."""
+LONGEST_ASK, LONGEST_CHOICE = 300, 120
+NOT_YET = "The scheduler has not come to it yet. Let your sandbox make its next stages first."
+
+
+def latest(room: Workshop) -> Question | None:
+    """The question that the room is at."""
+    return room.questions.order_by("-number").first()
+
+
+def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
+    """A question to choose from, whose right answers may be left open. Raises ``Rejected``."""
+    offered = [choice for given in choices if (choice := _line(given, LONGEST_CHOICE))]
+    errors = []
+    if not _line(text, LONGEST_ASK):
+        errors.append(FieldError("ask", "Required value", "a question is needed"))
+    if len(set(offered)) < 2:
+        errors.append(FieldError("choices", "Required value", "two different answers are needed, one in each line"))
+    if len(offered) > MOST_CHOICES:
+        errors.append(FieldError("choices", "Too many", f"must have at most {MOST_CHOICES} lines"))
+    if errors:
+        raise Rejected(errors)
+    known = list(dict.fromkeys(offered))
+    told = [choice for choice in known if choice in right]
+    return _put(room, Question(ask=_line(text, LONGEST_ASK), choices=_text(known), right=_text(told), many=many))
+
+
+def predict(room: Workshop, kind: str, pod: str = "") -> Question:
+    """What the scheduler does next in the trainer's sandbox. Raises ``Rejected`` or ``EngineError``."""
+    sandbox = current(None, room).sandbox
+    if sandbox is None:
+        raise Rejected("The trainer's sandbox is no more.")
+    _, found = site.now(sandbox, "room_question", kind, pod)
+    if len(found.choices) > MOST_CHOICES:
+        raise Rejected(f"The room can be asked about {MOST_CHOICES} at most; there are {len(found.choices)}.")
+    if not found.choices:
+        raise Rejected("There is nothing to choose from yet.")
+    put = {"kind": kind, "pod": found.pod, "since": found.since}
+    return _put(
+        room, Question(ask=found.ask, choices=_text(found.choices), many=found.many, prediction=json.dumps(put))
+    )
+
+
+def _put(room: Workshop, question: Question) -> Question:
+    with transaction.atomic():
+        locked = Workshop.objects.select_for_update().get(pk=room.pk)
+        before = latest(locked)
+        question.number = before.number + 1 if before else 1
+        if question.number > MOST_QUESTIONS:
+            raise Rejected(f"A room can be asked {MOST_QUESTIONS} questions at most.")
+        if before is not None and before.over is None:
+            _end(before)
+        question.workshop = locked
+        question.save()
+    tell_room(room.pk)
+    return question
+
+
+def answer(question: Question, participant: Participant, chosen: Sequence[str]) -> None:
+    """Take an answer, or another one in its place. Raises ``Rejected``."""
+    offered = json.loads(question.choices)
+    given = [choice for choice in offered if choice in chosen]
+    if question.over is not None:
+        raise Rejected("This question is over.")
+    if len(given) != len(set(chosen)) or not (question.many or len(given) == 1):
+        raise Rejected([FieldError("chosen", "Invalid value", "must be one of the answers")])
+    Answer.objects.update_or_create(question=question, participant=participant, defaults={"chosen": _text(given)})
+    tell_room(question.workshop_id)
+
+
+def end(question: Question) -> None:
+    """Nobody can answer any more."""
+    _end(question)
+    tell_room(question.workshop_id)
+
+
+def put_away(question: Question) -> None:
+    """The pages go on without it; what was answered is kept."""
+    question.over = question.over or timezone.now()
+    question.away = True
+    question.save(update_fields=["over", "away"])
+    tell_room(question.workshop_id)
+
+
+def _end(question: Question) -> None:
+    question.over = question.over or timezone.now()
+    question.save(update_fields=["over"])
+
+
+def reveal(room: Workshop, question: Question) -> None:
+    """Show what is right; of a prediction, what the scheduler did since. Raises ``Rejected`` or ``EngineError``."""
+    if question.prediction:
+        put = json.loads(question.prediction)
+        sandbox = current(None, room).sandbox
+        found = sandbox and site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"])[1]
+        if not found:
+            raise Rejected(NOT_YET)
+        question.right, question.why = _text(found.right), _text(found.why)
+    question.revealed = True
+    question.over = question.over or timezone.now()
+    question.save()
+    tell_room(room.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One choice, and how many gave it. ``right``: None until it is revealed."""
+
+    choice: str
+    count: int
+    right: bool | None
+    why: str
+
+
+def bars(question: Question) -> list[Bar]:
+    """The distribution of the answers, in the order of the choices; what nobody was offered but is right comes last."""
+    given = Counter(choice for text in question.answers.values_list("chosen", flat=True) for choice in json.loads(text))
+    right = json.loads(question.right or "[]") if question.revealed else []
+    told = bool(question.revealed and (right or question.prediction))
+    why = json.loads(question.why or "{}") if question.revealed else {}
+    names = dict.fromkeys([*json.loads(question.choices), *right])
+    return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
+
+
+def is_right(question: Question, chosen: Sequence[str]) -> bool | None:
+    """None when the question has no right answer, or it was not revealed."""
+    right = json.loads(question.right or "[]")
+    if not question.revealed or not (right or question.prediction):
+        return None
+    if question.many:
+        return sorted(chosen) == sorted(right)
+    return len(chosen) == 1 and chosen[0] in right
+
+
+def _line(text: str, longest: int) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:longest]
+
+
+def _text(found: Any) -> str:
+    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)

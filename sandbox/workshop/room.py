@@ -1,0 +1,271 @@
+"""What can be done in a room. Each change is one short transaction; then everybody in the room hears of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from sandbox import pruning, store, tokens
+from sandbox.access import printable
+from sandbox.engines.errors import EngineError
+from sandbox.live import ReplayFailed
+from sandbox.models import Key, Sandbox
+from sandbox.quotas import OverQuota
+from sandbox.workshop import sources
+from sandbox.workshop.layers import tell_room
+from sandbox.workshop.models import Participant, Seat, Workshop
+from scheduler_engine.errors import FieldError, Rejected
+
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Of codes: without those that are mistaken for others."""
+CODE_LENGTH = 6
+CODE_TRIES = 20
+MOST_PARTICIPANTS = 200
+MOST_SEATS = 100
+"""Of one person: what can be sent to somebody one after the other."""
+MOST_MINUTES = 600
+TRAINER = "Trainer"
+"""Under which name a trainer's step stands in the sandbox of a participant."""
+
+
+def opened(source: sources.Source, title: str = "") -> tuple[Workshop, str]:
+    """A new room whose trainer has a sandbox of ``source``, as everybody who joins gets; and the trainer's token."""
+    pruning.prune_if_due()
+    token = tokens.new_token()
+    room = Workshop(
+        title=printable(title) or source["title"],
+        trainer_token_hash=tokens.digest(token),
+        beamer_token_hash=tokens.digest(tokens.view_token(token)),
+        source=sources.written(source),
+    )
+    sandbox = sources.made(source, tokens.seat_token(token, 1))
+    with transaction.atomic():
+        _save_with_code(room)
+        _seat(room, None, token, 1, room.source, sandbox)
+    return room, token
+
+
+def _save_with_code(room: Workshop) -> None:
+    for _ in range(CODE_TRIES):
+        room.code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+        if not Workshop.objects.filter(code=room.code).exists():
+            return room.save(force_insert=True)
+    raise OverQuota("This server has no free code for a room. Try again later.", 507)
+
+
+def _seat(
+    room: Workshop, participant: Participant | None, token: str, number: int, source: str, sandbox: Sandbox
+) -> Seat:
+    view = tokens.view_token(tokens.seat_token(token, number))
+    return Seat.objects.create(
+        workshop=room, participant=participant, number=number, source=source, sandbox=sandbox, view_token=view
+    )
+
+
+def find(code: str) -> Workshop | None:
+    """The open room of a code, however it was typed."""
+    typed = "".join(letter for letter in code.upper() if letter.isalnum())
+    return Workshop.objects.filter(code=typed, closed=None).first()
+
+
+def join(room: Workshop, name: str) -> tuple[Participant, str]:
+    """A new participant, and the token of their page. Raises ``Rejected`` for a name that is none, or is taken."""
+    token = tokens.new_token()
+    with transaction.atomic():
+        locked = Workshop.objects.select_for_update().get(pk=room.pk)
+        if locked.closed:
+            raise Rejected("This room is closed.")
+        if locked.participants.count() >= MOST_PARTICIPANTS:
+            raise OverQuota(f"This room is full: {MOST_PARTICIPANTS} people are in it.")
+        participant = _named(Participant(workshop=locked, token_hash=tokens.digest(token)), name)
+        Seat.objects.create(workshop=locked, participant=participant, number=1, source=locked.source)
+    tell_room(room.pk)
+    return participant, token
+
+
+def _named(participant: Participant, name: str) -> Participant:
+    """Saved under ``name``. Raises ``Rejected``."""
+    participant.name = printable(name)
+    if not participant.name:
+        raise Rejected([FieldError("name", "Required value", "a name is needed; it need not be your real one")])
+    try:
+        with transaction.atomic():
+            participant.save()
+    except IntegrityError as error:
+        taken = f"{participant.name} is in the room already; take another name"
+        raise Rejected([FieldError("name", "Duplicate value", taken)]) from error
+    return participant
+
+
+def rename(participant: Participant, name: str) -> None:
+    """Raises ``Rejected``."""
+    _named(participant, name)
+    tell_room(participant.workshop_id)
+
+
+def remove(participant: Participant) -> None:
+    """Somebody leaves the room, and what is known of them there is deleted. Their sandboxes stay theirs."""
+    _thaw(participant)
+    _lock_out(participant)
+    room_id = participant.workshop_id
+    participant.delete()
+    tell_room(room_id)
+
+
+def current(owner: Participant | None, room: Workshop) -> Seat:
+    """Where somebody sits, None = the trainer."""
+    seats = Seat.objects.filter(workshop=room, participant=owner)
+    return seats.select_related("sandbox").order_by("-number")[0]
+
+
+def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
+    """Where somebody sits, with its sandbox: it is made now, if it was not yet. Raises as ``sources.made``."""
+    seat = current(owner, room)
+    if seat.view_token:
+        return seat
+    sandbox = sources.made(sources.read(seat.source), tokens.seat_token(token, seat.number))
+    with transaction.atomic():
+        locked = Seat.objects.select_for_update().get(pk=seat.pk)
+        if not locked.view_token:
+            locked.sandbox = sandbox
+            locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
+            locked.save()
+            _freeze(Sandbox.objects.filter(pk=sandbox.pk), owner is not None and room.frozen)
+            if owner is not None and owner.key:
+                _let_in(owner, locked)
+        else:
+            sandbox.delete()  # Two pages of one person asked at once.
+    tell_room(room.pk)
+    return locked
+
+
+def send(room: Workshop, source: sources.Source, to: Iterable[Participant]) -> int:
+    """Give participants a new sandbox of ``source``; what they had stays theirs. How many got it."""
+    text, sent = sources.written(source), 0
+    with transaction.atomic():
+        for participant in to:
+            last = current(participant, room)
+            if last.number < MOST_SEATS:
+                Seat.objects.create(workshop=room, participant=participant, number=last.number + 1, source=text)
+                sent += 1
+    tell_room(room.pk)
+    return sent
+
+
+def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> list[tuple[str, str]]:
+    """Execute a command in the sandboxes of participants; the names of those who could not make it, and why."""
+    refused = []
+    for participant in to:
+        seat = current(participant, room)
+        if seat.sandbox is None:
+            refused.append((participant.name, "has no sandbox yet"))
+            continue
+        try:
+            store.execute(seat.sandbox, command, TRAINER)
+        except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
+            refused.append((participant.name, str(error)))
+    return refused
+
+
+def moment_of_trainer(room: Workshop) -> sources.Source:
+    """The trainer's sandbox as it is now, as a source that no longer changes. Raises as ``store.fork``."""
+    seat = current(None, room)
+    if seat.sandbox is None:
+        raise Rejected("The trainer's sandbox is no more.")
+    return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, None)[0]))
+
+
+def set_frozen(room: Workshop, on: bool) -> None:
+    """Stop everybody but the trainer, or let them go on."""
+    with transaction.atomic():
+        Workshop.objects.filter(pk=room.pk).update(frozen=on)
+        _freeze(_sandboxes(room), on)
+    tell_room(room.pk)
+
+
+def _freeze(which: QuerySet[Sandbox], on: bool) -> None:
+    which.update(frozen=on)
+
+
+def _sandboxes(room: Workshop) -> QuerySet[Sandbox]:
+    seats = Seat.objects.filter(workshop=room).exclude(participant=None)
+    return Sandbox.objects.filter(pk__in=seats.values("sandbox"))
+
+
+def _thaw(participant: Participant) -> None:
+    Sandbox.objects.filter(pk__in=participant.seats.values("sandbox")).update(frozen=False)
+
+
+def set_eyes(room: Workshop, on: bool) -> None:
+    """Show everybody the trainer's sandbox, or their own again."""
+    Workshop.objects.filter(pk=room.pk).update(eyes=on)
+    tell_room(room.pk)
+
+
+def set_timer(room: Workshop, minutes: float) -> datetime | None:
+    """Let so many minutes begin now; 0 takes the timer away. Raises ``Rejected``."""
+    if not 0 <= minutes <= MOST_MINUTES:
+        raise Rejected([FieldError("minutes", "Invalid value", f"must be between 0 and {MOST_MINUTES}")])
+    ends = timezone.now() + timedelta(minutes=minutes) if minutes else None
+    Workshop.objects.filter(pk=room.pk).update(timer_ends=ends)
+    tell_room(room.pk)
+    return ends
+
+
+def raise_hand(participant: Participant, up: bool) -> None:
+    participant.hand = (participant.hand or timezone.now()) if up else None
+    participant.save(update_fields=["hand"])
+    tell_room(participant.workshop_id)
+
+
+def allow_help(participant: Participant, token: str, on: bool) -> None:
+    """Let the trainer change things in the participant's sandbox, until it is taken back."""
+    _lock_out(participant)
+    if on:
+        seat = take_seat(participant.workshop, participant, token)
+        participant.key = tokens.new_token()
+        _let_in(participant, seat)
+    participant.save(update_fields=["key"])
+    tell_room(participant.workshop_id)
+
+
+def _let_in(participant: Participant, seat: Seat) -> None:
+    if seat.sandbox is not None:
+        digest = tokens.digest(participant.key)
+        Key.objects.create(sandbox=seat.sandbox, token_hash=digest, view_token=seat.view_token)
+
+
+def _lock_out(participant: Participant) -> None:
+    if participant.key:
+        Key.objects.filter(token_hash=tokens.digest(participant.key)).delete()
+        participant.key = ""
+
+
+def close(room: Workshop) -> None:
+    """Nobody joins any more, and everybody is free to go on in their own sandbox."""
+    with transaction.atomic():
+        Workshop.objects.filter(pk=room.pk).update(closed=timezone.now(), frozen=False, eyes=False, timer_ends=None)
+        _freeze(_sandboxes(room), False)
+        for participant in room.participants.exclude(key=""):
+            _lock_out(participant)
+            participant.save(update_fields=["key"])
+    tell_room(room.pk)
+
+
+def delete(room: Workshop) -> None:
+    """The room goes, and all that is known of its people. Everybody's sandboxes stay theirs."""
+    close(room)
+    room.delete()
+    tell_room(room.pk)
+
+
+def participant_of(room: Workshop, key: str) -> Participant | None:
+    """By primary key as text."""
+    number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
+    return room.participants.filter(pk=number).first()

@@ -1,0 +1,109 @@
+"""What a sandbox of a room is made from, kept as JSON text: ``{"kind", "title"}`` and what its kind needs.
+
+| kind | also |
+|---|---|
+| ``blank`` | |
+| ``scenario`` | ``slug`` |
+| ``lesson`` | ``slug`` |
+| ``file`` | ``text``, of a scenario file |
+| ``copy`` | ``sandbox``, the id of one that stands where it is to begin |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from sandbox import store
+from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
+from sandbox.models import Sandbox
+from sandbox.panels.words.say import say
+from sandbox.study import open_lesson
+from sandbox.views.importing import open_brought, read_brought
+from sandbox.views.pages import open_scenario
+from scheduler_engine.errors import Rejected
+
+Source = dict[str, Any]
+
+BLANK: Source = {"kind": "blank", "title": "Empty sandbox"}
+GONE = "What this sandbox was to be made from is no more: {title}."
+
+
+def scenario(slug: str) -> Source:
+    """Raises ``Rejected`` for an unknown one."""
+    found = scenarios().get(slug)
+    if found is None:
+        raise Rejected("There is no such scenario.")
+    return {"kind": "scenario", "title": found.title, "slug": slug}
+
+
+def lesson(slug: str) -> Source:
+    """Raises ``Rejected`` for an unknown one."""
+    found = lessons().get(slug)
+    if found is None:
+        raise Rejected(say("lesson.no-such"))
+    return {"kind": "lesson", "title": found.lesson.title, "slug": slug}
+
+
+def file(text: str) -> Source:
+    """Of the text of a scenario file. Raises as ``read_brought``."""
+    return {"kind": "file", "title": read_brought(text).title, "text": text}
+
+
+def copy_of(sandbox: Sandbox) -> Source:
+    """Of a sandbox that nobody changes."""
+    return {"kind": "copy", "title": sandbox.title, "sandbox": str(sandbox.pk)}
+
+
+def written(source: Source) -> str:
+    return json.dumps(source, separators=(",", ":"), ensure_ascii=False)
+
+
+def read(text: str) -> Source:
+    found: Source = json.loads(text)
+    return found
+
+
+def made(source: Source, token: str) -> Sandbox:
+    """A new sandbox of a source, with ``token`` as its edit token. Raises as ``store.create`` and ``store.fork``."""
+    return MAKERS[source["kind"]](source, token)
+
+
+def _blank(source: Source, token: str) -> Sandbox:
+    return store.create(source["title"], token=token)[0]
+
+
+def _scenario(source: Source, token: str) -> Sandbox:
+    found = scenarios().get(source["slug"])
+    if found is None:
+        raise Rejected(GONE.format(title=source["title"]))
+    return open_scenario(found, token)[0]
+
+
+def _lesson(source: Source, token: str) -> Sandbox:
+    found = lessons().get(source["slug"])
+    if found is None:
+        raise Rejected(GONE.format(title=source["title"]))
+    return open_lesson(found, token)[0]
+
+
+def _file(source: Source, token: str) -> Sandbox:
+    return open_brought(read_brought(source["text"]), token)[0]
+
+
+def _copy(source: Source, token: str) -> Sandbox:
+    original = Sandbox.objects.filter(pk=source["sandbox"]).first()
+    if original is None:
+        raise Rejected(GONE.format(title=source["title"]))
+    return Sandbox.objects.get(pk=store.fork(original, None, token)[0])
+
+
+MAKERS: dict[str, Callable[[Source, str], Sandbox]] = {
+    "blank": _blank,
+    "scenario": _scenario,
+    "lesson": _lesson,
+    "file": _file,
+    "copy": _copy,
+}

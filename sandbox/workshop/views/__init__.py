@@ -1,0 +1,1 @@
+"""The pages of workshops, and what is done there."""

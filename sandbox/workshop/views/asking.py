@@ -1,0 +1,77 @@
+"""Questions to the room, and what is answered."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from sandbox.access import problem
+from sandbox.workshop import questions
+from sandbox.workshop.access import RoomAccess, done_by
+
+DONE = 204
+NO_QUESTION = "No question is open."
+RIGHT = "*"
+"""Before a line of choices that is right."""
+
+
+@done_by("trainer")
+def ask(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """One choice in each line; those that are right begin with a star."""
+    lines = [line.strip() for line in request.POST.get("choices", "").splitlines()]
+    choices = [line.removeprefix(RIGHT).strip() for line in lines]
+    right = [line.removeprefix(RIGHT).strip() for line in lines if line.startswith(RIGHT)]
+    questions.ask(access.room, request.POST.get("ask", ""), choices, right, request.POST.get("many") == "1")
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def predict(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    questions.predict(access.room, request.POST.get("kind", ""), request.POST.get("pod", "").strip())
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def end(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    question = questions.latest(access.room)
+    if question is None:
+        return problem(request, 404, NO_QUESTION)
+    questions.end(question)
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def reveal(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    question = questions.latest(access.room)
+    if question is None:
+        return problem(request, 404, NO_QUESTION)
+    questions.reveal(access.room, question)
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def put_away(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    question = questions.latest(access.room)
+    if question is None:
+        return problem(request, 404, NO_QUESTION)
+    questions.put_away(question)
+    return HttpResponse(status=DONE)
+
+
+@done_by("participant")
+def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    question = questions.latest(access.room)
+    if question is None or access.participant is None or str(question.number) != request.POST.get("number"):
+        return problem(request, 404, NO_QUESTION)
+    questions.answer(question, access.participant, request.POST.getlist("chosen"))
+    return HttpResponse(status=DONE)
+
+
+urlpatterns = [
+    path("ask/", ask, name="room-ask"),
+    path("predict/", predict, name="room-predict"),
+    path("end/", end, name="room-end"),
+    path("reveal/", reveal, name="room-reveal"),
+    path("put-away/", put_away, name="room-put-away"),
+    path("answer/", answer, name="room-answer"),
+]

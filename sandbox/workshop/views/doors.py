@@ -1,0 +1,91 @@
+"""The doors: opening a room, joining one, and the page that a link leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from sandbox import ratelimit
+from sandbox.access import answered, limited, readable_body, too_often
+from sandbox.guide import scenarios
+from sandbox.lessons.shelf import shelf
+from sandbox.workshop import room, sources
+from sandbox.workshop.access import RoomAccess, shown
+from sandbox.workshop.addresses import links
+from sandbox.workshop.fragments import fragments
+from scheduler_engine.errors import FieldError, Rejected
+
+NO_ROOM = "There is no open room with this code. Ask your trainer for it."
+
+
+@require_safe
+def workshops(request: HttpRequest) -> HttpResponse:
+    """Where a trainer opens a room, and a participant types the code."""
+    return render(
+        request,
+        "workshop/doors.html",
+        {"scenarios": list(scenarios().values()), "lessons": shelf("lessons"), "days": settings.ROOM_DAYS},
+    )
+
+
+@csrf_exempt  # As for every new sandbox: a forged request opens a room that nobody knows.
+@require_POST
+@limited
+@readable_body
+@answered
+def open_room(request: HttpRequest) -> HttpResponse:
+    made, token = room.opened(chosen(request), request.POST.get("title", ""))
+    return redirect("room", made.pk, token)
+
+
+def chosen(request: HttpRequest) -> sources.Source:
+    """What a form names: a file, a scenario, or nothing. Raises ``Rejected``."""
+    if text := request.POST.get("text", "").strip():
+        return sources.file(text)
+    if slug := request.POST.get("scenario", ""):
+        kind, _, name = slug.rpartition(":")
+        return sources.lesson(name) if kind == "lesson" else sources.scenario(slug)
+    return sources.BLANK
+
+
+@csrf_exempt  # No cookie gives authority here either.
+@require_http_methods(["GET", "HEAD", "POST"])
+@readable_body
+def join(request: HttpRequest, code: str = "") -> HttpResponse:
+    """GET: asks for what is missing of code and name; POST: joins."""
+    if late := ratelimit.wait("join", ratelimit.client(request)):
+        return too_often(request, "join", late)
+    given = request.POST.get("code") or request.GET.get("code") or code
+    found = room.find(given) if given else None
+    context: dict[str, Any] = {"code": given, "room": found, "name": request.POST.get("name", ""), "errors": []}
+    if given and found is None:
+        errors = [FieldError("code", "Not found", NO_ROOM)]
+        return render(request, "workshop/join.html", context | {"errors": errors}, status=404)
+    if request.method != "POST" or found is None or "name" not in request.POST:
+        return render(request, "workshop/join.html", context)
+    try:
+        _, token = room.join(found, request.POST["name"])
+    except Rejected as error:
+        return render(request, "workshop/join.html", context | {"errors": error.errors}, status=422)
+    return redirect("room", found.pk, token)
+
+
+@shown
+def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """The page of a link."""
+    context = {
+        "room": access.room,
+        "person": access.participant,
+        "fragments": fragments(access),
+        "base": request.path,
+        "links": links(request, access),
+        "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
+        "lessons": shelf("lessons") if access.role == "trainer" else [],
+        "days": settings.ROOM_DAYS,
+    }
+    return render(request, f"workshop/{access.role}.html", context)

@@ -1,0 +1,156 @@
+"""What a trainer does in a room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path, reverse
+
+from sandbox.access import problem
+from sandbox.workshop import room
+from sandbox.workshop.access import RoomAccess, done_by, shown
+from sandbox.workshop.models import Participant, Workshop
+from sandbox.workshop.results import as_file, table
+from sandbox.workshop.views.doors import chosen
+from scheduler_engine.errors import FieldError, Rejected
+
+NOT_HERE = "This participant is not in the room any more."
+DONE = 204
+MOST_TOLD = 5
+STEPS: dict[str, dict[str, Any]] = {
+    "stage": {"kind": "stage"},
+    "pod": {"kind": "pod"},
+    "settle": {"kind": "settle"},
+    "second": {"kind": "advance", "seconds": 1},
+}
+"""What a trainer can do in everybody's sandbox."""
+
+
+def _switch(request: HttpRequest) -> bool:
+    return request.POST.get("on") == "1"
+
+
+@done_by("trainer")
+def freeze(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    room.set_frozen(access.room, _switch(request))
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def eyes(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    room.set_eyes(access.room, _switch(request))
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def timer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    given = request.POST.get("minutes", "")
+    try:
+        minutes = float(given)
+    except ValueError:
+        raise Rejected([FieldError("minutes", "Invalid value", "must be a number")]) from None
+    room.set_timer(access.room, minutes)
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def rename(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    person = _person(request, access)
+    if person is None:
+        return problem(request, 404, NOT_HERE)
+    room.rename(person, request.POST.get("name", ""))
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def remove(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    person = _person(request, access)
+    if person is None:
+        return problem(request, 404, NOT_HERE)
+    room.remove(person)
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """Send what the form names to those that it names; to all when it names nobody."""
+    to = _to(request, access)
+    source = room.moment_of_trainer(access.room) if request.POST.get("moment") == "1" else chosen(request)
+    room.send(access.room, source, to)
+    return HttpResponse(status=DONE)
+
+
+def _to(request: HttpRequest, access: RoomAccess) -> list[Participant]:
+    everybody = list(access.room.participants.order_by("pk"))
+    wanted = set(request.POST.getlist("to"))
+    to = [person for person in everybody if not wanted or str(person.pk) in wanted]
+    if not to:
+        raise Rejected("Nobody is in the room yet.")
+    return to
+
+
+@done_by("trainer")
+def step(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """Make a step in the sandboxes of those that the form names; of all when it names nobody."""
+    verb = request.POST.get("verb", "")
+    if verb not in STEPS:
+        return problem(request, 400, "There is no such step.")
+    refused = room.step(access.room, STEPS[verb], _to(request, access))
+    if refused:
+        told = "; ".join(f"{name}: {why}" for name, why in refused[:MOST_TOLD])
+        return problem(request, 422, f"Not everybody could make this step. {told}", calm=True)
+    return HttpResponse(status=DONE)
+
+
+@shown
+def results(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    return _download(access, "text/csv", "results.csv", table)
+
+
+@shown
+def as_a_file(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    return _download(access, "application/yaml", "workshop.yaml", as_file)
+
+
+def _download(access: RoomAccess, kind: str, name: str, made: Callable[[Workshop], str]) -> HttpResponse:
+    if access.role != "trainer":
+        raise Http404
+    response = HttpResponse(made(access.room), content_type=f"{kind}; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@done_by("trainer", closed=True)
+def delete(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """The room and all that is known of its people goes."""
+    room.delete(access.room)
+    response = HttpResponse(status=DONE)
+    response.headers["HX-Redirect"] = reverse("workshops")
+    return response
+
+
+@done_by("trainer")
+def close(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    room.close(access.room)
+    return HttpResponse(status=DONE)
+
+
+def _person(request: HttpRequest, access: RoomAccess) -> Participant | None:
+    return room.participant_of(access.room, request.POST.get("who", ""))
+
+
+urlpatterns = [
+    path("freeze/", freeze, name="room-freeze"),
+    path("eyes/", eyes, name="room-eyes"),
+    path("timer/", timer, name="room-timer"),
+    path("rename/", rename, name="room-rename"),
+    path("remove/", remove, name="room-remove"),
+    path("send/", send, name="room-send"),
+    path("step/", step, name="room-step"),
+    path("results.csv", results, name="room-results"),
+    path("workshop.yaml", as_a_file, name="room-file"),
+    path("close/", close, name="room-close"),
+    path("delete/", delete, name="room-delete"),
+]

@@ -1,0 +1,123 @@
+"""What a solution costs: what people did to the cluster after the setup, and what that brought about, from the trace.
+
+Stepping and time cost nothing. The prices are told in ``docs/lessons.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+
+NODE_ADDED, NODE_DELETED, POD_ENDED = "node-added", "node-deleted", "pod-ended"
+OBJECT_ADDED, CHANGE = "object-added", "change"
+PRICES = {NODE_ADDED: 10, NODE_DELETED: 10, POD_ENDED: 5, OBJECT_ADDED: 1, CHANGE: 1}
+"""What is charged → what one of it costs."""
+
+FREE = ("stage", "pod", "settle", "advance", "run", "apply", "evict")
+"""Commands that are no change themselves: time, and those of which each object is charged."""
+DONE = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``charge`` is one of ``PRICES``; ``about``: an object as ``Pod default/web``, or a command in words."""
+
+    charge: str
+    about: str
+
+    @property
+    def price(self) -> int:
+        return PRICES[self.charge]
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """``lines`` in the order in which things happened."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(line.price for line in self.lines)
+
+
+@dataclass(slots=True)
+class _Till:
+    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``summary``: the present
+    command, if it is a change that has not been charged yet. ``added``, ``changed``: objects of this command.
+    """
+
+    on_nodes: dict[str, bool] = field(default_factory=dict)
+    summary: str = ""
+    added: dict[str, bool] = field(default_factory=dict)
+    changed: dict[str, bool] = field(default_factory=dict)
+
+    def take(self, event: ev.Event) -> Iterator[Line]:
+        if isinstance(event, ev.CommandGiven):
+            self.summary = "" if event.kind in FREE else event.summary
+            self.added, self.changed = {}, {}
+            return
+        lines = list(self._object(event))
+        if self.summary:
+            if not any(line.charge in (NODE_DELETED, POD_ENDED) for line in lines):
+                yield Line(CHANGE, self.summary)
+            self.summary = ""
+        yield from lines
+
+    def _object(self, event: ev.Event) -> Iterator[Line]:
+        if isinstance(event, ev.ObjectAdded):
+            self.added[f"{event.kind} {event.key}"] = True
+            self._stands(event.kind, event.key, event.manifest)
+            if event.kind == "Node":
+                yield Line(NODE_ADDED, f"Node {event.key}")
+        elif isinstance(event, ev.ObjectApplied):
+            yield from self._applied(event)
+        elif isinstance(event, ev.ObjectModified):
+            self.changed[f"{event.kind} {event.key}"] = True
+            stood = event.kind == "Pod" and event.key in self.on_nodes
+            self._stands(event.kind, event.key, event.manifest)
+            if stood and event.key not in self.on_nodes and _phase(event.manifest) != "Succeeded":
+                yield Line(POD_ENDED, f"Pod {event.key}")
+        elif isinstance(event, ev.ObjectDeleted):
+            if event.kind == "Node":
+                yield Line(NODE_DELETED, f"Node {event.key}")
+            elif event.kind == "Pod" and self.on_nodes.pop(event.key, False):
+                yield Line(POD_ENDED, f"Pod {event.key}")
+
+    def _applied(self, event: ev.ObjectApplied) -> Iterator[Line]:
+        """A node that is new has been charged as such."""
+        name = f"{event.kind} {event.key}"
+        if name not in self.added:
+            if name in self.changed:
+                yield Line(CHANGE, name)
+        elif event.kind != "Node":
+            yield Line(OBJECT_ADDED, name)
+
+    def _stands(self, kind: str, key: str, manifest: Data) -> None:
+        if kind != "Pod":
+            return
+        ends = manifest["metadata"].get("deletionTimestamp") or _phase(manifest) in DONE
+        if manifest.get("spec", {}).get("nodeName") and not ends:
+            self.on_nodes[key] = True
+        else:
+            self.on_nodes.pop(key, None)
+
+
+def _phase(manifest: Data) -> str:
+    phase: str = (manifest.get("status") or {}).get("phase", "")
+    return phase
+
+
+def cost(simulation: Simulation, setup_commands: int) -> Bill:
+    """What happened after so many commands, which set the cluster up, costs."""
+    till = _Till()
+    lines: list[Line] = []
+    for entry in simulation.recorder.entries:
+        found = list(till.take(entry.event))
+        if entry.command > setup_commands:
+            lines += found
+    return Bill(tuple(lines))

@@ -1,0 +1,55 @@
+// How far this browser has come, on the pages from which lessons are begun.
+
+import { read } from './progress.js';
+
+const byId = (id) => document.getElementById(id);
+const known = read();
+
+/** Where a lesson that was begun goes on, in words. */
+function told({ part, parts, done, best }) {
+  if (best !== undefined) return `done, your best ${best}`;
+  return done ? 'done' : `part ${Math.min(part + 1, parts)} of ${parts}`;
+}
+
+for (const place of document.querySelectorAll('[data-lesson]')) {
+  const entry = known[place.dataset.lesson];
+  if (!entry) continue;
+  place.classList.add(entry.done ? 'is-learnt' : 'is-begun');
+  const sign = document.createElement('em');
+  sign.className = 'far';
+  sign.textContent = told(entry);
+  (place.querySelector('.map-c, .scen-b') ?? place).append(sign);
+  if (entry.done || !entry.at) continue;
+  const link = document.createElement('a');
+  link.className = 'lnk';
+  link.href = entry.at;
+  link.textContent = 'Continue';
+  (place.closest('li') ?? place).append(link);
+}
+
+const far = byId('far');
+if (far) {
+  const cards = [...document.querySelectorAll('.map-c')];
+  const names = cards.length ? cards.map((card) => card.dataset.lesson) : far.dataset.names.trim().split(' ');
+  const done = names.filter((name) => known[name]?.done).length;
+  if (done) far.textContent = `${done} of ${names.length} done`;
+  const next = cards.find((card) => !known[card.dataset.lesson]?.done);
+  const form = byId('go-on');
+  if (form && next && cards.some((card) => known[card.dataset.lesson])) {
+    form.elements.lesson.value = next.dataset.lesson;
+    form.querySelector('span').textContent = `Go on: ${next.dataset.title}`;
+  }
+}
+
+const field = byId('learn-find');
+if (field) {
+  const rows = [...document.querySelectorAll('.beliefs > li')];
+  field.closest('p').hidden = false;
+  field.addEventListener('input', () => {
+    const wanted = field.value.trim().toLowerCase().split(/\s+/);
+    for (const row of rows) row.hidden = !wanted.every((word) => row.textContent.toLowerCase().includes(word));
+    for (const group of document.querySelectorAll('[data-group]')) group.hidden = !group.querySelector('li:not([hidden])');
+    const count = rows.filter((row) => !row.hidden).length;
+    byId('learn-none').textContent = field.value ? (count === 1 ? '1 sentence' : `${count || 'no'} sentences`) : '';
+  });
+}

@@ -1,0 +1,101 @@
+// The lesson beside the workbench: pointers light up what they name and open it, the place is remembered, and predictions
+// are switched on and off.
+
+import { write as note } from './progress.js';
+import { read, write } from './storage.js';
+
+const byId = (id) => document.getElementById(id);
+const small = matchMedia('(max-width: 760px)');
+const PANES = {
+  queues: ['.p-queue', 'queue'], cluster: ['.p-cluster', 'cluster'], inspector: ['.p-inspector', 'inspector'], decision: ['#decision', 'decision'],
+  timeline: ['#panel-timeline', ''], ribbon: ['#panel-ribbon', ''], sentence: ['#panel-sentence', ''],
+};
+
+/** Kind of pointer → what it means on the page, as a selector. Pods and nodes light up as everywhere. */
+const MARKS = {
+  queue: (name) => `[data-queue="${CSS.escape(name)}"]`,
+  stage: (name) => `.st:has(> #st-${CSS.escape(name)})`,
+  tab: (name) => `#tab-${CSS.escape(name)}`,
+  pane: (name) => PANES[name]?.[0],
+  cell: (name) => { const [, node, plugin] = name.split('@'); return `#f\\:${CSS.escape(node)}\\:${CSS.escape(plugin ?? '')}, #s\\:${CSS.escape(node)}\\:${CSS.escape(plugin ?? '')}`; },
+};
+
+const parted = (pointer) => {
+  const place = pointer.indexOf(':');
+  return [pointer.slice(0, place), pointer.slice(place + 1)];
+};
+
+function unlight() {
+  for (const marked of document.querySelectorAll('.is-pointed')) marked.classList.remove('is-pointed');
+}
+
+function light(pointer) {
+  unlight();
+  const [kind, name] = parted(pointer.dataset.point);
+  const selector = MARKS[kind]?.(name);
+  if (selector) for (const found of document.querySelectorAll(selector)) found.classList.add('is-pointed');
+  byId('lesson-points').textContent = pointer.dataset.point.replace(':', ' ');
+}
+
+/** What a page does with its lesson. `page`: choose, goTo, showPane, send. */
+export function teach(view, page) {
+  const column = byId('lesson');
+  const from = ({ target }) => {
+    const pointer = target.closest?.('.ptr');
+    if (pointer) light(pointer); else unlight();
+  };
+  column.addEventListener('pointerover', from);
+  column.addEventListener('focusin', from);
+  column.addEventListener('pointerleave', unlight);
+  column.addEventListener('focusout', unlight);
+
+  const OPEN = {
+    pod: (name) => { page.choose({ pod: name, node: '', plugin: '' }); if (small.matches) page.showPane('inspector'); },
+    node: (name) => { page.choose({ node: name, pod: '', plugin: '' }); if (small.matches) page.showPane('inspector'); },
+    tab: (name) => page.goTo(name),
+    stage: (name) => { const tab = byId(`st-${name}`)?.dataset.gotoTab; if (tab) page.goTo(tab); },
+    queue: () => { if (small.matches) page.showPane('queue'); },
+    pane: (name) => { if (small.matches && PANES[name]?.[1]) page.showPane(PANES[name][1]); },
+    cell: (name) => {
+      const [pod, node, plugin] = name.split('@');
+      page.goTo('filter');
+      page.choose({ pod, node, plugin: plugin ?? '' });
+    },
+  };
+  // Before the page's own table of clicks, which would take a pointer at a pod for a mark of it.
+  column.addEventListener('click', (event) => {
+    const pointer = event.target.closest('.ptr');
+    if (!pointer) return;
+    event.stopPropagation();
+    const [kind, name] = parted(pointer.dataset.point);
+    OPEN[kind]?.(name);
+  });
+
+  // A typed answer is one more text field; Enter sends it, and the page's keys leave it alone.
+  const button = byId('predict');
+  const set = (on) => {
+    button.setAttribute('aria-pressed', String(on));
+    view.predict = on ? 'on' : '';
+    write('predict', on ? 'on' : '');
+    page.send();
+  };
+  button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
+  if (read('predict') === 'on') set(true);
+  else view.predict = '';
+}
+
+let shown = null; // the part that was shown last
+
+/** After every update: remember how far one is; a part that opens shows what it is about. */
+export function settleLesson(page) {
+  const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
+  if (part === undefined || part === shown) return;
+  const first = shown === null;
+  shown = part;
+  if (slug) note(slug, { part: Number(part), parts: Number(parts), done: finished !== undefined, at: location.pathname, cost });
+  byId('scroll-lesson').scrollTop = 0;
+  if (!look || (first && location.search)) return;
+  const { tab, pod, node } = JSON.parse(look);
+  if (tab) page.open(tab);
+  if (pod || node) page.choose({ pod, node, plugin: '' });
+}

@@ -1,0 +1,163 @@
+// A page of a room: it puts in place what the live line brings, and keeps everything else as it is.
+
+import { barChart } from './barchart.js';
+import { patch } from './patch.js';
+
+const htmx = window.htmx;
+const room = document.getElementById('room');
+const byId = (id) => document.getElementById(id);
+
+// --- the live line ----------------------------------------------------------------------------------------------------
+
+const NOT_FOUND = 4404;
+let socket = null;
+document.body.addEventListener('htmx:wsOpen', ({ detail }) => {
+  byId('lost').hidden = true;
+  socket = detail.socketWrapper;
+  look();
+});
+document.body.addEventListener('htmx:wsClose', ({ detail: { event, socketWrapper } }) => {
+  socket = null;
+  if (event.code === NOT_FOUND) return;
+  byId('lost').hidden = false;
+  setTimeout(() => { if (!socket) socketWrapper.reconnect(); }, 1000 + Math.random() * 2000);
+});
+document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
+  event.preventDefault();
+  const { message } = event.detail;
+  if (message.startsWith('{')) return gone();
+  const made = document.createElement('template');
+  made.innerHTML = message;
+  for (const part of [...made.content.children]) patch(part, (element) => htmx.process(element));
+  settle();
+});
+
+/** The room knows this page no longer. */
+function gone() {
+  room.replaceChildren(byId('gone').content.cloneNode(true));
+}
+
+function settle() {
+  take();
+  tick();
+  chosen();
+  chart();
+}
+
+// A sandbox is made when the page of its owner asks for it, once for each that was sent.
+let taken = '';
+function take() {
+  const wanted = document.querySelector('[data-takes]')?.dataset.takes;
+  if (!wanted || wanted === taken) return;
+  taken = wanted;
+  htmx.ajax('POST', 'take/', { target: '#notice', swap: 'innerHTML' });
+}
+
+// --- time -------------------------------------------------------------------------------------------------------------
+
+const UNITS = [[3600, 'h'], [60, 'min'], [0, 's']];
+
+function ago(seconds) {
+  const [size, unit] = UNITS.find(([least]) => seconds >= least);
+  return `${Math.floor(seconds / (size || 1))} ${unit}`;
+}
+
+function left(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  return seconds > 0 ? `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')}` : 'time is up';
+}
+
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function tick() {
+  const now = Date.now() / 1000;
+  for (const time of document.querySelectorAll('time[data-since]')) say(time, ago(Math.max(0, now - time.dataset.since)));
+  for (const timer of document.querySelectorAll('.timer')) {
+    const seconds = timer.dataset.until - now;
+    say(timer, left(seconds));
+    timer.classList.toggle('is-up', seconds <= 0);
+  }
+}
+setInterval(tick, 1000);
+
+// --- the trainer's page -----------------------------------------------------------------------------------------------
+
+// Both panes stay as they are while the other one is in view.
+const tabs = [...document.querySelectorAll('.room-tabs [role="tab"]')];
+function choose(tab) {
+  for (const each of tabs) {
+    each.setAttribute('aria-selected', String(each === tab));
+    each.tabIndex = each === tab ? 0 : -1;
+    byId(each.getAttribute('aria-controls')).hidden = each !== tab;
+  }
+}
+for (const tab of tabs) tab.addEventListener('click', () => choose(tab));
+document.querySelector('.room-tabs')?.addEventListener('keydown', ({ key }) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  if (!step) return;
+  const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+  next.focus();
+  choose(next);
+});
+
+/** Tell the server in which order the board is wanted, and of whom. */
+function look() {
+  if (!byId('room-order')) return;
+  socket?.send(JSON.stringify({ order: byId('room-order').value, find: byId('room-find').value }));
+}
+byId('room-order')?.addEventListener('change', look);
+byId('room-find')?.addEventListener('input', look);
+
+const picked = new Set(); // keys of the people that something goes to; none = all
+room.addEventListener('change', ({ target }) => {
+  if (target.dataset.who) {
+    if (target.checked) picked.add(target.dataset.who);
+    else picked.delete(target.dataset.who);
+    chosen();
+  }
+  if ('sent' in target.dataset) target.form.elements.moment.value = target.value ? '0' : '1';
+});
+function chosen() {
+  for (const box of document.querySelectorAll('[data-who]')) box.checked = picked.has(box.dataset.who);
+  for (const whom of document.querySelectorAll('[data-whom]')) say(whom, picked.size ? `${picked.size} chosen` : 'all');
+}
+document.body.addEventListener('htmx:configRequest', ({ detail }) => {
+  const form = detail.elt.closest('form');
+  if (form && 'to' in form.dataset) for (const key of picked) detail.formData.append('to', key);
+});
+document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
+  const form = detail.elt.closest('form');
+  if (detail.successful) byId('notice').replaceChildren();
+  if (detail.successful && form && 'clears' in form.dataset) form.reset();
+  if (detail.successful && byId('person')?.contains(detail.elt)) byId('person').close();
+});
+
+room.addEventListener('click', ({ target }) => {
+  if (target.closest('[data-do="dismiss"]')) target.closest('.toast').remove();
+  const button = target.closest('[data-person]');
+  if (!button) return;
+  const box = byId('person');
+  say(byId('person-h'), button.textContent);
+  for (const field of box.querySelectorAll('[name="who"]')) field.value = button.dataset.person;
+  box.querySelector('[name="name"]').value = button.textContent;
+  box.showModal();
+});
+
+// --- refusals, as in the workbench -------------------------------------------------------------------------------------
+
+document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
+  if (detail.xhr.status < 400 || !detail.xhr.responseText.includes('data-notice')) return;
+  Object.assign(detail, { target: byId('notice'), swapOverride: 'innerHTML', shouldSwap: true });
+});
+
+// --- the distribution of answers --------------------------------------------------------------------------------------
+
+/** On the beamer as a chart; elsewhere the list says the same. */
+function chart() {
+  const list = room.dataset.role === 'beamer' && byId('asked').querySelector('[data-bars]');
+  if (list) barChart(list, room.dataset.plotly);
+}
+
+settle();

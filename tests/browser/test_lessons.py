@@ -1,0 +1,194 @@
+"""A lesson beside the workbench, and predictions: by keyboard, on a phone, for two who look on, for those who watch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.test_accessibility import PHONE, WIDE, violations
+from tests.browser.workbench import Eventually, arrive, connected, head, open_example, text
+
+SLUG = "a-scheduling-cycle"
+
+
+def open_lesson(page: Page, slug: str = SLUG) -> None:
+    """As the button of a course does."""
+    page.goto("/")
+    page.evaluate(
+        """slug => {
+            const form = document.createElement('form');
+            Object.assign(form, { method: 'post', action: '/new/' });
+            form.append(Object.assign(document.createElement('input'), { name: 'lesson', value: slug }));
+            document.body.append(form);
+            form.submit();
+        }""",
+        slug,
+    )
+    arrive(page)
+
+
+def part(page: Page) -> str:
+    return str(page.locator("#panel-lesson").get_attribute("data-part"))
+
+
+def go_on(page: Page, eventually: Eventually) -> None:
+    """Through one part, by keys alone and without answering."""
+    before = part(page)
+    if page.locator("#les-step").count():
+        page.keyboard.press("t")
+        eventually(lambda: page.locator("#les-on").count() == 1)
+    page.keyboard.press("c")
+    eventually(lambda: part(page) == str(int(before) + 1))
+
+
+@pytest.fixture
+def lesson(page: Page) -> Page:
+    open_lesson(page)
+    return page
+
+
+def test_a_whole_lesson_goes_by_keyboard_alone(lesson: Page, eventually: Eventually) -> None:
+    go_on(lesson, eventually)
+    go_on(lesson, eventually)
+    lesson.locator("#les-q-2 input").first.focus()
+    lesson.keyboard.press("Space")
+    lesson.keyboard.press("Enter")
+    eventually(lambda: "You named node-a1" in text(lesson, "#panel-lesson"))
+    lesson.evaluate("document.activeElement.blur()")
+    lesson.keyboard.press("t")
+    eventually(lambda: "It is otherwise." in text(lesson, "#panel-lesson"))
+    assert "Insufficient cpu" in text(lesson, "#panel-lesson")
+    lesson.keyboard.press("c")
+    eventually(lambda: part(lesson) == "3")
+    for _ in range(3):
+        go_on(lesson, eventually)
+    lesson.keyboard.press("h")
+    eventually(lambda: lesson.locator(".les-hints li").count() == 1)
+    for _ in range(9):
+        before = head(lesson)
+        lesson.keyboard.press("s")
+        eventually(lambda before=before: head(lesson) == before + 1)
+    eventually(lambda: "Done." in text(lesson, "#panel-lesson"))
+    lesson.keyboard.press("c")
+    eventually(lambda: part(lesson) == "7")
+    go_on(lesson, eventually)
+    assert "What you know now" in text(lesson, "#panel-lesson")
+    kept = json.loads(lesson.evaluate("localStorage.getItem('lessons')"))[SLUG]
+    assert (kept["part"], kept["parts"], kept["done"]) == (8, 8, True)
+
+
+def test_pointers_light_up_what_they_name_and_open_it(lesson: Page, eventually: Eventually) -> None:
+    lesson.locator(".ptr[data-point='pod:default/web-1']").focus()
+    eventually(lambda: lesson.locator(".q.is-linked[data-pod='default/web-1']").count() == 1)
+    lesson.locator(".ptr[data-point='queue:activeQ']").hover()
+    eventually(lambda: lesson.locator(".lane.is-pointed").get_attribute("data-queue") == "activeQ")
+    assert text(lesson, "#lesson-points") == "queue activeQ"
+    lesson.locator(".ptr[data-point='pane:ribbon']").hover()
+    eventually(lambda: lesson.locator("#panel-ribbon.is-pointed").count() == 1)
+    lesson.locator("#bench").hover()
+    eventually(lambda: lesson.locator(".is-pointed").count() == 0)
+    lesson.locator(".ptr[data-point='pod:default/web-1']").click()
+    eventually(lambda: "web-1" in text(lesson, "#panel-inspector"))
+
+
+def test_reloading_keeps_the_place(lesson: Page, eventually: Eventually) -> None:
+    go_on(lesson, eventually)
+    lesson.reload()
+    connected(lesson)
+    assert part(lesson) == "1"
+    assert head(lesson) == 3
+
+
+def test_two_browsers_follow_each_other(lesson: Page, new_page: Callable[..., Page], eventually: Eventually) -> None:
+    other = new_page()
+    other.goto(lesson.url)
+    connected(other)
+    go_on(lesson, eventually)
+    eventually(lambda: part(other) == "1")
+    lesson.locator("#les-back").click()
+    eventually(lambda: part(other) == "0")
+    lesson.locator("#les-catch-up").click()
+    eventually(lambda: head(other) == 2)
+
+
+def test_who_watches_reads_and_cannot_answer(
+    lesson: Page, new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    go_on(lesson, eventually)
+    go_on(lesson, eventually)
+    watching = new_page()
+    watching.goto(str(lesson.locator("#share-view").get_attribute("value")))
+    connected(watching)
+    assert part(watching) == "2"
+    assert watching.locator("#les-step, .les-q").count() == 0
+    assert "so you cannot answer" in text(watching, "#panel-lesson")
+
+
+def test_on_a_phone_the_lesson_opens_first_and_its_button_is_in_reach(
+    new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    page = new_page(viewport=PHONE)
+    open_lesson(page)
+    box = page.locator("#les-step").bounding_box()
+    assert box is not None
+    assert box["height"] >= 44
+    assert box["y"] + box["height"] < PHONE["height"]
+    page.locator("#les-step").click()
+    eventually(lambda: page.locator("#les-on").is_visible())
+    page.locator(".ptr[data-point='queue:inFlight']").click()
+    eventually(lambda: page.locator("#panel-queues").is_visible())
+    page.locator(".dock [data-panel=lesson]").click()
+    eventually(lambda: page.locator("#les-on").is_visible())
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_the_column_folds_and_the_bench_takes_its_room(lesson: Page, eventually: Eventually) -> None:
+    before = lesson.locator("#bench").bounding_box()
+    lesson.locator("#fold-lesson").click()
+    eventually(lambda: (lesson.locator("#bench").bounding_box() or {})["width"] > (before or {})["width"] + 200)
+    assert not lesson.locator("#les-step").is_visible()
+
+
+def test_predictions_are_asked_while_they_are_switched_on(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    assert not page.locator("#lesson").is_visible()
+    page.keyboard.press("p")
+    eventually(lambda: page.locator("#les-predict").is_visible())
+    for _ in range(3):
+        before = head(page)
+        page.keyboard.press("s")
+        eventually(lambda before=before: head(page) == before + 1)
+    eventually(lambda: "Which nodes pass" in text(page, "#les-predict"))
+    page.locator("#les-predict .les-q input").first.check()
+    page.locator("#les-predict .les-q button[type=submit]").click()
+    eventually(lambda: "Your answer is kept" in text(page, "#les-predict"))
+    page.keyboard.press("s")
+    eventually(lambda: "0 of 1 right" in text(page, "#les-predict"))
+    page.reload()
+    connected(page)
+    eventually(lambda: page.locator("#les-predict").is_visible())
+    page.keyboard.press("p")
+    eventually(lambda: not page.locator("#lesson").is_visible())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_everybody_can_learn(
+    new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
+) -> None:
+    page = new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    open_lesson(page)
+    found = violations(page)
+    go_on(page, eventually)
+    go_on(page, eventually)
+    found += violations(page, "#lesson")
+    page.locator("#les-q-2 input").first.check()
+    page.locator("#les-q-2 button[type=submit]").click()
+    eventually(lambda: "You named" in text(page, "#panel-lesson"))
+    page.locator("#les-step").click()
+    eventually(lambda: page.locator(".les-a").count() == 1)
+    found += violations(page, "#lesson")
+    assert not found

@@ -1,0 +1,251 @@
+"""A workshop in real browsers: a trainer, the beamer, and people on a laptop, on a phone, in a frame of another site,
+and on a line that is cut.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, WebSocketRoute
+
+from tests.browser.conftest import Server
+from tests.browser.test_accessibility import PHONE, WIDE, violations
+from tests.browser.workbench import Eventually
+
+CUT_SECONDS = 10
+ALLOWED = "http://localhost"
+
+
+class Frame(BaseHTTPRequestHandler):
+    """A page of another site: whatever is asked for is the address that it shows in a frame."""
+
+    def __init__(self, site: str, *args: object) -> None:
+        self.site = site
+        super().__init__(*args)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        frame = f'<iframe src="{self.site}{self.path}" width=1200 height=800></iframe>'
+        body = f"<!doctype html><title>Training</title>{frame}"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def framed(own_server: Server) -> Iterator[str]:
+    """The address of another site that the server allows to frame it."""
+    other = ThreadingHTTPServer(("127.0.0.1", 0), partial(Frame, own_server.url))
+    address = f"{ALLOWED}:{other.server_port}"
+    own_server.kill()
+    own_server.env["FRAME_ANCESTORS"] = f"'self' {address}"
+    own_server.start()
+    thread = threading.Thread(target=other.serve_forever)
+    thread.start()
+    yield address
+    other.shutdown()
+    thread.join()
+    other.server_close()
+
+
+def open_room(page: Page, scenario: str = "three-zones-one-gpu-pool") -> str:
+    """Open a room by its form; its code."""
+    page.goto("/workshop/")
+    page.locator("[name=scenario]").select_option(scenario)
+    page.get_by_role("button", name="Open the room").click()
+    page.locator("#board").wait_for()
+    return page.locator(".room-in .room-code").inner_text()
+
+
+def join(page: Page | FrameLocator, code: str, name: str) -> None:
+    page.locator("[name=code]").fill(code.lower())
+    page.get_by_role("button", name="Go on").click()
+    page.locator("[name=name]").fill(name)
+    page.get_by_role("button", name="Join").click()
+    workbench(page).locator("#do-stage").wait_for()
+
+
+def workbench(page: Page | FrameLocator) -> FrameLocator:
+    return page.frame_locator("iframe[title='Your sandbox']")
+
+
+def row(board: Page, name: str) -> str:
+    return " ".join(board.locator("#board tr", has_text=name).inner_text().split())
+
+
+def test_a_workshop_from_the_code_to_the_results(
+    own_server: Server,
+    framed: str,
+    new_page: Callable[..., Page],
+    eventually: Eventually,
+    tmp_path: Path,
+    allowed_console_errors: list[str],
+) -> None:
+    allowed_console_errors.append("Blocked autofocusing on a <input> element in a cross-origin subframe")
+    page = partial(new_page, base_url=own_server.url)
+    trainer, laptop, phone, beamer = page(), page(), page(viewport=PHONE), page()
+    code = open_room(trainer)
+    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+
+    # Four come: on a laptop, on a phone, in a frame of another site, and on a line that is going to be cut.
+    for each, name in ((laptop, "Ada"), (phone, "Phoebe")):
+        each.goto("/join/")
+        join(each, code, name)
+    outside = page()
+    outside.context.new_cdp_session(outside).send(
+        "Network.setCookieControls",
+        {
+            "enableThirdPartyCookieRestriction": True,
+            "disableThirdPartyCookieMetadata": True,
+            "disableThirdPartyCookieHeuristics": True,
+        },
+    )
+    outside.goto(f"{framed}/join/")
+    inside = outside.frame_locator("iframe").first
+    join(inside, code, "Iris")
+    cut, lines = page(), Lines()
+    cut.route_web_socket("**/ws/**", lines.route)
+    cut.goto("/join/")
+    join(cut, code, "Carl")
+    eventually(lambda: "4 in the room" in trainer.locator("#board h2").inner_text())
+    eventually(lambda: "4 in the room" in beamer.locator("#corner").inner_text())
+
+    # What somebody does is on the board.
+    workbench(laptop).locator("#do-pod").click()
+    eventually(lambda: "next pod" in row(trainer, "Ada"))
+
+    # A question, its distribution on the beamer, and the reveal by the engine.
+    trainer.get_by_role("button", name="Which node wins").click()
+    for each, choice in ((laptop, "node-b3"), (phone, "no node"), (inside, "no node"), (cut, "node-a1")):
+        each.locator("#asked").get_by_label(choice, exact=True).check()
+        each.locator("#asked").get_by_role("button", name="Answer").click()
+        each.locator("#asked [role=status]").wait_for()
+    eventually(lambda: "4 of 4 have answered" in beamer.locator("#asked").inner_text())
+    beamer.locator("#asked .bars-chart .bars").first.wait_for()
+    trainer.get_by_role("tab", name="Your sandbox").click()
+    workbench(trainer).locator("#do-pod").click()
+    eventually(lambda: "PostFilter" in workbench(trainer).locator("#panel-sentence").inner_text())
+    trainer.get_by_role("tab", name="Everybody").click()
+    trainer.get_by_role("button", name="Reveal").click()
+    eventually(lambda: "You were right" in phone.locator("#asked").inner_text())
+    eventually(lambda: "It went otherwise" in laptop.locator("#asked").inner_text())
+    trainer.get_by_role("button", name="Put away").click()
+    laptop.locator("#asked form, #asked .asked-b").wait_for(state="detached")
+
+    # One line is cut, while the room goes on.
+    lines.cut()
+    cut.locator("#lost").wait_for()
+
+    # Eyes here, and back to what one had.
+    trainer.get_by_role("button", name="Eyes here").click()
+    shown = laptop.frame_locator("iframe[title='The trainer’s sandbox']")
+    eventually(lambda: "payments-1" in shown.locator("#panel-sentence").inner_text())
+    assert not laptop.locator("iframe[title='Your sandbox']").is_visible()
+    trainer.get_by_role("button", name="Back to their own").click()
+    laptop.locator("iframe[title='Your sandbox']").wait_for()
+    assert "payments-1" in workbench(laptop).locator("#panel-sentence").inner_text()
+
+    # Frozen, nobody but the trainer changes anything.
+    trainer.get_by_role("button", name="Freeze").click()
+    phone.get_by_text("has stopped the room").wait_for()
+    assert phone.locator("iframe[title='Your sandbox']").get_attribute("inert") is not None
+    trainer.get_by_role("button", name="Let them go on").click()
+    phone.get_by_text("has stopped the room").wait_for(state="detached")
+
+    # Help, with leave to change something.
+    phone.get_by_text("More", exact=True).click()
+    phone.get_by_role("button", name="Let the trainer help").click()
+    with trainer.context.expect_page() as opened:
+        trainer.get_by_role("link", name="Help").click()
+    opened.value.locator("#do-stage").click()
+    eventually(lambda: "next stage" in row(trainer, "Phoebe"))
+    opened.value.close()
+
+    # The cut line comes back to what has happened meanwhile.
+    cut.wait_for_timeout(CUT_SECONDS * 1000)
+    lines.mend()
+    cut.locator("#lost").wait_for(state="hidden")
+
+    # Something is sent to all, and what they had stays theirs.
+    trainer.get_by_role("button", name="Send to all").click()
+    for each in (laptop, phone, inside, cut):
+        each.locator("#strip", has_text="The trainer sent you").wait_for()
+        eventually(lambda each=each: "payments-1" in workbench(each).locator("#panel-sentence").inner_text())
+    laptop.get_by_text("More", exact=True).click()
+    assert laptop.locator(".strip-m li").count() == 2
+
+    # The results, and the end.
+    with trainer.expect_download() as saved:
+        trainer.get_by_role("link", name="Results (CSV)").click()
+    saved.value.save_as(tmp_path / "results.csv")
+    text = (tmp_path / "results.csv").read_text(encoding="utf-8")
+    told = {line["participant"]: line for line in csv.DictReader(text.splitlines())}
+    assert {name: line["right"] for name, line in told.items()} == {
+        "Ada": "no",
+        "Phoebe": "yes",
+        "Iris": "yes",
+        "Carl": "no",
+    }
+    trainer.once("dialog", lambda dialog: dialog.accept())
+    trainer.get_by_role("button", name="Close the room").click()
+    laptop.get_by_text("The room is closed").wait_for()
+    workbench(laptop).locator("#do-stage").click()
+
+
+class Lines:
+    """The live lines of a page, which can be cut and mended."""
+
+    def __init__(self) -> None:
+        self.open: list[WebSocketRoute] = []
+        self.works = True
+
+    def route(self, line: WebSocketRoute) -> None:
+        if self.works:
+            line.connect_to_server()
+            self.open.append(line)
+        else:
+            line.close(code=1011)
+
+    def cut(self) -> None:
+        self.works = False
+        for line in self.open:
+            line.close(code=1011)
+        self.open.clear()
+
+    def mend(self) -> None:
+        self.works = True
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_everybody_can_use_a_room(
+    new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
+) -> None:
+    trainer, person = (new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True) for _ in range(2))
+    code = open_room(trainer, "node-selector")
+    person.goto("/join/")
+    found = {"join": violations(person)}
+    join(person, code, "Somebody with a rather long name to show")
+    trainer.get_by_text("A question of your own").click()
+    trainer.locator("[name=ask]").fill("Which queue?")
+    trainer.locator("[name=choices]").fill("*activeQ\nbackoffQ")
+    trainer.get_by_role("button", name="Ask", exact=True).click()
+    person.locator("#asked form").wait_for()
+    found["asked"] = violations(person, "#strip") + violations(person, "#asked")
+    trainer.get_by_role("button", name="Reveal").click()
+    eventually(lambda: person.locator("#asked meter").count() == 2)
+    eventually(lambda: "long name" in trainer.locator("#board").inner_text())
+    found["answered"] = violations(person, "#asked")
+    found["board"] = violations(trainer, "#pane-board")
+    assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
+    for each in (trainer, person):
+        assert each.evaluate("document.documentElement.scrollWidth") <= viewport["width"]

@@ -1,0 +1,29 @@
+"""Every lesson, misconception and challenge of the site holds what it tells, in every way that it tells of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scheduler_engine.lesson import load_lesson, problems_of
+from scheduler_engine.scenario import FOLDER
+
+SHELVES = ("lessons", "misconceptions", "challenges")
+FILES = [path for shelf in SHELVES for path in sorted((FOLDER.parent / shelf).glob("*.yaml"))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_it_holds_what_it_tells(path: Path) -> None:
+    assert problems_of(load_lesson(path)) == []
+
+
+def test_each_name_stands_for_one_of_them() -> None:
+    slugs = [load_lesson(path).slug for path in FILES]
+    assert sorted(set(slugs)) == sorted(slugs)
+
+
+def test_what_leads_to_a_lesson_is_there() -> None:
+    lessons = [load_lesson(path) for path in FILES]
+    known = {lesson.slug for lesson in lessons}
+    assert {before for lesson in lessons for before in lesson.after} <= known

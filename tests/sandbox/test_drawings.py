@@ -1,0 +1,44 @@
+"""The small drawing of a cluster: what is counted, and that every scenario has one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.drawings import drawing, in_words, sketch
+from sandbox.guide import scenarios
+from sandbox.lessons.shelf import shelf
+
+
+def node(name: str, zone: str = "", **spec: Any) -> dict[str, Any]:
+    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+    return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec}
+
+
+def test_what_is_applied_cordoned_and_deleted_is_counted() -> None:
+    pods = [{"kind": "Pod", "metadata": {"name": n}, "spec": {"nodeName": n[:1]}} for n in ("a1", "b1", "x1")]
+    found = sketch(
+        [
+            {"kind": "apply", "manifests": [node("a", "one"), node("b", "two"), node("c"), *pods]},
+            {"kind": "cordon", "node": "a"},
+            {"kind": "delete", "object_kind": "Pod", "key": "default/b1"},
+            {"kind": "delete", "object_kind": "Node", "key": "c"},
+            {"kind": "settle"},
+        ]
+    )
+    assert in_words(found) == "2 zones, 2 nodes; 1 pod on nodes, 1 without one"
+    assert [found.nodes[name].tainted for name in "ab"] == [True, False]
+
+
+@pytest.mark.parametrize("slug", list(scenarios()))
+def test_every_scenario_has_a_small_drawing(slug: str) -> None:
+    svg = drawing(scenarios()[slug])
+    assert svg.startswith('<svg class="dwg"')
+    assert 'aria-hidden="true"' in svg
+    assert len(svg) < 6000
+
+
+def test_the_lessons_of_the_course_are_found_by_their_names() -> None:
+    assert shelf("lessons")
+    assert all('role="img"' in drawing(lesson.scenario, titled=True) for lesson in shelf("lessons"))

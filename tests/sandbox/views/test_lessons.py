@@ -1,0 +1,394 @@
+"""The lesson of a sandbox: its steps, questions, hints and tasks, the way back to it, and lessons that people bring."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from sandbox import store, tokens
+from sandbox.lessons import shelf
+from sandbox.lessons.markdown import html_of
+from sandbox.models import Guess, Sandbox, Study
+from scheduler_engine.lesson import read_lesson
+from scheduler_engine.scenario import command_of
+
+pytestmark = pytest.mark.django_db
+
+LESSON = """
+kind: Lesson
+title: "A pod and two nodes"
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {allocatable: {cpu: "1", memory: 8Gi, pods: "110"}}}
+  - {apiVersion: v1, kind: Node, metadata: {name: node-b}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "2"}}}]}
+parts:
+- text: "Look at [web](pod:default/web) and [activeQ](queue:activeQ)."
+- text: "Who passes?"
+  predict: {passes: default/web, tempting: [node-a]}
+  do:
+  - stage: {}
+  - stage: {}
+  - stage: {}
+  - stage: {}
+  say: "to the end of Filter"
+  then: "node-a is too small."
+- text: "What was the plugin?"
+  question: {refuses: default/web, node: node-a, tempting: [TaintToleration]}
+- text: "Now you."
+  task: "Bring web to its node."
+  check:
+  - say: web is on node-b.
+    holds: [{pod: default/web, node: node-b}]
+  hints: [Press a button., Press Pod.]
+  right: [[pod: {}]]
+  wrong:
+  - do: [stage: {}]
+    says: web is on node-b
+know:
+- "What counts are *requests*."
+"""
+
+
+class Learner:
+    """Somebody who holds the link of a sandbox with a lesson."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.client = path, Client()
+        found = re.match(r"/s/([0-9a-f-]+)/([^/]+)/", path)
+        assert found is not None
+        self.sandbox = Sandbox.objects.get(pk=found[1])
+        self.token = found[2]
+
+    def do(self, verb: str, **fields: Any) -> int:
+        return int(self.client.post(f"{self.path}{verb}/", fields).status_code)
+
+    def html(self) -> str:
+        return str(self.client.get(f"{self.path}panel/lesson/").content.decode())
+
+    def head(self) -> int:
+        return int(Sandbox.objects.get(pk=self.sandbox.pk).head)
+
+
+def bring(text: str) -> Any:
+    return Client().post("/lessons/open/", {"file": SimpleUploadedFile("my.lesson.yaml", text.encode())})
+
+
+@pytest.fixture
+def learner() -> Learner:
+    answer = bring(LESSON)
+    assert answer.status_code == 302, answer.content.decode()
+    return Learner(answer["Location"])
+
+
+def test_every_lesson_of_the_installation_opens_at_its_first_part() -> None:
+    assert shelf.lessons()
+    for slug, placed in shelf.lessons().items():
+        answer = Client().post("/new/", {"lesson": slug})
+        html = Client().get(answer["Location"]).content.decode()
+        assert f"Part 1 of {len(placed.lesson.parts)}" in html, slug
+        assert "has-lesson" in html
+
+
+@pytest.mark.parametrize("slug", [*shelf.lessons()])
+def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
+    lesson = shelf.lessons()[slug].lesson
+    learner = Learner(Client().post("/new/", {"lesson": slug})["Location"])
+    for number, part in enumerate(lesson.parts):
+        if part.question:
+            assert learner.do("lesson/answer", look="1") == 204, number
+        if part.do:
+            assert learner.do("lesson/step", part=number) == 204, number
+        for step in part.task.right[0] if part.task else ():
+            store.execute(learner.sandbox, command_of(step))
+        html = learner.html()
+        assert 'id="les-on"' in html, number
+        assert ("This is so:" in html) == bool(part.question), number
+        assert learner.do("lesson/turn", part=number + 1) == 204
+    assert f"All {len(lesson.parts)} parts are behind you." in learner.html()
+    assert json.loads(Study.objects.get().progress)["skipped"] == []
+    learner.do("lesson/turn", part=len(lesson.parts) - 1)
+    assert learner.do("lesson/catch-up") == 204
+    assert "You went back" not in learner.html()
+
+
+def test_an_unknown_lesson_is_not_found() -> None:
+    assert Client().post("/new/", {"lesson": "nonsense"}).status_code == 404
+    assert not Sandbox.objects.exists()
+
+
+def test_a_sandbox_without_a_lesson_shows_none(visitor: Any) -> None:
+    html = visitor.get().content.decode()
+    assert "has-lesson" not in html
+    assert visitor.post("lesson/step/", part="0").status_code == 422
+
+
+def test_a_whole_lesson_goes_through_its_parts(learner: Learner) -> None:
+    assert 'data-pod="default/web"' in learner.html()
+    assert learner.do("lesson/turn", part=1) == 204
+    assert "Which nodes pass for web?" in learner.html()
+    assert learner.do("lesson/answer", named=["node-a", "node-b"]) == 204
+    assert "You named node-a, node-b" in learner.html()
+    assert learner.do("lesson/step", part=1) == 204
+    html = learner.html()
+    assert "It is otherwise." in html
+    assert "Insufficient cpu" in html
+    assert "node-a is too small." in html
+    assert learner.do("lesson/turn", part=2) == 204
+    assert learner.do("lesson/answer", named="NodeResourcesFit") == 204
+    assert "You were right." in learner.html()
+    learner.do("lesson/turn", part=3)
+    assert "Done." not in learner.html()
+    assert learner.do("do/pod") == 204
+    assert "Done." in learner.html()
+    learner.do("lesson/turn", part=4)
+    html = learner.html()
+    assert "All 4 parts are behind you." in html
+    assert "<em>requests</em>" in html
+    assert json.loads(Study.objects.get().progress)["done"] == [0, 1, 2, 3]
+
+
+def test_a_step_counts_however_it_was_made_and_is_not_made_twice(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    learner.do("do/stage")
+    learner.do("lesson/step", part=1)
+    assert learner.head() == 5
+    learner.do("lesson/step", part=1)
+    learner.do("lesson/step", part=0)
+    assert learner.head() == 5
+
+
+def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    learner.do("do/stage")
+    learner.do("lesson/turn", part=2)
+    learner.do("lesson/turn", part=1)
+    learner.do("do/back")
+    learner.do("lesson/answer", look="1")
+    learner.do("lesson/step", part=1)
+    assert "This is so:" in learner.html()
+    learner.do("do/back")
+    assert "This is so:" not in learner.html()
+    assert 'id="les-step"' in learner.html()
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"named": "node-z"}, "node-z is none of the choices"),
+        ({"named": "<script>"}, "&lt;script&gt; is none of the choices"),
+    ],
+)
+def test_an_answer_that_is_no_choice_is_refused(learner: Learner, fields: dict[str, str], says: str) -> None:
+    learner.do("lesson/turn", part=1)
+    answer = learner.client.post(f"{learner.path}lesson/answer/", fields)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert not Guess.objects.exists()
+
+
+def test_one_choice_is_one(learner: Learner) -> None:
+    for part in (1, 2):
+        learner.do("lesson/turn", part=part)
+    assert learner.do("lesson/answer", named=["NodeName", "NodeResourcesFit"]) == 422
+    assert learner.do("lesson/answer") == 422
+
+
+def test_a_question_is_answered_once(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    assert learner.do("lesson/answer") == 204
+    assert "You named none" in learner.html()
+    assert learner.do("lesson/answer", named="node-b") == 422
+    assert Guess.objects.count() == 1
+
+
+def test_hints_come_one_after_the_other_and_end(learner: Learner) -> None:
+    for part in (1, 2, 3):
+        learner.do("lesson/turn", part=part)
+    assert "Press a button." not in learner.html()
+    assert learner.do("lesson/hint") == 204
+    assert "Press a button." in learner.html()
+    assert "Press Pod." not in learner.html()
+    assert learner.do("lesson/hint") == 204
+    assert learner.do("lesson/hint") == 422
+
+
+def test_catching_up_takes_the_lessons_own_way_and_loses_nothing(learner: Learner) -> None:
+    for part in (1, 2, 3):
+        learner.do("lesson/turn", part=part)
+    learner.client.post(f"{learner.path}delete/", {"kind": "Pod", "key": "default/web"})
+    assert learner.do("lesson/catch-up") == 204
+    assert learner.head() == 5
+    assert learner.sandbox.branches.count() == 1
+    learner.do("do/pod")
+    assert "Done." in learner.html()
+
+
+def test_a_part_that_is_far_ahead_is_not_opened(learner: Learner) -> None:
+    assert learner.do("lesson/turn", part=3) == 422
+    assert learner.do("lesson/turn", part="x") == 422
+    assert learner.do("lesson/nonsense") == 404
+    assert Study.objects.get().part == 0
+
+
+def test_a_fork_takes_the_lesson_along(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    learner.do("lesson/answer", named="node-b")
+    learner.do("lesson/step", part=1)
+    answer = learner.client.post(f"{learner.path}fork/")
+    path = answer.headers.get("HX-Redirect") or answer["Location"]
+    html = Learner(path).html()
+    assert "You were right." in html
+    assert "Part 2 of 4" in html
+    assert 'id="les-on"' in html
+
+
+def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    path = learner.path.replace(learner.token, tokens.view_token(learner.token))
+    assert "only watches, so you cannot answer" in Client().get(f"{path}panel/lesson/").content.decode()
+    for verb in ("step", "answer", "hint", "turn", "catch-up"):
+        assert Client().post(f"{path}lesson/{verb}/", {"part": "1"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (LESSON.replace("tempting: [node-a]", "tempting: [node-b]"), "'node-b' is right"),
+        (LESSON.replace("kind: Lesson", "kind: Scenario"), "this is a Scenario, and no Lesson"),
+        (LESSON.replace("pod:default/web", "pod:default/wub"), "there is never a pod"),
+        (LESSON + "\nparts2: []\n", "parts2"),
+        ("- a", "lesson"),
+        ("", "no lesson in this request"),
+        ("\t\x00", "Nothing was made"),
+    ],
+)
+def test_a_bad_file_is_refused_in_words(text: str, says: str) -> None:
+    answer = bring(text)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert not Sandbox.objects.exists()
+
+
+def test_a_problem_in_the_play_is_told_with_its_line() -> None:
+    answer = bring(LESSON.replace("node: node-b}]", "node: node-a}]"))
+    assert answer.status_code == 422
+    assert re.search(r"my\.lesson\.yaml:\d+:\d+: parts\[3\]", answer.content.decode())
+
+
+def test_too_large_a_file_is_refused() -> None:
+    assert bring(LESSON + "#" * 300_000).status_code == 422
+    assert bring(LESSON + "#" * 900_000).status_code == 413
+    assert not Sandbox.objects.exists()
+
+
+def test_answers_have_a_limit(learner: Learner, settings: Any) -> None:
+    settings.QUOTAS = {"guesses": 0}
+    learner.do("lesson/turn", part=1)
+    answer = learner.client.post(f"{learner.path}lesson/answer/", {"named": "node-b"})
+    assert answer.status_code == 422
+    assert "limit of 0 answers" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<b>x</b><script>alert(1)</script>", "<script>"),
+        ("[x](javascript:alert(1))", "<a"),
+        ("[x](data:text/html,x)", "<a"),
+        ('[x](pod:a"onclick="b)', '"onclick'),
+        ("![x](https://example.org/x.png)", "<img"),
+        ("<https://example.org/?a=1&b=<x>>", "<x>"),
+    ],
+)
+def test_markdown_brings_nothing_of_its_own(text: str, found: str) -> None:
+    assert found not in html_of(text)
+
+
+def test_pointers_are_buttons_and_pages_are_links() -> None:
+    html = html_of("[a](node:node-a) [q](queue:activeQ) [p](https://kubernetes.io/docs/) [c](cell:d/w@n-1@NodeName)")
+    assert 'data-node="node-a"' in html
+    assert 'data-point="queue:activeQ"' in html
+    assert 'data-point="cell:d/w@n-1@NodeName"' in html
+    assert 'href="https://kubernetes.io/docs/" target="_blank" rel="noopener noreferrer"' in html
+
+
+def test_where_to_go_next_follows_after() -> None:
+    first = next(iter(shelf.lessons()))
+    assert shelf.where_next("nonsense") == []
+    assert all(other.slug in shelf.lessons() for other in shelf.where_next(first))
+    assert read_lesson(LESSON).parts[1].foresee
+
+
+# --- predictions --------------------------------------------------------------------------------------------------
+
+
+def predicting(learner: Learner) -> str:
+    return str(learner.client.get(f"{learner.path}panel/lesson/", {"predict": "on"}).content.decode())
+
+
+def test_predictions_are_asked_before_a_stage_that_decides_and_compared_after_it(learner: Learner) -> None:
+    assert "Before a stage that decides something" in predicting(learner)
+    learner.do("do/stage")
+    assert "Where does web go next?" in predicting(learner)
+    assert learner.do("predict", named="unschedulablePods") == 204
+    assert "Your answer is kept" in predicting(learner)
+    learner.do("do/stage")
+    learner.do("do/stage")
+    assert "Which nodes pass for web?" in predicting(learner)
+    learner.do("predict", named="node-b")
+    learner.do("do/stage")
+    html = predicting(learner)
+    assert "1 of 1 right" in html
+    assert "which nodes pass" in html
+    learner.do("do/pod")
+    html = predicting(learner)
+    assert "1 of 2 right" in html
+
+
+def test_a_prediction_of_what_was_undone_does_not_count(learner: Learner) -> None:
+    for _ in range(3):
+        learner.do("do/stage")
+    learner.do("predict", named="node-b")
+    learner.do("do/stage")
+    assert "1 of 1 right" in predicting(learner)
+    for _ in range(2):
+        learner.do("do/back")
+    html = predicting(learner)
+    assert "right</span>" not in html
+    learner.do("do/pod")
+    assert "1 of 1 right" not in predicting(learner)
+
+
+def test_without_the_switch_nothing_is_asked(learner: Learner) -> None:
+    learner.do("do/stage")
+    assert "Where does web go next?" not in learner.html()
+
+
+def test_what_cannot_be_predicted_is_refused(learner: Learner) -> None:
+    assert learner.do("predict", named="node-b") == 422
+    assert not Guess.objects.exists()
+
+
+def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) -> None:
+    manifests = "\n---\n".join(
+        f"{{apiVersion: v1, kind: Node, metadata: {{name: big-{n}}}, "
+        'status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}'
+        for n in range(70)
+    )
+    assert learner.client.post(f"{learner.path}apply/", {"manifests": manifests}).status_code == 204
+    for _ in range(3):
+        learner.do("do/stage")
+    assert "Before a stage that decides something" in predicting(learner)
+    learner.do("do/stage")
+    html = predicting(learner)
+    assert "Which node does web get?" in html
+    assert "<datalist" in html

@@ -1,0 +1,186 @@
+"""Questions to the room: what can be asked, who answers when, and what is revealed by whom."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.workshop import questions
+from sandbox.workshop.models import Question
+from sandbox.workshop.questions import Bar, bars
+from sandbox.workshop.results import as_file, table
+from tests.sandbox.workshop.conftest import Person
+
+Joined = Callable[..., Person]
+
+
+def question() -> Question:
+    return Question.objects.order_by("-number")[0]
+
+
+def told(person: Person) -> str:
+    return person.get().content.decode()
+
+
+def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Joined) -> None:
+    ada, ben = joined("Ada"), joined("Ben")
+    assert trainer.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ\n").status_code == 204
+    assert "Which queue?" in told(ada)
+    assert ada.post("answer/", number="1", chosen="backoffQ").status_code == 204
+    assert ada.post("answer/", number="1", chosen="activeQ").status_code == 204
+    assert ben.post("answer/", number="1", chosen="backoffQ").status_code == 204
+    assert "2 of 2 have answered" in told(trainer)
+    assert "<meter" not in told(ada)  # As long as it is open, nobody is led by others.
+    assert trainer.post("reveal/").status_code == 204
+    assert bars(question()) == [Bar("activeQ", 1, True, ""), Bar("backoffQ", 1, False, "")]
+    assert "You were right" in told(ada)
+    assert "It went otherwise" in told(ben)
+    assert ben.post("answer/", number="1", chosen="activeQ").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        pytest.param({"ask": "", "choices": "a\nb"}, "ask", id="no question"),
+        pytest.param({"ask": "x", "choices": "a"}, "choices", id="one answer"),
+        pytest.param({"ask": "x", "choices": "a\n*a"}, "choices", id="twice the same"),
+        pytest.param({"ask": "x", "choices": "\n".join(map(str, range(61)))}, "choices", id="too many"),
+    ],
+)
+def test_what_is_no_question_is_told_at_its_field(trainer: Person, fields: dict[str, str], field: str) -> None:
+    answer = trainer.post("ask/", **fields)
+    assert answer.status_code == 422
+    assert f"<b>{field}</b>" in answer.content.decode()
+    assert not Question.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "chosen", "status"),
+    [("2", ["a"], 404), ("", ["a"], 404), ("1", ["c"], 422), ("1", [], 422), ("1", ["a", "b"], 422)],
+)
+def test_what_is_no_answer_is_refused(
+    trainer: Person, joined: Joined, number: str, chosen: list[str], status: int
+) -> None:
+    trainer.post("ask/", ask="x", choices="a\nb")
+    assert joined("Ada").post("answer/", number=number, chosen=chosen).status_code == status
+    assert not question().answers.exists()
+
+
+def test_several_may_be_right_and_none_may_be(trainer: Person, joined: Joined) -> None:
+    ada, ben = joined("Ada"), joined("Ben")
+    trainer.post("ask/", ask="x", choices="*a\n*b\nc", many="1")
+    assert ada.post("answer/", number="1", chosen=["b", "a"]).status_code == 204
+    assert ben.post("answer/", number="1").status_code == 204
+    trainer.post("reveal/")
+    assert "You were right" in told(ada)
+    assert "It went otherwise" in told(ben)
+
+
+def test_a_question_without_a_right_answer_judges_nobody(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("ask/", ask="Coffee?", choices="yes\nno")
+    ada.post("answer/", number="1", chosen="no")
+    trainer.post("reveal/")
+    assert "right" not in told(ada).split('id="asked"')[1].split("</section>")[0].replace("bright", "")
+    assert [bar.right for bar in bars(question())] == [None, None]
+
+
+def test_the_next_question_ends_the_one_before(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("ask/", ask="first", choices="a\nb")
+    trainer.post("ask/", ask="second", choices="a\nb")
+    assert ada.post("answer/", number="1", chosen="a").status_code == 404
+    assert [asked.over is None for asked in Question.objects.order_by("number")] == [False, True]
+
+
+def test_a_question_that_was_put_away_is_on_no_page(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("ask/", ask="Which queue?", choices="a\nb")
+    trainer.post("put-away/")
+    assert "Which queue?" not in told(ada)
+    assert question().over is not None
+
+
+def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, step: Any) -> None:
+    ada = joined("Ada", crowded.room)
+    assert crowded.post("predict/", kind="winner").status_code == 204
+    asked = question()
+    assert asked.ask == "Which node does payments-1 get?"
+    assert "no node" in asked.choices
+    ada.post("answer/", number="1", chosen="no node")
+    early = crowded.post("reveal/")
+    assert early.status_code == 422
+    assert "has not come to it yet" in early.content.decode()
+    assert not question().revealed
+    step(crowded.seat().sandbox)
+    assert crowded.post("reveal/").status_code == 204
+    found = {bar.choice: bar for bar in bars(question())}
+    assert found["no node"].right
+    assert found["no node"].count == 1
+    assert "0/8 nodes are available" in found["no node"].why
+    assert "You were right" in told(ada)
+
+
+def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) -> None:
+    assert crowded.post("predict/", kind="victims").status_code == 204
+    step(crowded.seat().sandbox)
+    crowded.post("reveal/")
+    assert [bar.choice for bar in bars(question()) if bar.right] == ["default/batch-4"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "weather"}, {"kind": "winner", "pod": "default/nobody"}, {"kind": "refuses"}]
+)
+def test_what_the_scheduler_cannot_be_asked_is_refused(trainer: Person, fields: dict[str, str]) -> None:
+    assert trainer.post("predict/", **fields).status_code == 422
+    assert not Question.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["end/", "reveal/", "put-away/"])
+def test_there_must_be_a_question(trainer: Person, path: str) -> None:
+    assert trainer.post(path).status_code == 404
+
+
+def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, joined: Joined) -> None:
+    ada, _ = joined("=HYPERLINK(1)"), joined("Ben")
+    trainer.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
+    ada.post("answer/", number="1", chosen="activeQ")
+    trainer.post("reveal/")
+    trainer.post("ask/", ask="Open", choices="a\nb")
+    rows = list(csv.reader(StringIO(table(trainer.room))))
+    assert rows == [
+        ["participant", "question", "asked", "answer", "right", "expected"],
+        ["'=HYPERLINK(1)", "1", "Which queue?", "activeQ", "yes", "activeQ"],
+        ["Ben", "1", "Which queue?", "", "", "activeQ"],
+        ["'=HYPERLINK(1)", "2", "Open", "", "", ""],
+        ["Ben", "2", "Open", "", "", ""],
+    ]
+
+
+def test_the_room_as_a_file_names_nobody(crowded: Person, joined: Joined) -> None:
+    joined("Ada", crowded.room)
+    crowded.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
+    crowded.post("predict/", kind="winner")
+    text = as_file(crowded.room)
+    assert "Ada" not in text
+    assert yaml.safe_load(text) == {
+        "apiVersion": "scheduler-sandbox/v1",
+        "kind": "Workshop",
+        "title": crowded.room.title,
+        "begin": {"kind": "scenario", "title": crowded.room.title, "slug": "three-zones-one-gpu-pool"},
+        "questions": [
+            {"ask": "Which queue?", "choices": ["activeQ", "backoffQ"], "right": ["activeQ"]},
+            {"winner": "default/payments-1"},
+        ],
+    }
+
+
+def test_a_room_has_an_end_of_questions(trainer: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "MOST_QUESTIONS", 1)
+    trainer.post("ask/", ask="x", choices="a\nb")
+    assert trainer.post("ask/", ask="x", choices="a\nb").status_code == 422

@@ -1,0 +1,328 @@
+"""What can be done in a room, by whom, and what it changes for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from sandbox import pruning, tokens
+from sandbox.models import Key, Sandbox
+from sandbox.workshop import room as rooms
+from sandbox.workshop import sources
+from sandbox.workshop.models import Participant, Seat, Workshop
+from scheduler_engine.errors import Rejected
+from tests.sandbox.workshop.conftest import Person
+
+Joined = Callable[[str], Person]
+
+
+def workbench(sandbox: Sandbox, token: str, path: str = "") -> str:
+    return f"/s/{sandbox.pk}/{token}/{path}"
+
+
+def test_the_form_opens_a_room_whose_page_has_the_code_and_the_sandbox(db: None) -> None:
+    answer = Client().post("/workshop/open/", {"scenario": "node-selector", "title": "Monday"})
+    assert answer.status_code == 302
+    page = Client().get(answer["Location"]).content.decode()
+    room = Workshop.objects.get()
+    assert room.title == "Monday"
+    assert room.code in page
+    assert f"/s/{rooms.current(None, room).sandbox_id}/" in page
+    assert "<svg" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        pytest.param({"scenario": "no-such-scenario"}, 422, id="an unknown scenario"),
+        pytest.param({"text": "kind: Scenario\n"}, 422, id="a broken file"),
+        pytest.param({"text": "- " * 30_000_000}, 413, id="a file that is too long"),
+    ],
+)
+def test_what_cannot_be_opened_opens_no_room(db: None, fields: dict[str, str], status: int) -> None:
+    assert Client().post("/workshop/open/", fields).status_code == status
+    assert not Workshop.objects.exists()
+    assert not Sandbox.objects.exists()
+
+
+@pytest.mark.parametrize("typed", ["{code}", " {lower} ", "{lower3}-{rest}"])
+def test_a_code_is_found_however_it_is_typed(trainer: Person, typed: str) -> None:
+    code = trainer.room.code
+    given = typed.format(code=code, lower=code.lower(), lower3=code[:3].lower(), rest=code[3:])
+    assert rooms.find(given) == trainer.room
+
+
+def test_joining_asks_for_a_name_and_leads_to_a_page_with_a_sandbox_of_its_own(trainer: Person) -> None:
+    browser = Client()
+    asked = browser.get("/join/", {"code": trainer.room.code.lower()})
+    assert "Your name" in asked.content.decode()
+    answer = browser.post("/join/", {"code": trainer.room.code, "name": "Ada"})
+    assert answer.status_code == 302
+    page = browser.get(answer["Location"]).content.decode()
+    assert 'data-takes="1"' in page
+    assert browser.post(f"{answer['Location']}take/").status_code == 204
+    assert 'title="Your sandbox"' in browser.get(answer["Location"]).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "a name is needed"), ("\u200b\n", "a name is needed"), ("Ada", "Ada is in the room already")],
+)
+def test_a_name_that_is_none_or_is_taken_is_told_at_its_field(
+    trainer: Person, joined: Joined, name: str, message: str
+) -> None:
+    joined("Ada")
+    answer = Client().post("/join/", {"code": trainer.room.code, "name": name})
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert trainer.room.participants.count() == 1
+
+
+def test_a_wrong_code_says_so(db: None) -> None:
+    answer = Client().get("/join/NOPE99/")
+    assert answer.status_code == 404
+    assert "There is no open room with this code" in answer.content.decode()
+
+
+def test_each_link_of_a_participant_is_derived_from_their_page_alone(joined: Joined) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    token = tokens.seat_token(ada.token, 1)
+    assert tokens.role(sandbox, token) == "edit"
+    assert tokens.role(sandbox, ada.seat().view_token) == "view"
+    assert ada.token not in str(list(Participant.objects.values_list()))
+
+
+def test_two_pages_of_one_person_make_one_sandbox(joined: Joined) -> None:
+    ada = joined("Ada")
+    first = ada.sit()
+    assert ada.sit() == first
+    assert Sandbox.objects.count() == 2  # and the trainer's
+
+
+def test_frozen_people_can_change_nothing_until_they_are_let_go_on(trainer: Person, joined: Joined) -> None:
+    ada, late = joined("Ada"), joined("Late")
+    sandbox = ada.sit()
+    url = workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")
+    assert trainer.post("freeze/", on="1").status_code == 204
+    refused = Client().post(url)
+    assert refused.status_code == 423
+    assert "stopped the room" in refused.content.decode()
+    assert Sandbox.objects.get(pk=late.sit().pk).frozen
+    own = trainer.seat().sandbox
+    assert own is not None
+    assert Client().post(workbench(own, tokens.seat_token(trainer.token, 1), "do/stage/")).status_code == 204
+    assert trainer.post("freeze/", on="0").status_code == 204
+    assert Client().post(url).status_code == 204
+
+
+def test_the_api_is_frozen_too(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    url = f"/api/v1/sandboxes/{ada.sit().pk}/{tokens.seat_token(ada.token, 1)}/commands"
+    trainer.post("freeze/", on="1")
+    answer = Client().post(url, {"kind": "stage"}, content_type="application/json")
+    assert answer.status_code == 423
+
+
+def test_help_is_a_key_that_can_be_taken_back_and_works_while_frozen(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    assert "Help ↗" not in trainer.get().content.decode()
+    ada.post("help/", on="1")
+    url = workbench(sandbox, ada.now().key)
+    assert url in trainer.get().content.decode()
+    trainer.post("freeze/", on="1")
+    assert Client().post(f"{url}do/stage/").status_code == 204
+    assert ada.seat().view_token in Client().get(url).content.decode()
+    ada.post("help/", on="0")
+    assert Client().post(f"{url}do/stage/").status_code == 404
+    assert not Key.objects.exists()
+
+
+def test_help_goes_along_to_a_sandbox_that_is_sent(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    ada.sit()
+    ada.post("help/", on="1")
+    trainer.post("send/", moment="1")
+    sandbox = ada.sit()
+    assert Client().post(workbench(sandbox, ada.now().key, "do/stage/")).status_code == 204
+
+
+def test_eyes_here_shows_the_trainers_sandbox_and_keeps_ones_own(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    own = ada.sit()
+    trainer.post("eyes/", on="1")
+    page = ada.get().content.decode()
+    seat = trainer.seat()
+    assert f"/s/{seat.sandbox_id}/{seat.view_token}/" in page
+    assert f"/s/{own.pk}/" in page
+    trainer.post("eyes/", on="0")
+    assert f"/s/{seat.sandbox_id}/" not in ada.get().content.decode()
+
+
+def test_sending_gives_a_new_sandbox_and_leaves_the_earlier_one(trainer: Person, joined: Joined, step: Any) -> None:
+    ada, ben = joined("Ada"), joined("Ben")
+    first, bens = ada.sit(), ben.sit()
+    own = trainer.seat().sandbox
+    step(own)
+    assert trainer.row is None
+    assert ada.row is not None
+    trainer.post("send/", moment="1", to=[str(ada.row.pk)])
+    second = ada.sit()
+    assert second.pk != first.pk
+    assert second.head == Sandbox.objects.get(pk=getattr(own, "pk", None)).head
+    assert ben.sit() == bens
+    assert f"/s/{first.pk}/{tokens.seat_token(ada.token, 1)}/" in ada.get().content.decode()
+    step(own)  # What was sent is as it was when it was sent.
+    trainer.post("send/", scenario="node-selector")
+    assert ada.seat().number == 3
+    assert ben.seat().number == 2
+
+
+def test_one_step_for_everybody_tells_who_could_not_make_it(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    joined("Nobody there")
+    before = ada.sit().head
+    answer = trainer.post("step/", verb="pod")
+    assert answer.status_code == 422
+    assert "Nobody there: has no sandbox yet" in answer.content.decode()
+    assert Sandbox.objects.get(pk=ada.sit().pk).head == before + 1
+    assert trainer.post("step/", verb="run").status_code == 400
+
+
+def test_a_hand_goes_up_and_down(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    ada.post("hand/", on="1")
+    assert "hand up" in trainer.get().content.decode()
+    ada.post("hand/", on="0")
+    assert "hand up" not in trainer.get().content.decode()
+
+
+@pytest.mark.parametrize(
+    ("minutes", "status"), [("5", 204), ("0", 204), ("-1", 422), ("601", 422), ("x", 422), ("nan", 422)]
+)
+def test_the_timer_takes_minutes(trainer: Person, minutes: str, status: int) -> None:
+    assert trainer.post("timer/", minutes=minutes).status_code == status
+    ends = Workshop.objects.get().timer_ends
+    assert (ends is not None) == (minutes == "5")
+
+
+def test_a_name_can_be_changed_by_the_trainer(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    joined("Ben")
+    assert ada.row is not None
+    assert trainer.post("rename/", who=ada.row.pk, name="Ben").status_code == 422
+    assert trainer.post("rename/", who=ada.row.pk, name="Countess").status_code == 204
+    assert ada.now().name == "Countess"
+    assert trainer.post("rename/", who="999", name="x").status_code == 404
+
+
+def test_who_is_taken_out_has_no_page_any_more_and_keeps_the_sandbox(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    trainer.post("freeze/", on="1")
+    assert ada.row is not None
+    trainer.post("remove/", who=ada.row.pk)
+    assert ada.get().status_code == 404
+    assert Client().post(workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")).status_code == 204
+
+
+def test_a_closed_room_lets_everybody_go_on_and_takes_nothing_more(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    trainer.post("freeze/", on="1")
+    trainer.post("close/")
+    assert Client().post(workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")).status_code == 204
+    assert ada.post("hand/", on="1").status_code == 410
+    assert Client().get(f"/join/{trainer.room.code}/").status_code == 404
+    with pytest.raises(Rejected):
+        rooms.join(trainer.room, "Late")
+    assert "closed" in ada.get().content.decode()
+
+
+def test_deleting_a_room_leaves_nothing_of_its_people_but_their_sandboxes(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    trainer.post("close/")
+    assert trainer.post("delete/").status_code == 204
+    assert not Workshop.objects.exists()
+    assert not Participant.objects.exists()
+    assert not Seat.objects.exists()
+    assert Sandbox.objects.filter(pk=sandbox.pk).exists()
+
+
+def test_rooms_that_nobody_uses_are_deleted(trainer: Person, joined: Joined) -> None:
+    joined("Ada")
+    assert pruning.prune_rooms(14) == 0
+    Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
+    trainer.get()  # It was used.
+    assert pruning.prune_rooms(14) == 0
+    Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
+    assert pruning.prune_rooms(14) == 1
+    assert not Participant.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"kind": "scenario", "title": "Old", "slug": "long-gone"},
+        {"kind": "copy", "title": "Old", "sandbox": "00000000-0000-0000-0000-000000000000"},
+    ],
+)
+def test_a_source_that_is_no_more_is_told(db: None, source: Any) -> None:
+    with pytest.raises(Rejected, match="is no more: Old"):
+        sources.made(source, tokens.new_token())
+
+
+POSTS = {
+    "trainer": [
+        "freeze/", "eyes/", "timer/", "rename/", "remove/", "send/", "step/", "close/", "delete/", "ask/", "predict/",
+        "end/", "reveal/", "put-away/",
+    ],
+    "participant": ["hand/", "help/", "leave/", "answer/"],
+}  # fmt: skip
+NO_POSTS = ["results.csv", "workshop.yaml"]
+
+
+@pytest.mark.parametrize("path", POSTS["trainer"])
+def test_neither_participant_nor_beamer_does_what_a_trainer_does(trainer: Person, joined: Joined, path: str) -> None:
+    beamer = Person(trainer.room, tokens.view_token(trainer.token))
+    assert joined("Ada").post(path).status_code == 403
+    assert beamer.post(path).status_code == 403
+    assert Workshop.objects.filter(closed=None, frozen=False, eyes=False).exists()
+
+
+@pytest.mark.parametrize("path", POSTS["participant"])
+def test_a_trainer_is_no_participant(trainer: Person, path: str) -> None:
+    assert trainer.post(path).status_code == 403
+
+
+@pytest.mark.parametrize("path", [*POSTS["trainer"], *POSTS["participant"], *NO_POSTS, "", "take/"])
+def test_a_wrong_token_learns_nothing(trainer: Person, path: str) -> None:
+    stranger = Person(trainer.room, "wrong")
+    answer = stranger.get(path) if path in ("", *NO_POSTS) else stranger.post(path)
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("path", NO_POSTS)
+def test_results_are_the_trainers(trainer: Person, joined: Joined, path: str) -> None:
+    assert joined("Ada").get(path).status_code == 404
+    assert trainer.get(path).status_code == 200
+    assert trainer.get(path)["Content-Disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize("path", [*POSTS["trainer"], *POSTS["participant"], "take/"])
+def test_no_room_changes_by_a_get(trainer: Person, path: str) -> None:
+    assert trainer.get(path).status_code == 405
+
+
+def test_no_page_of_a_room_sets_a_cookie(trainer: Person, joined: Joined) -> None:
+    for person in (trainer, joined("Ada")):
+        answer = person.get()
+        assert not person.client.cookies
+        assert answer["Cache-Control"] == "no-store"

@@ -22,6 +22,10 @@ POLICY = (
 )
 OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/"})
 """Paths whose pages show nobody's sandbox."""
+BY_LINK = ("/s/", "/embed/")
+"""Below these, who knows the address may read the answer, and no cookie adds anything. A page in a frame without an
+origin of its own, where every request counts as foreign, must be able to as well.
+"""
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 
 
@@ -45,6 +49,8 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -> HttpResponse:
     sockets = f" ws://{host} wss://{host}" if host else ""
     response.headers["Content-Security-Policy"] = POLICY.format(sockets=sockets, ancestors=settings.FRAME_ANCESTORS)
+    if request.path_info.startswith(BY_LINK):
+        response.headers["Access-Control-Allow-Origin"] = "*"
     if request.path_info not in OPEN_TO_ALL:
         for name, value in PRIVATE.items():
             response.headers.setdefault(name, value)

@@ -79,4 +79,22 @@ def _paced(receive: Receive, send: Send) -> Receive:
     return receive_paced
 
 
-websockets = guarded(AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)))
+WITHOUT_ORIGIN = b"null"
+"""What a page tells that stands in a frame with ``sandbox`` and without ``allow-same-origin``."""
+
+
+def from_pages(routes: Application) -> Application:
+    """Let pages of this site through, and pages in frames that have no origin.
+
+    The token in the address alone gives authority, and a browser adds nothing to it that a foreign page does not know.
+    """
+    validated = AllowedHostsOriginValidator(routes)
+
+    async def judged(scope: Scope, receive: Receive, send: Send) -> None:
+        origins = [value for name, value in scope["headers"] if name == b"origin"]
+        await (routes if origins == [WITHOUT_ORIGIN] else validated)(scope, receive, send)
+
+    return judged
+
+
+websockets = guarded(from_pages(URLRouter(websocket_urlpatterns)))

@@ -39,14 +39,18 @@ def create(
     queue_rules: str = engine.QUEUE_RULES[0],
     story: str = "",
     token: str = "",
+    sandbox_id: UUID | None = None,
 ) -> tuple[Sandbox, str]:
-    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any."""
+    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any.
+
+    ``sandbox_id``: None = a new one. Raises ``IntegrityError`` when there is one of that id.
+    """
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    plan = Plan(uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
+    plan = Plan(sandbox_id or uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     sandbox = Sandbox(

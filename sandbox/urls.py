@@ -11,6 +11,7 @@ from sandbox.views import (
     completing,
     configuration,
     editing,
+    embedding,
     evictions,
     expecting,
     exporting,
@@ -64,6 +65,7 @@ workbench_patterns = [
     *moments.urlpatterns,
     *exporting.urlpatterns,
     *expecting.urlpatterns,
+    *embedding.urlpatterns,
     *lessons.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
@@ -81,6 +83,10 @@ urlpatterns = [
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("lessons/open/", lessons.open_own, name="lesson-open"),
     path("compare/", compare.compare, name="compare"),
+    path("open/", embedding.opening, name="open"),
+    path("embed.js", embedding.script, name="embed-script"),
+    path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
+    path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),

@@ -69,6 +69,7 @@ EXIT_STATUS = {
 READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
     "text": "what `validate` prints, and what needs a real cluster",
+    "html": "tests/browser/test_embedding.py drives the examples, which are files",
     "nginx": "there is no nginx",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
     "toml": "tests/engine/test_distribution.py",

@@ -22,7 +22,7 @@ from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
 from scheduler_engine.scenario.shapes import Data
-from scheduler_engine.scenario.writing import dump
+from scheduler_engine.scenario.writing import dump, dump_compact
 
 NONE, COLLECTED = "none", "collected"
 EXPECT = (NONE, COLLECTED, *STRICTNESS)
@@ -43,7 +43,7 @@ MOST_EXPECTED = 20_000
 class Wanted:
     """What is to be written. ``setup``: so many commands are executed when the scenario is opened, None = those before
     the first step; ``expect``: one of ``EXPECT``. ``added``: manifests with what the cluster added; ``kwok``: nodes
-    that KWOK plays.
+    that KWOK plays. ``compact``: a scenario as JSON on one line.
     """
 
     form: str
@@ -51,6 +51,7 @@ class Wanted:
     expect: str = NONE
     added: bool = False
     kwok: bool = False
+    compact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
         expect=everything,
         held=held,
     )
-    text = dump(made)
+    text = dump_compact(made) if wanted.compact else dump(made)
     notes = [say("export.setup-note", count=setup, of=len(commands))]
     if wanted.expect == COLLECTED:
         notes.append(say("export.collected", count=sum(map(len, held.values()))))

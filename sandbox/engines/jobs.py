@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
-from sandbox.engines import asking, exporting, importing, teaching
+from sandbox.engines import asking, embedding, exporting, importing, teaching
 from sandbox.lessons.desk import Desk
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
@@ -266,6 +266,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         expectation,
         check,
         locate,
+        embedding.embedded,
         exporting.export,
         exporting.csv,
         importing.import_read,

@@ -9,7 +9,8 @@ from typing import Any
 
 from sandbox.access import printable
 from sandbox.engines.importing import LONGEST_TITLE
-from sandbox.lessons.desk import Desk, asked, compared, question_text
+from sandbox.lessons.answers import asked, compared, question_text
+from sandbox.lessons.desk import Desk
 from sandbox.live import Live
 from sandbox.panels.words.say import say
 from sandbox.records import Position

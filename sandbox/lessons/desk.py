@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sandbox import earlier
+from sandbox.lessons.answers import FEW_NODES, answered, asked, compared, question_of, score
 from sandbox.lessons.markdown import html_of
 from sandbox.lessons.shelf import OWN, lesson_of, where_next
 from sandbox.panels.model.moment import Moment
@@ -17,7 +17,6 @@ from sandbox.records import Guessed, Studied
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
-from scheduler_engine.lesson.model import Option
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.shapes import Data
@@ -25,8 +24,6 @@ from scheduler_engine.scenario.shapes import Data
 if TYPE_CHECKING:
     from sandbox.live import Live
 
-FEW_NODES = 60
-"""Of larger clusters only the winner and the lane are asked; their choices are typed."""
 ASKED_BEFORE = {
     "Snapshot": "lane",
     "Filter": "passes",
@@ -36,17 +33,6 @@ ASKED_BEFORE = {
 }
 """Stage that comes next → kind of the prediction that is asked before it."""
 IN_LARGE = ("winner", "lane")
-
-
-def question_text(question: Question) -> str:
-    """As it is kept with a guess."""
-    return json.dumps(asdict(question), separators=(",", ":"), ensure_ascii=False)
-
-
-def question_of(text: str) -> Question:
-    given = json.loads(text)
-    options = tuple(Option(option["text"], tuple(option["holds"])) for option in given.pop("options"))
-    return Question(**{**given, "options": options, "tempting": tuple(given["tempting"])})
 
 
 def summary_of(step: Data) -> str:
@@ -103,13 +89,16 @@ class Desk:
         number of the command that made the last one.
         """
         steps = self.open.do if self.open else ()
+        wanted = [summary_of(step) for step in steps]
         made = other = last = 0
         for command in self.live.world.commands[self.began :]:
             while made < len(steps) and "refused" in steps[made]:
                 made += 1
-            if made < len(steps) and command.summary == summary_of(steps[made]):
+            if made == len(steps):
+                break
+            if command.summary == wanted[made]:
                 made, last = made + 1, command.number
-            elif made < len(steps):
+            else:
                 other += 1
         # Of those that must be refused no trace tells: they are done with the one before, or when they were pressed.
         pressed = str(self.number) in self.progress.get("pressed", {})
@@ -232,7 +221,7 @@ class Desk:
         points = self._points(guess) if guess else None
         found = asked(self.seen, part.question)
         # Who steps on without an answer is not asked what he sees already.
-        return {**found, **_answered(guess, points), "over": guess is None and part.foresee and self._made[0] > 0}
+        return {**found, **answered(guess, points), "over": guess is None and part.foresee and self._made[0] > 0}
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
         """The answer point by point; None: the engine has none yet."""
@@ -268,8 +257,8 @@ class Desk:
             "question": asked(self.seen, question) if question and given is None else None,
             "at": here.command,
             "waiting": given is not None and self._points(given) is None,
-            "last": {"ask": predictions.asked(question_of(last[0].question)), **_answered(*last)} if last else None,
-            "score": _score(known),
+            "last": {"ask": predictions.asked(question_of(last[0].question)), **answered(*last)} if last else None,
+            "score": score(known),
         }
 
     def predictable(self) -> Question | None:
@@ -283,48 +272,3 @@ class Desk:
         if len(self.live.world.nodes) > FEW_NODES and kind not in IN_LARGE:
             return None
         return Question(kind, pod=cycle.pod.key)
-
-
-def asked(seen: Seen, question: Question) -> dict[str, Any]:
-    """A question with its choices. ``typed``: there are too many of them to be listed."""
-    offered = predictions.choices(seen, question)
-    return {
-        "kind": question.kind,
-        "ask": predictions.asked(question),
-        "choices": list(offered),
-        "many": predictions.KINDS[question.kind].many,
-        "typed": len(offered) > FEW_NODES,
-    }
-
-
-def compared(seen: Seen, question: Question, since: int | None, named: Sequence[str] | None) -> dict[str, Any] | None:
-    """The engine's answer beside what was named (None: nobody guessed), point by point; None: there is none yet."""
-    found = predictions.answer(seen, question, since)
-    if found is None:
-        return None
-    points = predictions.compare(question, named or (), found, predictions.choices(seen, question))
-    right = named is not None and predictions.is_right(question, named, found)
-    rows = [{"choice": point.choice, "given": point.given, "right": point.right, "why": point.why} for point in points]
-    return {"right": right, "rows": rows, "kind": question.kind}
-
-
-def _answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
-    named = json.loads(guess.named) if guess else None
-    return {
-        "given": guess is not None,
-        "looked": guess is not None and named is None,
-        "named": named or [],
-        "who": guess.who if guess else "",
-        "points": points,
-    }
-
-
-def _score(known: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
-    """How many of the predictions were right, in all and by kind."""
-    kinds: dict[str, list[int]] = {}
-    for _, points in known:
-        row = kinds.setdefault(points["kind"], [0, 0])
-        row[0] += points["right"]
-        row[1] += 1
-    rows = [{"kind": kind, "right": right, "of": of} for kind, (right, of) in kinds.items()]
-    return {"right": sum(row["right"] for row in rows), "of": sum(row["of"] for row in rows), "kinds": rows}

@@ -48,7 +48,8 @@ def wanted(form: str, query: Mapping[str, str]) -> Wanted:
         raise ValueError("from: a whole number of commands is needed.")
     if expect not in EXPECT:
         raise ValueError(f"expect: one of {', '.join(EXPECT)} is needed.")
-    return Wanted(form, int(start) if start else None, expect, query.get("added") == "1", query.get("kwok") == "1")
+    said = {name: query.get(name) == "1" for name in ("added", "kwok", "compact")}
+    return Wanted(form, int(start) if start else None, expect, **said)
 
 
 def attached(made: Exported, form: str, title: str) -> HttpResponse:

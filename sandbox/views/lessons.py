@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -83,7 +84,7 @@ def open_own(request: HttpRequest) -> HttpResponse:
         raise Rejected(say("lesson.no-file"))
     name = (file.name if file is not None else None) or "lesson.yaml"
     job = (Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", text, name)
-    learned: Learned = site.ask(*job)
+    learned: Learned = site.ask(*job, seconds=settings.COMMAND_SECONDS)
     sandbox, token = study.open_learned(learned, text=text)
     return redirect("workbench", sandbox.pk, token)
 

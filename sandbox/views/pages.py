@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import store
+from sandbox import embedding, store
 from sandbox.access import Access, answered, limited, problem, readable_body, reads
 from sandbox.drawings import drawing
 from sandbox.engine import QUEUE_RULES
@@ -131,6 +131,10 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "ready": (*CLUSTERS, *MANIFESTS),
         "most_bytes": quotas().manifest_bytes,
         "exports": {"forms": EXPORTS, "expect": EXPECT, "tables": [name for name in TABLES if name in TABS]},
+        "embeds": {
+            name: (", ".join(PANELS[panel].title for panel in panels), name in embedding.USUAL)
+            for name, panels in embedding.SHOWN.items()
+        },
         "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }
     return render(request, "workbench.html", context)

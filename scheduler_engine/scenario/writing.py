@@ -30,6 +30,13 @@ def dump(scenario: Scenario) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
+def dump_compact(scenario: Scenario) -> str:
+    """The same on one line, as JSON. Raises as ``dump``."""
+    data = _as_file(scenario)
+    _check_digits(data)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
 def _as_file(scenario: Scenario) -> Data:
     """The scenario as it stands in a file, as plain data."""
     defaults = {name: item.default for name, item in Scenario.__dataclass_fields__.items()}

@@ -25,10 +25,16 @@ export function find(then) {
   window.htmx.trigger(text, 'find-opened');
 }
 
+// The focus leaves at once what is no longer to be seen: a key pressed in this very moment is the page's.
+function close() {
+  finder.close();
+  if (finder.contains(document.activeElement)) document.activeElement.blur();
+}
+
 // The browser gives the focus back, but not to what an update has made anew or what stands in a menu that is closed.
 finder.addEventListener('close', () => {
   const now = document.activeElement;
-  if (now !== document.body && !finder.contains(now)) return;
+  if (now !== document.body) return;
   const again = from.isConnected ? from : byId(from.id);
   if (again?.checkVisibility()) again.focus();
   else if (cell) focusCell(cell);
@@ -45,7 +51,7 @@ export function show({ pod, node }) {
 list.addEventListener('click', ({ target }) => {
   const button = target.closest('button');
   if (!button) return;
-  finder.close();
+  close();
   lead({ ...button.dataset });
 });
 
@@ -69,7 +75,7 @@ list.addEventListener('htmx:afterSwap', ({ detail }) => {
 
 const KEYS = {
   ArrowDown: () => list.querySelector('button, a')?.focus(),
-  Escape: () => finder.close(), // by itself it would only empty the field
+  Escape: close, // by itself it would only empty the field
 };
 text.addEventListener('keydown', (event) => {
   if (!KEYS[event.key]) return;

@@ -13,7 +13,7 @@ const PANES = {
 
 /** Kind of pointer → what it means on the page, as a selector. Pods and nodes light up as everywhere. */
 const MARKS = {
-  queue: (name) => `[data-lane="${CSS.escape(name)}"]`,
+  queue: (name) => `[data-queue="${CSS.escape(name)}"]`,
   stage: (name) => `.st:has(> #st-${CSS.escape(name)})`,
   tab: (name) => `#tab-${CSS.escape(name)}`,
   pane: (name) => PANES[name]?.[0],
@@ -81,6 +81,7 @@ export function teach(view, page) {
   };
   button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
   if (read('predict') === 'on') set(true);
+  else view.predict = '';
 }
 
 let shown = null; // the part that was shown last

@@ -1,5 +1,8 @@
 // The address of the page says what is looked at, so that a reload stays there and a link opens there.
 
+import './embed-snippet.js';
+import './carry.js';
+
 const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '' };
 
 /** What is looked at as a query; of the present no moment is named. */

@@ -84,7 +84,7 @@ def test_pointers_light_up_what_they_name_and_open_it(lesson: Page, eventually: 
     lesson.locator(".ptr[data-point='pod:default/web-1']").focus()
     eventually(lambda: lesson.locator(".q.is-linked[data-pod='default/web-1']").count() == 1)
     lesson.locator(".ptr[data-point='queue:activeQ']").hover()
-    eventually(lambda: lesson.locator(".lane.is-pointed").get_attribute("data-lane") == "activeQ")
+    eventually(lambda: lesson.locator(".lane.is-pointed").get_attribute("data-queue") == "activeQ")
     assert text(lesson, "#lesson-points") == "queue activeQ"
     lesson.locator(".ptr[data-point='pane:ribbon']").hover()
     eventually(lambda: lesson.locator("#panel-ribbon.is-pointed").count() == 1)

@@ -91,7 +91,7 @@ def test_who_watches_on_a_phone_has_the_tools_without_the_steps(phone: Page) -> 
     connected(phone)
     phone.get_by_label("More tools").click()
     names = phone.locator(".more-b button:visible").all_inner_texts()
-    assert [name.strip() for name in names] == ["Find", "Share", "Export", "Help", "Large type"]
+    assert [name.strip() for name in names] == ["Find", "Share", "Export", "Predict", "Help", "Large type"]
 
 
 def test_the_filter_table_can_be_sorted_and_its_words_have_room(phone: Page, eventually: Eventually) -> None:

@@ -31,6 +31,7 @@ GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
     "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
     "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
+    "embed/", "embed/state/",
 ]  # fmt: skip
 
 
@@ -48,6 +49,9 @@ ROOMS = {
 IMPORTS = ("import", "import-outlook", "import-open")
 """Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
 
+EMBEDS = ("embed-script", "embed-scenario", "embed-lesson", "embed-state", "open")
+"""Of everybody: tests/sandbox/views/test_embedding.py tests them."""
+
 
 def routes(resolver: URLResolver) -> list[str]:
     """The names of all views but those of the API, whose tests go by its document."""
@@ -62,18 +66,8 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {
-        "landing",
-        "create",
-        "compare",
-        "schema",
-        "scenario-schema",
-        "lesson-open",
-        *LEARNING,
-        *BEFORE,
-        *IMPORTS,
-        *ROOMS,
-    }
+    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open"}
+    others |= {*LEARNING, *IMPORTS, *ROOMS, *EMBEDS, *BEFORE}
     assert set(routes(get_resolver())) == tested | others
 
 

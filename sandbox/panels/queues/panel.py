@@ -123,6 +123,7 @@ def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
     cards = [_card(world, queued, place, lane) for place, queued in on_page(told, pages)]
     return {
         "id": lane.name,
+        "source": lane.source,
         "title": say(lane.title),
         "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
         "count": len(found),

@@ -10,11 +10,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox import tokens
+from sandbox import store, tokens
 from sandbox.lessons import shelf
 from sandbox.lessons.markdown import html_of
 from sandbox.models import Guess, Sandbox, Study
 from scheduler_engine.lesson import read_lesson
+from scheduler_engine.scenario import command_of
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +96,28 @@ def test_every_lesson_of_the_installation_opens_at_its_first_part() -> None:
         html = Client().get(answer["Location"]).content.decode()
         assert f"Part 1 of {len(placed.lesson.parts)}" in html, slug
         assert "has-lesson" in html
+
+
+@pytest.mark.parametrize("slug", [*shelf.lessons()])
+def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
+    lesson = shelf.lessons()[slug].lesson
+    learner = Learner(Client().post("/new/", {"lesson": slug})["Location"])
+    for number, part in enumerate(lesson.parts):
+        if part.question:
+            assert learner.do("lesson/answer", look="1") == 204, number
+        if part.do:
+            assert learner.do("lesson/step", part=number) == 204, number
+        for step in part.task.right[0] if part.task else ():
+            store.execute(learner.sandbox, command_of(step))
+        html = learner.html()
+        assert 'id="les-on"' in html, number
+        assert ("This is so:" in html) == bool(part.question), number
+        assert learner.do("lesson/turn", part=number + 1) == 204
+    assert f"All {len(lesson.parts)} parts are behind you." in learner.html()
+    assert json.loads(Study.objects.get().progress)["skipped"] == []
+    learner.do("lesson/turn", part=len(lesson.parts) - 1)
+    assert learner.do("lesson/catch-up") == 204
+    assert "You went back" not in learner.html()
 
 
 def test_an_unknown_lesson_is_not_found() -> None:

@@ -1,0 +1,72 @@
+"""Questions as they are kept and shown, and answers beside those of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sandbox.records import Guessed
+from scheduler_engine.lesson import Question, predictions
+from scheduler_engine.lesson.model import Option
+from scheduler_engine.scenario.attempts import Seen
+
+FEW_NODES = 60
+"""Of larger clusters only the winner and the lane are asked; their choices are typed."""
+
+
+def question_text(question: Question) -> str:
+    """As it is kept with a guess."""
+    return json.dumps(asdict(question), separators=(",", ":"), ensure_ascii=False)
+
+
+def question_of(text: str) -> Question:
+    given = json.loads(text)
+    options = tuple(Option(option["text"], tuple(option["holds"])) for option in given.pop("options"))
+    return Question(**{**given, "options": options, "tempting": tuple(given["tempting"])})
+
+
+def asked(seen: Seen, question: Question) -> dict[str, Any]:
+    """A question with its choices. ``typed``: there are too many of them to be listed."""
+    offered = predictions.choices(seen, question)
+    return {
+        "kind": question.kind,
+        "ask": predictions.asked(question),
+        "choices": list(offered),
+        "many": predictions.KINDS[question.kind].many,
+        "typed": len(offered) > FEW_NODES,
+    }
+
+
+def compared(seen: Seen, question: Question, since: int | None, named: Sequence[str] | None) -> dict[str, Any] | None:
+    """The engine's answer beside what was named (None: nobody guessed), point by point; None: there is none yet."""
+    found = predictions.answer(seen, question, since)
+    if found is None:
+        return None
+    points = predictions.compare(question, named or (), found, predictions.choices(seen, question))
+    right = named is not None and predictions.is_right(question, named, found)
+    rows = [{"choice": point.choice, "given": point.given, "right": point.right, "why": point.why} for point in points]
+    return {"right": right, "rows": rows, "kind": question.kind}
+
+
+def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
+    named = json.loads(guess.named) if guess else None
+    return {
+        "given": guess is not None,
+        "looked": guess is not None and named is None,
+        "named": named or [],
+        "who": guess.who if guess else "",
+        "points": points,
+    }
+
+
+def score(known: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
+    """How many of the predictions were right, in all and by kind."""
+    kinds: dict[str, list[int]] = {}
+    for _, points in known:
+        row = kinds.setdefault(points["kind"], [0, 0])
+        row[0] += points["right"]
+        row[1] += 1
+    rows = [{"kind": kind, "right": right, "of": of} for kind, (right, of) in kinds.items()]
+    return {"right": sum(row["right"] for row in rows), "of": sum(row["of"] for row in rows), "kinds": rows}

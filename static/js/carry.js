@@ -1,0 +1,40 @@
+// A link that holds a scenario in itself: compressed, behind the "#", which no browser sends.
+
+const byId = (id) => document.getElementById(id);
+const LONGEST = 8000; // characters of a link that mail, chats and browsers still take
+const button = byId('carry-make');
+const usual = byId('carry-told')?.textContent;
+
+function encode(bytes) {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+export async function pack(text) {
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return encode(new Uint8Array(await new Response(packed).arrayBuffer()));
+}
+
+async function made() {
+  const at = new URL(byId('share-moment').value).searchParams.get('at');
+  const query = new URLSearchParams({ compact: '1', ...(at && { at }) });
+  const answer = await fetch(`${byId('app').dataset.base}export/scenario/?${query}`).catch(() => null);
+  if (!answer?.ok) return { told: 'The server could not write it. Try again.' };
+  const link = new URL(button.dataset.page, location.href);
+  link.hash = `s=${await pack(await answer.text())}`;
+  if (link.href.length <= LONGEST) return { link: link.href, told: `${link.href.length.toLocaleString('en')} characters. Nothing was stored.` };
+  return { told: `The link would have ${link.href.length.toLocaleString('en')} characters; ${LONGEST.toLocaleString('en')} are possible. Send the link to this moment instead, or a file from Export.` };
+}
+
+button?.addEventListener('click', async () => {
+  button.disabled = true;
+  const { link = '', told } = await made();
+  byId('share-carry').value = link;
+  byId('carry-told').textContent = told;
+  button.disabled = false;
+});
+byId('dialog-share')?.addEventListener('close', () => {
+  byId('share-carry').value = '';
+  byId('carry-told').textContent = usual;
+});

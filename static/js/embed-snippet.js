@@ -1,0 +1,47 @@
+// The snippets that put a sandbox into another page, and a preview of it. What is in view the share dialog's link says.
+
+const byId = (id) => document.getElementById(id);
+const form = byId('embed-form');
+const HEIGHT = 450;
+
+const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+function make() {
+  const given = new FormData(form);
+  const live = given.has('live');
+  const moment = new URL(byId('share-moment').value);
+  const address = new URL('embed/', live ? byId('share-edit').value : byId('share-view').value);
+  const chosen = { panels: given.getAll('panels').join(',') };
+  for (const name of ['pod', 'node', 'plugin', 'tab']) if (moment.searchParams.has(name)) chosen[name] = moment.searchParams.get(name);
+  if (given.get('when') === 'at' && !live) chosen.at = moment.searchParams.get('at');
+  for (const [name, usual] of [['theme', 'auto'], ['size', 'normal']]) if (given.get(name) !== usual) chosen[name] = given.get(name);
+  if (given.has('steps') || live) chosen.steps = '1';
+  if (!chosen.at) chosen.live = '1';
+  address.search = new URLSearchParams(chosen);
+  const warning = byId('embed-warning');
+  if (warning) warning.hidden = !live;
+  const title = escape(document.title);
+  byId('embed-iframe').value = `<iframe src="${escape(address.href)}" width="100%" height="${HEIGHT}" style="border:0" loading="lazy" title="${title}"></iframe>`;
+  const attributes = Object.entries(chosen).map(([name, value]) => ['steps', 'live'].includes(name) ? name : `${name}="${escape(value)}"`).join(' ');
+  const src = escape(address.href.split('?')[0]);
+  byId('embed-element').value = `<script src="${location.origin}/embed.js" async></script>\n<scheduler-sandbox src="${src}" ${attributes} title="${title}"></scheduler-sandbox>`;
+  const preview = byId('embed-preview');
+  const shown = new URL('embed/', byId('share-view').value); // a preview changes nothing
+  shown.search = address.search;
+  preview.hidden = false;
+  if (preview.src !== shown.href) preview.src = shown.href;
+}
+
+/** Closed, nothing runs. */
+function leave() {
+  const preview = byId('embed-preview');
+  preview.hidden = true;
+  preview.removeAttribute('src');
+}
+
+if (form) {
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.addEventListener('change', make);
+  byId('share-embed').addEventListener('toggle', ({ target }) => { if (target.open) make(); else leave(); });
+  byId('dialog-share').addEventListener('close', () => { byId('share-embed').open = false; });
+}

@@ -1,0 +1,103 @@
+// <scheduler-sandbox scenario="…">, lesson="…" or src="…": a scenario or a sandbox in any page. No dependency.
+(() => {
+  const SOURCE = 'scheduler-sandbox';
+  const VERSION = 1;
+  const home = new URL(document.currentScript?.src ?? document.querySelector('script[src*="/embed.js"]').src).origin;
+  const PASSED = ['panels', 'at', 'tab', 'pod', 'node', 'plugin', 'theme', 'size', 'lang'];
+  const FLAGS = ['steps', 'live'];
+  const NEAR = '200px'; // so far from the view it begins to load
+
+  class SchedulerSandbox extends HTMLElement {
+    static observedAttributes = ['scenario', 'lesson', 'src', ...PASSED, ...FLAGS, 'height', 'title'];
+
+    #frame = null;
+    #near = null;
+    #heard = (event) => this.#hear(event);
+
+    connectedCallback() {
+      if (!this.style.display) this.style.display = 'block';
+      addEventListener('message', this.#heard);
+      this.#near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) this.#open(); }, { rootMargin: NEAR });
+      if (!this.style.minHeight) this.style.minHeight = this.#height ?? '20rem';
+      this.#near.observe(this);
+    }
+
+    disconnectedCallback() {
+      removeEventListener('message', this.#heard);
+      this.#near.disconnect();
+      this.#frame?.remove();
+      this.#frame = null;
+    }
+
+    attributeChangedCallback(name, before, now) {
+      if (!this.#frame || before === now) return;
+      if (name === 'height') this.#frame.style.height = this.#height ?? this.#frame.style.height;
+      else if (name === 'title') this.#frame.title = this.#title;
+      else this.#frame.src = this.#address;
+    }
+
+    /** The next moment; of a live sandbox that the address may change, one stage. */
+    step() { this.#say({ type: 'step' }); }
+
+    back() { this.#say({ type: 'back' }); }
+
+    /** `at`: a moment such as 12.40, or start, or end. */
+    go(at) { this.#say({ type: 'go', at: String(at) }); }
+
+    /** `what`: { pod, node, panel }. */
+    show(what) { this.#say({ ...what, type: 'show' }); }
+
+    /** A fixed height, as CSS or as pixels; null = as tall as what it shows. */
+    get #height() {
+      const given = this.getAttribute('height');
+      return given && (/^\d+$/.test(given) ? `${given}px` : given);
+    }
+
+    get #title() {
+      const about = this.getAttribute('scenario') ?? this.getAttribute('lesson') ?? 'a sandbox';
+      return this.getAttribute('title') || `Kubernetes scheduler: ${about.replaceAll('-', ' ')}`;
+    }
+
+    get #address() {
+      const kind = ['scenario', 'lesson'].find((name) => this.hasAttribute(name));
+      const slug = kind && this.getAttribute(kind);
+      const src = this.getAttribute('src');
+      const url = new URL(slug ? `/embed/${kind}/${encodeURIComponent(slug)}/` : src ?? '/', src && !slug ? document.baseURI : home);
+      if (!slug && /^\/s\/[^/]+\/[^/]+\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, '')}/embed/`;
+      for (const name of PASSED) if (this.hasAttribute(name)) url.searchParams.set(name, this.getAttribute(name));
+      for (const name of FLAGS) if (this.hasAttribute(name)) url.searchParams.set(name, this.getAttribute(name) === '0' ? '0' : '1');
+      if (location.origin !== 'null') url.searchParams.set('origin', location.origin);
+      return url.href;
+    }
+
+    #open() {
+      if (this.#frame || !['scenario', 'lesson', 'src'].some((name) => this.hasAttribute(name))) return;
+      this.#near.disconnect();
+      const frame = document.createElement('iframe');
+      frame.title = this.#title;
+      frame.loading = 'lazy';
+      frame.referrerPolicy = 'no-referrer';
+      frame.style.cssText = `display:block;width:100%;border:0;color-scheme:normal;height:${this.#height ?? '24rem'}`;
+      frame.src = this.#address;
+      this.#frame = frame;
+      this.append(frame);
+    }
+
+    #say(message) {
+      this.#frame?.contentWindow.postMessage({ source: SOURCE, version: VERSION, ...message }, new URL(this.#frame.src).origin);
+    }
+
+    #hear({ source, origin, data }) {
+      if (!this.#frame || source !== this.#frame.contentWindow || origin !== new URL(this.#frame.src).origin) return;
+      if (data?.source !== SOURCE || data.version !== VERSION) return;
+      const { source: from, version, type, ...detail } = data;
+      if (type === 'resize' && !this.#height) {
+        this.#frame.style.height = `${data.height}px`;
+        this.style.minHeight = '';
+      }
+      this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }));
+    }
+  }
+
+  if (!customElements.get('scheduler-sandbox')) customElements.define('scheduler-sandbox', SchedulerSandbox);
+})();

@@ -1,0 +1,421 @@
+"""Sandboxes inside of pages of another origin: shown, moved through, listened to; and what such pages may not do."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+from sandbox.guide import scenarios
+from tests.browser.conftest import Server
+from tests.browser.test_accessibility import violations
+from tests.browser.workbench import Eventually, head, open_example
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "embedding"
+SLUG = next(iter(scenarios()))
+LISTENS = """<script>
+window.told = [];
+addEventListener('message', ({data, origin}) => {
+  if (data && data.source === 'scheduler-sandbox') told.push({...data, origin});
+});
+function say(message) { frames[0].postMessage({source: 'scheduler-sandbox', version: 1, ...message}, '*'); }
+</script>"""
+
+
+class Elsewhere:
+    """Pages of another origin: path → HTML."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        pages = self.pages
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                html = pages.get(self.path.partition("?")[0])
+                self.send_response(404 if html is None else 200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write((html or "").encode())
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nobody reads it."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://localhost:{self.http.server_address[1]}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def frame(self, address: str, attributes: str = "", width: int = 800, height: int = 450) -> str:
+        """The address of a page with one frame."""
+        frame = f'<iframe src="{address}" width="{width}" height="{height}" title="embed" {attributes}></iframe>'
+        self.pages["/page"] = '<!doctype html><html lang="en"><title>docs</title><link rel="icon" href="data:,">'
+        self.pages["/page"] += f"{LISTENS}<body>{frame}</body></html>"
+        return f"{self.url}/page"
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Elsewhere]:
+    site = Elsewhere()
+    yield site
+    site.http.shutdown()
+    site.http.server_close()
+
+
+@pytest.fixture(scope="module")
+def stranger() -> Iterator[Elsewhere]:
+    """One that the site does not list."""
+    site = Elsewhere()
+    yield site
+    site.http.shutdown()
+    site.http.server_close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, elsewhere: Elsewhere) -> Iterator[Server]:
+    """The site, which ``elsewhere`` may frame."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("FRAME_ANCESTORS", f"'self' {elsewhere.url}")
+        server = Server(tmp_path_factory.mktemp("server"))
+    yield server
+    server.kill()
+
+
+def within(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe").first
+
+
+def told(page: Page, kind: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = page.evaluate("kind => told.filter(({type}) => type === kind)", kind)
+    return found
+
+
+def scenario(server: Server, query: str = "") -> str:
+    return f"{server.url}/embed/scenario/{SLUG}/?{query}"
+
+
+def sandbox_of(page: Page) -> str:
+    """The path of a new sandbox, with its edit link."""
+    open_example(page)
+    return page.url.partition("?")[0]
+
+
+def test_a_foreign_page_shows_a_scenario_and_moves_through_it(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    page.goto(elsewhere.frame(scenario(server, "panels=sentence,map,lanes&at=start&steps=1")))
+    frame = within(page)
+    expect(frame.locator("#panel-cluster article").first).to_be_visible()
+    expect(frame.locator("#panel-queues")).to_be_visible()
+    before = frame.locator("#em-at").inner_text()
+    frame.get_by_role("button", name="Next").click()
+    eventually(lambda: frame.locator("#em-at").inner_text() != before)
+    frame.get_by_role("button", name="Back").click()
+    eventually(lambda: frame.locator("#em-at").inner_text() == before)
+    assert [message["origin"] for message in told(page, "ready")] == [server.url]
+
+
+def test_a_page_drives_an_embed_and_hears_what_happens(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    page.goto(elsewhere.frame(scenario(server, f"panels=map,matrix&at=start&origin={elsewhere.url}")))
+    eventually(lambda: told(page, "facts"))
+    first = told(page, "moment")[-1]
+    assert any(pod["lane"] == "activeQ" for pod in told(page, "facts")[-1]["facts"]["pods"])
+    page.evaluate("say({type: 'step'})")
+    eventually(lambda: told(page, "moment")[-1]["place"] == first["place"] + 1)
+    page.evaluate("say({type: 'back'})")
+    eventually(lambda: told(page, "moment")[-1]["at"] == first["at"])
+    page.evaluate("say({type: 'go', at: 'end'})")
+    eventually(lambda: told(page, "moment")[-1]["present"])
+    assert told(page, "facts")[-1]["facts"]["attempt"]["outcome"]
+    page.evaluate("say({type: 'show', node: 'node-b3', panel: 'scores'})")
+    expect(within(page).locator("article.node.is-chosen")).to_have_attribute("data-node", "node-b3")
+    expect(within(page).locator("#panel-scores")).to_be_visible()
+    assert told(page, "resize")[-1]["height"] > 200
+    everything = json.dumps(page.evaluate("told"))
+    assert "/s/" not in everything
+
+
+def test_try_it_yourself_goes_on_live_in_the_frame(page: Page, server: Server, elsewhere: Elsewhere) -> None:
+    page.goto(elsewhere.frame(scenario(server, "panels=sentence,map&at=start")))
+    within(page).get_by_role("button", name="Try it yourself").click()
+    stage = within(page).get_by_role("button", name="Stage")
+    expect(stage).to_be_visible()
+    stage.click()
+    expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop")
+
+
+def test_a_live_embed_follows_what_others_do(
+    new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    teacher = new_page()
+    address = sandbox_of(teacher)
+    page = new_page()
+    page.goto(elsewhere.frame(f"{address}embed/?panels=sentence&live=1"))
+    eventually(lambda: told(page, "ready"))
+    teacher.keyboard.press("s")
+    expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop", timeout=15000)
+
+
+SANDBOXED = 'sandbox="allow-scripts allow-forms allow-popups"'
+
+
+def test_a_frame_without_an_origin_works_and_steps_live(
+    new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    page = new_page()
+    page.goto(elsewhere.frame(scenario(server, "panels=sentence,map&at=start&steps=1"), SANDBOXED))
+    frame = within(page)
+    before = frame.locator("#em-at").inner_text()
+    frame.get_by_role("button", name="Next").click()
+    eventually(lambda: frame.locator("#em-at").inner_text() != before)
+    assert told(page, "ready")[-1]["origin"] == "null"
+    frame.get_by_role("button", name="Try it yourself").click()
+    stage = frame.get_by_role("button", name="Stage")
+    expect(stage).to_be_visible()
+    stage.click()
+    eventually(lambda: " at " in frame.locator("#panel-sentence").inner_text())
+    eventually(lambda: page.evaluate("told.filter(({type}) => type === 'moment').length > 3"))
+
+
+def test_no_cookie_is_needed_and_none_is_set(
+    new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    page = new_page()
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    line.send(
+        "Network.setCookieControls",
+        {
+            "enableThirdPartyCookieRestriction": True,
+            "disableThirdPartyCookieMetadata": False,
+            "disableThirdPartyCookieHeuristics": False,
+        },
+    )
+    page.goto(elsewhere.frame(scenario(server, "panels=sentence&at=start")))
+    within(page).get_by_role("button", name="Try it yourself").click()
+    within(page).get_by_role("button", name="Stage").click()
+    expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop")
+    assert page.context.cookies() == []
+
+
+def test_a_page_that_is_not_listed_cannot_frame_it(
+    page: Page, server: Server, stranger: Elsewhere, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("frame-ancestors")
+    page.goto(stranger.frame(scenario(server)))
+    page.wait_for_timeout(1500)
+    assert told(page, "ready") == []
+    assert within(page).locator("#app").count() == 0
+
+
+def test_a_hostile_page_gets_no_further_than_its_link(
+    new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    owner = new_page()
+    address = sandbox_of(owner)
+    page = new_page()
+    page.goto(elsewhere.frame(f"{address}embed/?panels=sentence"))  # the edit link, but not live
+    eventually(lambda: told(page, "ready"))
+    assert told(page, "ready")[-1]["acts"] is False
+    for message in (
+        {"type": "step"},
+        {"type": "go", "at": "javascript:alert(1)"},
+        {"type": "go", "at": {"toString": 1}},
+        {"type": "show", "panel": "x\"]'><img src=x>"},
+        {"type": "show", "pod": 7},
+        {"type": "constructor"},
+        {"type": "resize", "height": 9},
+        {"type": "step", "version": 2},
+    ):
+        page.evaluate("message => say(message)", message)
+    page.evaluate("frames[0].postMessage(null, '*')")
+    page.wait_for_timeout(500)
+    assert owner.request.get(f"{address}embed/state/").json()["moment"]["at"] == told(page, "moment")[0]["at"]
+
+
+def test_an_embed_that_names_an_origin_hears_and_tells_no_other(
+    page: Page, server: Server, elsewhere: Elsewhere, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("does not match the recipient window's origin")
+    page.goto(elsewhere.frame(scenario(server, "panels=sentence&at=start&origin=https://docs.example")))
+    expect(within(page).locator("#panel-sentence")).to_be_visible()
+    before = within(page).locator("#em-at").inner_text()
+    page.evaluate("say({type: 'step'})")
+    page.wait_for_timeout(800)
+    assert page.evaluate("told") == []
+    assert within(page).locator("#em-at").inner_text() == before
+
+
+def test_elements_load_when_they_come_into_view(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    element = f'<scheduler-sandbox scenario="{SLUG}" panels="sentence,map" at="start"></scheduler-sandbox>'
+    elsewhere.pages["/element"] = (
+        '<!doctype html><html lang="en"><title>docs</title><link rel="icon" href="data:,">'
+        f'<body>{element}<div style="height: 4000px"></div>{element}'
+        f'<script src="{server.url}/embed.js"></script></body></html>'
+    )
+    page.goto(f"{elsewhere.url}/element")
+    eventually(lambda: page.locator("iframe").count() == 1)
+    first = page.locator("scheduler-sandbox").first
+    expect(first.locator("iframe")).to_have_attribute("title", f"Kubernetes scheduler: {SLUG.replace('-', ' ')}")
+    first.evaluate("el => { window.heard = []; el.addEventListener('moment', e => heard.push(e.detail)); }")
+    expect(within(page).locator("#panel-cluster")).to_be_visible()
+    eventually(lambda: first.locator("iframe").evaluate("el => el.offsetHeight") > 250)
+    page.wait_for_timeout(300)
+    first.evaluate("el => el.step()")
+    eventually(lambda: page.evaluate("heard.length") > 0)
+    page.locator("scheduler-sandbox").last.scroll_into_view_if_needed()
+    eventually(lambda: page.locator("iframe").count() == 2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [800, 390])
+def test_everybody_can_use_an_embed(new_page: Callable[..., Page], server: Server, scheme: str, width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 450}, bypass_csp=True)
+    page.goto(scenario(server, f"panels=sentence,ribbon,map,lanes,matrix,ladder,why&steps=1&theme={scheme}"))
+    page.locator("#panel-cluster").wait_for()
+    assert not violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def share(page: Page) -> None:
+    page.locator("#share").click()
+    page.locator("#dialog-share").wait_for()
+
+
+def test_the_share_dialog_makes_snippets_that_work(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    sandbox_of(page)
+    share(page)
+    page.locator("#share-embed summary").click()
+    preview = page.frame_locator("#embed-preview")
+    expect(preview.locator("#panel-cluster")).to_be_visible()
+    page.locator("#embed-form input[value=map]").uncheck()
+    page.locator("#embed-form input[value=lanes]").check()
+    expect(preview.locator("#panel-queues")).to_be_visible()
+    expect(preview.locator("#panel-cluster")).to_have_count(0)
+    snippet = page.locator("#embed-iframe").input_value()
+    edit = page.locator("#share-edit").input_value()
+    assert edit not in snippet
+    page.locator("#embed-form input[name=live]").check()
+    expect(page.locator("#embed-warning")).to_be_visible()
+    element = page.locator("#embed-element").input_value()
+    assert edit in element
+    for name, html in {"/iframe": snippet, "/element": element}.items():
+        elsewhere.pages[name] = f'<!doctype html><title>x</title><link rel="icon" href="data:,"><body>{html}</body>'
+        page.goto(f"{elsewhere.url}{name}")
+        expect(within(page).locator("#panel-queues")).to_be_visible()
+    expect(within(page).get_by_role("button", name="Stage")).to_be_visible()
+
+
+def test_a_link_carries_a_sandbox_in_itself(page: Page, server: Server, eventually: Eventually) -> None:
+    sandbox_of(page)
+    page.keyboard.press("n")
+    eventually(lambda: head(page) == 4)
+    title = page.locator("h1").inner_text()
+    objects = sum(len(step.get("manifests", ())) for step in scenarios()[SLUG].setup)
+    share(page)
+    page.locator("#carry-make").click()
+    eventually(lambda: page.locator("#share-carry").input_value())
+    link = page.locator("#share-carry").input_value()
+    assert "/open/#s=" in link
+    assert len(link) <= 8000
+    page.goto(link)
+    expect(page.locator("#open-title")).to_have_text(title)
+    expect(page.locator("#open-about")).to_contain_text(f"{objects} objects in its setup, 1 step after it")
+    page.locator("#open-go").click()
+    page.wait_for_url("**/s/**")
+    assert "web-4" in page.locator("#panel-queues").inner_text()
+
+
+def test_a_sandbox_that_is_too_large_for_a_link_says_so(page: Page, server: Server, eventually: Eventually) -> None:
+    sandbox_of(page)
+    labels = {f"example.com/{number}": f"{hash((number, 'x')) & 0xFFFFFFFFFF:x}" for number in range(1000)}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "big", "annotations": labels}}
+    answer = page.request.post(f"{page.url.partition('?')[0]}apply/", form={"manifests": json.dumps(node)})
+    assert answer.ok, answer.text()
+    eventually(lambda: head(page) == 4)
+    share(page)
+    page.locator("#carry-make").click()
+    expect(page.locator("#carry-told")).to_contain_text("8,000 are possible")
+    assert page.locator("#share-carry").input_value() == ""
+
+
+BAD_LINKS = {
+    "": "nothing in this link",
+    "#s=": "nothing in this link",
+    "#s=%%%": "broken or cut off",
+    "#s=AAAA": "broken or cut off",
+    "#s=q1YqU7JSMlGqBQA": "scenario",
+}
+
+
+@pytest.mark.parametrize("fragment", BAD_LINKS)
+def test_a_bad_link_gets_a_clear_sentence(page: Page, server: Server, fragment: str) -> None:
+    page.goto(f"/open/{fragment}")
+    expect(page.locator(".imp")).to_contain_text(BAD_LINKS[fragment])
+
+
+def test_a_bomb_is_refused_while_it_is_read(page: Page, server: Server) -> None:
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bomb = packed.compress(b" " * 50_000_000) + packed.flush()
+    page.goto(f"/open/#s={base64.urlsafe_b64encode(bomb).decode().rstrip('=')}")
+    expect(page.locator("#open-about")).to_contain_text("more than 1,048,576 bytes")
+    expect(page.locator("#open-go")).to_be_hidden()
+
+
+def example(server: Server, *path: str) -> str:
+    """A file of the documents, of this site."""
+    return EXAMPLES.joinpath(*path).read_text().replace("https://sandbox.example", server.url)
+
+
+def test_the_example_of_a_plain_page_works(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    elsewhere.pages["/plain"] = example(server, "page.html")
+    page.goto(f"{elsewhere.url}/plain")
+    expect(within(page).locator("#panel-cluster")).to_be_visible()
+    eventually(lambda: " of " in page.locator("#told").inner_text())
+    before = page.locator("#told").inner_text()
+    page.get_by_role("button", name="Next").first.click()
+    eventually(lambda: page.locator("#told").inner_text() != before)
+    page.get_by_role("button", name="Back").first.click()
+    eventually(lambda: page.locator("#told").inner_text() == before)
+
+
+def test_the_example_of_slides_works_apart_from_reveal_itself(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.extend(["reveal", "Reveal"])  # it lies beside the slides of whoever uses it
+    elsewhere.pages["/slides"] = example(server, "reveal", "slides.html")
+    page.goto(f"{elsewhere.url}/slides")
+    expect(within(page).locator("#panel-cluster")).to_be_visible()
+    assert page.locator("iframe").evaluate("el => el.offsetHeight") == 560
+
+
+def test_the_example_of_mkdocs_is_built_and_works(
+    page: Page, server: Server, elsewhere: Elsewhere, tmp_path: Path, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("localhost")  # the theme's own files are not served here
+    shutil.copytree(EXAMPLES / "mkdocs", tmp_path / "handbook")
+    settings = tmp_path / "handbook" / "mkdocs.yml"
+    settings.write_text(example(server, "mkdocs", "mkdocs.yml"))
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=settings.parent, check=True)
+    elsewhere.pages["/handbook"] = (settings.parent / "site" / "index.html").read_text()
+    page.goto(f"{elsewhere.url}/handbook")
+    before = within(page).locator("#em-at").inner_text()
+    within(page).get_by_role("button", name="Next").click()
+    expect(within(page).locator("#em-at")).not_to_have_text(before)

@@ -161,7 +161,7 @@ def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
 
 def admission(cluster: Cluster, command: commands.Admission) -> None:
     """Owners whose pods were refused are no event; they are told by hand."""
-    cluster.api.switch(command.plugin, command.on)
+    cluster.api.switch(command.plugin, command.enabled)
     for controller in cluster.controllers:
         if isinstance(controller, WorkloadController):
             controller.try_again()

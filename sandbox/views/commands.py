@@ -39,7 +39,11 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
     "run": lambda data: {"kind": "run"},
     "advance": _advance,
     "assumed-ttl": lambda data: {"kind": "assumed-ttl", "seconds": _number(data, "seconds", 0)},
-    "admission": lambda data: {"kind": "admission", "plugin": data.get("plugin", ""), "on": data.get("on") == "1"},
+    "admission": lambda data: {
+        "kind": "admission",
+        "plugin": data.get("plugin", ""),
+        "enabled": data.get("enabled") == "1",
+    },
 }
 STEPS = ("stage", "pod", "settle", "run", "advance")
 """Commands that change nothing but let the scheduler work."""

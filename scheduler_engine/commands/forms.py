@@ -39,6 +39,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "subresource": (str,),
     "node": (str,),
     "on": (bool,),
+    "enabled": (bool,),
     "replicas": (int,),
     "seconds": (int, float),
     "play": (bool,),

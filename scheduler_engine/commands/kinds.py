@@ -198,7 +198,7 @@ class Admission:
 
     kind: ClassVar[str] = "admission"
     plugin: str
-    on: bool = True
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

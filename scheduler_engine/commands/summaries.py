@@ -102,7 +102,7 @@ SUMMARIES: dict[str, Callable[[Any], str]] = {
     "assumed-ttl": lambda command: (
         f"assumed pods expire after {command.seconds:g} s" if command.seconds else "assumed pods never expire"
     ),
-    "admission": lambda command: f"switch {'on' if command.on else 'off'} admission plugin {command.plugin}",
+    "admission": lambda command: f"switch {'on' if command.enabled else 'off'} admission plugin {command.plugin}",
     "node-condition": lambda command: f"{command.node}: {command.type} is {command.status}",
     "usage": _usage,
     "kubelet": lambda command: f"configure the kubelet on {command.node}",

@@ -168,7 +168,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.NodeTreeChanged: lambda e: (
         f"nodeTree: {_count(len(e.order), 'node')} in {_count(len(e.zones), 'zone')}, order {_names(e.order)}"
     ),
-    ev.AdmissionSwitched: lambda e: f"Admission plugin {e.plugin} switched {'on' if e.on else 'off'}",
+    ev.AdmissionSwitched: lambda e: f"Admission plugin {e.plugin} switched {'on' if e.enabled else 'off'}",
     ev.AssumedPodsExpire: lambda e: (
         f"Assumed pods expire {e.ttl_us / 1_000_000:g} s after their binding"
         if e.ttl_us

@@ -16,7 +16,7 @@ from scheduler_engine.trace.text import line
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
 PLUGIN = "LimitPodHardAntiAffinityTopology"
-ON, OFF = commands.Admission(PLUGIN), commands.Admission(PLUGIN, on=False)
+ON, OFF = commands.Admission(PLUGIN), commands.Admission(PLUGIN, enabled=False)
 REFUSED = (
     'pods "apart" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey '
     "topology.kubernetes.io/zone but only key kubernetes.io/hostname is allowed"
@@ -122,6 +122,6 @@ def test_the_switch_is_in_the_trace_and_in_copies() -> None:
 @pytest.mark.parametrize("plugin", ["", "NodeRestriction", "limitpodhardantiaffinitytopology"])
 def test_another_plugin_cannot_be_switched(plugin: str) -> None:
     with pytest.raises(Rejected, match=f"plugin: must be {PLUGIN}"):
-        commands.from_json({"kind": "admission", "plugin": plugin, "on": True})
+        commands.from_json({"kind": "admission", "plugin": plugin, "enabled": True})
     assert commands.from_json({"kind": "admission", "plugin": PLUGIN}) == ON
     assert commands.summary(OFF) == f"switch off admission plugin {PLUGIN}"

@@ -74,7 +74,7 @@ FORMS: dict[str, Callable[[Fields], tuple[str, Fields]]] = {
     "configure": lambda data: ("configure/", {"configuration": yaml([data["configuration"] or NO_PROFILES])}),
     "fault": _as_named("break/"),
     "allow": _as_named("allow/"),
-    "admission": lambda data: ("do/admission/", {"plugin": data["plugin"], "on": "1" if data["on"] else ""}),
+    "admission": lambda data: ("do/admission/", {"plugin": data["plugin"], "enabled": "1" if data["enabled"] else ""}),
     "node-condition": _as_named("node-condition/"),
     "usage": _as_named("usage/"),
     "kubelet": lambda data: ("kubelet/", {"node": data["node"], "configuration": _given(data, "configuration")}),

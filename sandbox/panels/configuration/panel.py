@@ -51,7 +51,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "yaml": written(_arranged(configured.configuration)),
         "standing": _standing(world, configured),
         "admission": [
-            {"plugin": plugin, "on": plugin in world.admission_plugins, "says": say(ADMISSION[plugin])}
+            {"plugin": plugin, "enabled": plugin in world.admission_plugins, "says": say(ADMISSION[plugin])}
             for plugin in SWITCHED
         ],
     }

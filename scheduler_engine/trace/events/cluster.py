@@ -40,7 +40,7 @@ class AdmissionSwitched(Event):
     """An admission plugin of the API server looks at objects from now on, or no more."""
 
     plugin: str
-    on: bool
+    enabled: bool
 
 
 @dataclass(frozen=True, slots=True)

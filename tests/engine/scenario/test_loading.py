@@ -265,26 +265,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "patch": {"object_kind": "a", "key": "b", "changes": {}}, "replicas": {"count": 1},
     "replica": {"replica": "a", "action": "kill"}, "admission": {"plugin": "a"},
 }  # fmt: skip
-EDGES = [
-    -1,
-    0,
-    1,
-    5,
-    6,
-    1000,
-    1001,
-    10_000,
-    10_001,
-    86_400,
-    86_401,
-    "",
-    "kill",
-    "Orphan",
-    "orphan",
-    "resize",
-    "status",
-    "LimitPodHardAntiAffinityTopology",
-]
+EDGES = [-1, 0, 1, 5, 6, 1000, 1001, 10_000, 10_001, 86_400, 86_401, "", "kill", "Orphan", "orphan", "resize", "status"]
+EDGES += ["LimitPodHardAntiAffinityTopology"]
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in NARROWER if pair[0] != "fault"])

@@ -308,5 +308,5 @@ def test_admission_plugins_are_shown_as_they_are_switched() -> None:
         if on is not None:
             simulation.execute(commands.Admission("LimitPodHardAntiAffinityTopology", on))
         [row] = stats(World.fold(simulation.recorder.entries), View())["admission"]
-        shown.append((row["plugin"], row["on"]))
+        shown.append((row["plugin"], row["enabled"]))
     assert shown == [("LimitPodHardAntiAffinityTopology", on) for on in (False, True, True, False)]

@@ -287,7 +287,7 @@ def test_a_kubelet_removes_dead_containers() -> None:
 STAGE = {"kind": "stage"}
 TWO = {"kind": "replicas", "count": 2}
 NO_ELECTION = {**TWO, "leader_elect": False}
-LIMITED = {"kind": "admission", "plugin": "LimitPodHardAntiAffinityTopology", "on": True}
+LIMITED = {"kind": "admission", "plugin": "LimitPodHardAntiAffinityTopology", "enabled": True}
 WAITS = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 30}
 HALF = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -330,12 +330,12 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [LIMITED],
-            "The API server asks admission plugin LimitPodHardAntiAffinityTopology about pods from now on. Those that are "
-            "there stay.",
+            "The API server asks admission plugin LimitPodHardAntiAffinityTopology about pods from now on. "
+            "Those that are there stay.",
             id="an admission plugin is switched on",
         ),
         pytest.param(
-            [LIMITED, LIMITED | {"on": False}],
+            [LIMITED, LIMITED | {"enabled": False}],
             "The API server does not ask admission plugin LimitPodHardAntiAffinityTopology any more, as by default.",
             id="an admission plugin is switched off again",
         ),

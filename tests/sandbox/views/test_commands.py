@@ -23,8 +23,10 @@ LIMIT = "LimitPodHardAntiAffinityTopology"
         pytest.param("run", {}, {"kind": "run"}, id="run until idle"),
         pytest.param("advance", {"seconds": "10"}, {"kind": "advance", "seconds": 10}, id="ten seconds"),
         pytest.param("advance", {"seconds": "0.5"}, {"kind": "advance", "seconds": 0.5}, id="half a second"),
-        pytest.param("admission", {"plugin": LIMIT, "on": "1"}, {"plugin": LIMIT, "on": True}, id="a plugin is on"),
-        pytest.param("admission", {"plugin": LIMIT}, {"plugin": LIMIT, "on": False}, id="a plugin is off"),
+        pytest.param(
+            "admission", {"plugin": LIMIT, "enabled": "1"}, {"plugin": LIMIT, "enabled": True}, id="a plugin is on"
+        ),
+        pytest.param("admission", {"plugin": LIMIT}, {"plugin": LIMIT, "enabled": False}, id="a plugin is off"),
         pytest.param("advance", {"seconds": "1", "play": "1"}, {"seconds": 1, "play": True}, id="a tick of playing"),
     ],
 )
@@ -77,10 +79,10 @@ def test_more_time_than_one_command_may_take_is_refused(visitor: Any) -> None:
 
 
 def test_another_admission_plugin_is_refused_and_back_takes_the_switch_back(visitor: Any) -> None:
-    answer = visitor.post("do/admission/", plugin="NodeRestriction", on="1")
+    answer = visitor.post("do/admission/", plugin="NodeRestriction", enabled="1")
     assert (answer.status_code, visitor.log()) == (422, [])
     assert f"plugin: must be {LIMIT}" in answer.content.decode()
-    visitor.post("do/admission/", plugin=LIMIT, on="1")
+    visitor.post("do/admission/", plugin=LIMIT, enabled="1")
     assert f'id="admission-{LIMIT}" checked' in visitor.get("panel/configuration/").content.decode()
     assert f"Undone: switch on admission plugin {LIMIT}." in visitor.post("do/back/").content.decode()
     assert f'id="admission-{LIMIT}">' in visitor.get("panel/configuration/").content.decode()

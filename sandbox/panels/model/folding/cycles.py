@@ -85,7 +85,7 @@ def assumed_pods_expire(world: Models, entry: ev.Entry, event: ev.AssumedPodsExp
 
 def admission_switched(world: Models, entry: ev.Entry, event: ev.AdmissionSwitched) -> None:
     others = tuple(name for name in world.admission_plugins if name != event.plugin)
-    world.admission_plugins = (*others, event.plugin) if event.on else others
+    world.admission_plugins = (*others, event.plugin) if event.enabled else others
 
 
 def filtered(world: Models, entry: ev.Entry, event: ev.FilterRan) -> None:

@@ -59,3 +59,20 @@ def test_everybody_can_use_the_first_page_and_the_comparison(
     page.locator("#compare button").click()
     page.locator(".both").first.wait_for()
     assert not violations(page)
+
+
+SITE = ("course", "misconceptions", "challenges", "before", "workshop", "join")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_everybody_can_use_the_other_pages_and_none_is_wider_than_the_screen(
+    new_page: Callable[..., Page], viewport: dict[str, int], scheme: str
+) -> None:
+    page = new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    found = {}
+    for name in SITE:
+        page.goto(f"/{name}/")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        found[name] = violations(page) + [f"{width} wide"] * (width > viewport["width"])
+    assert not any(found.values()), {name: bad for name, bad in found.items() if bad}

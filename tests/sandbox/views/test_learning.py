@@ -1,0 +1,108 @@
+"""The pages from which one learns: the course and its map, the gallery, the challenges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+
+from sandbox.lessons import course, shelf
+from sandbox.models import Sandbox
+from scheduler_engine.lesson.model import Lesson
+
+pytestmark = pytest.mark.django_db
+PAGES = {"course": "lessons", "misconceptions": "misconceptions", "challenges": "challenges"}
+
+
+def page(name: str) -> str:
+    answer = Client().get(f"/{name}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def begun(text: str) -> list[str]:
+    """The lessons that buttons of a page begin."""
+    return re.findall(r'name="lesson" value="([^"]+)"', text)
+
+
+@pytest.mark.parametrize(("name", "kind"), PAGES.items())
+def test_a_page_begins_each_of_its_lessons_in_their_order(name: str, kind: str) -> None:
+    slugs = [lesson.slug for lesson in shelf.shelf(kind)]
+    found = [slug for slug in begun(page(name)) if slug != "daily"]
+    assert sorted({*found}) == sorted(slugs)
+    if name != "misconceptions":
+        assert found[-len(slugs) :] == slugs
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_pages_name_one_another_and_open_nothing_by_being_read(name: str) -> None:
+    text = page(name)
+    assert all(f'href="/{other}/"' in text for other in PAGES)
+    assert Sandbox.objects.count() == 0
+
+
+def test_the_first_page_leads_to_all_three() -> None:
+    text = Client().get("/").content.decode()
+    assert all(f'href="/{name}/"' in text for name in PAGES)
+
+
+def test_the_gallery_tells_belief_and_truth() -> None:
+    text = page("misconceptions")
+    assert len(shelf.shelf("misconceptions")) >= 20
+    assert text.count("<blockquote>") == text.count("What is true</summary>") == len(shelf.shelf("misconceptions"))
+
+
+def test_the_challenge_of_the_day_is_named_with_its_day_and_par() -> None:
+    text = page("challenges")
+    assert datetime.now(UTC).strftime("%B %Y") in text
+    assert f"Par {shelf.todays().lesson.par}." in text
+    assert begun(text)[0] == "daily"
+
+
+@pytest.mark.parametrize("slug", ["three-queues", "limits-count", "free-a-node", "daily"])
+def test_a_button_opens_a_sandbox_with_the_lesson(slug: str) -> None:
+    answer = Client().post("/new/", {"lesson": slug})
+    assert answer.status_code == 302
+    text = Client().get(answer["Location"]).content.decode()
+    assert 'id="panel-lesson"' in text
+
+
+def test_a_lesson_that_is_not_there_opens_nothing() -> None:
+    answer = Client().post("/new/", {"lesson": "no-such-lesson"})
+    assert answer.status_code in (404, 422)
+    assert Sandbox.objects.count() == 0
+
+
+# --- the map of the course ---
+
+
+def lesson(slug: str, group: str, *after: str) -> Lesson:
+    one = shelf.shelf("lessons")[0]
+    return replace(one, slug=slug, after=after, scenario=replace(one.scenario, group=group, title=slug.title()))
+
+
+def test_a_chapter_is_a_row_and_a_line_leads_to_each_lesson_that_builds_on_one() -> None:
+    drawn = course.drawn(
+        [lesson("a", "One"), lesson("b", "One", "a"), lesson("c", "One", "a"), lesson("d", "Two", "b", "elsewhere")]
+    )
+    assert [[card.lesson.slug for card in chapter.cards] for chapter in drawn.chapters] == [["a", "b", "c"], ["d"]]
+    assert [card.number for chapter in drawn.chapters for card in chapter.cards] == [1, 2, 3, 4]
+    assert drawn.chapters[1].cards[0].after == ("B",), "what is not on the map leads nowhere"
+    beside, over, down = drawn.lines
+    assert beside == "M92 50H108"
+    assert over.startswith("M50 86Q"), "past the one between"
+    assert down.startswith("M150 86C")
+    assert (drawn.columns, drawn.width, drawn.height) == (3, 300, 200)
+
+
+def test_a_map_without_lessons_is_empty() -> None:
+    assert course.drawn([]) == course.Map((), 1, 100, 0, ())
+
+
+def test_no_lesson_of_the_course_comes_before_one_that_leads_to_it() -> None:
+    slugs = [one.slug for one in shelf.shelf("lessons")]
+    for one in shelf.shelf("lessons"):
+        assert all(slugs.index(before) < slugs.index(one.slug) for before in one.after if before in slugs), one.slug

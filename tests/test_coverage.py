@@ -1,0 +1,82 @@
+"""docs/coverage.md tells of each capability in which lessons and scenarios it is seen, and leaves none out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+from scheduler_engine.lesson import load_lesson
+from scheduler_engine.scenario import FOLDER, load_scenario
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/coverage.md"
+CELLS = ("id", "what", "learn", "scenarios", "elsewhere")
+COUNTS = {"Q": 10, "C": 8, "F": 8, "D": 12, "P": 8, "L": 6, "U": 7, "X": 24}
+"""How many capabilities each group has, numbered from 1."""
+SHELVES = ("lessons", "misconceptions", "challenges")
+COURSE = "QCFDPL"
+"""The groups that the course teaches."""
+
+
+def row_of(line: str) -> dict[str, str]:
+    """Its cells by name; {} for a line that is no row of a capability."""
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    return dict(zip(CELLS, cells, strict=True)) if re.match(r"\| [A-Z]\d+ \|", line) else {}
+
+
+def rows() -> list[dict[str, str]]:
+    return [row for line in PAGE.read_text().splitlines() if (row := row_of(line))]
+
+
+def link(title: str, path: Path) -> str:
+    return f"[{title}](../{path.relative_to(ROOT)})"
+
+
+def learnt() -> dict[str, list[str]]:
+    """By id: links to lessons, misconceptions and challenges."""
+    found = defaultdict(list)
+    for shelf in SHELVES:
+        for path in sorted((FOLDER.parent / shelf).glob("*.yaml")):
+            lesson = load_lesson(path)
+            for row in lesson.rows:
+                found[row].append(link(lesson.title, path))
+    return found
+
+
+def played() -> dict[str, list[str]]:
+    """By id: links to scenarios."""
+    found = defaultdict(list)
+    for path in sorted(FOLDER.glob("*.yaml")):
+        scenario = load_scenario(path)
+        found[scenario.group].append(link(scenario.title, path))
+    return found
+
+
+def test_the_page_is_what_lessons_and_scenarios_say(golden: Callable[[Path, str], None]) -> None:
+    lessons, scenarios = learnt(), played()
+    lines = PAGE.read_text().splitlines()
+    for number, line in enumerate(lines):
+        if row := row_of(line):
+            row |= {"learn": "; ".join(lessons[row["id"]]), "scenarios": "; ".join(scenarios[row["id"]])}
+            lines[number] = f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in row.values())}|"
+    golden(PAGE, "\n".join(lines) + "\n")
+
+
+def test_each_capability_has_one_row_in_which_something_stands() -> None:
+    wanted = [f"{group}{number}" for group, count in COUNTS.items() for number in range(1, count + 1)]
+    assert [row["id"] for row in rows()] == wanted
+    assert [row["id"] for row in rows() if not (row["learn"] or row["scenarios"] or row["elsewhere"])] == []
+
+
+def test_lessons_and_scenarios_name_no_id_that_is_not_there() -> None:
+    known = {row["id"] for row in rows()}
+    assert {*learnt(), *played()} <= known
+
+
+def test_the_course_teaches_every_group() -> None:
+    lessons = [load_lesson(path) for path in sorted((FOLDER.parent / "lessons").glob("*.yaml"))]
+    taught = Counter(row[0] for lesson in lessons for row in lesson.rows)
+    assert {group for group in COURSE if taught[group] < 2} == set()
+    assert all(lesson.rows for lesson in lessons)

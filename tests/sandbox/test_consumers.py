@@ -44,6 +44,17 @@ async def panels(socket: WebsocketCommunicator) -> dict[str, str]:
     return {re.search(r'id="panel-([a-z]+)"', part)[1]: part for part in parts if "panel-" in part}  # type: ignore[index]
 
 
+async def test_a_page_in_a_frame_without_an_origin_needs_the_token_as_any_other(visitor: Any) -> None:
+    headers = [(b"origin", b"null"), (b"host", b"localhost")]
+    for path, open_ in ((visitor.url(), True), (visitor.url().replace(visitor.token, "wrong"), False)):
+        socket = WebsocketCommunicator(application, "/ws" + path, headers=headers)
+        await socket.connect()
+        await socket.send_to(text_data=json.dumps({"open": "cluster"}))
+        answer = await socket.receive_output(timeout=5)
+        assert answer["type"] == ("websocket.send" if open_ else "websocket.close")
+        await socket.disconnect()
+
+
 async def do(visitor: Any, command: dict[str, Any]) -> None:
     await database_sync_to_async(lambda: store.execute(visitor.row(), command))()
 

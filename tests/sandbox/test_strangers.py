@@ -276,7 +276,6 @@ SOCKETS = {
     **{
         f"the origin {origin!r}": ("GET /ws{base}", (*UPGRADE, f"Origin: {origin}"))
         for origin in (
-            "null",
             "",
             "http://[",
             "http://localhost:99999",

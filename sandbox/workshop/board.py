@@ -1,4 +1,4 @@
-"""The board of a room: who does what, in one row each, from four queries however many there are."""
+"""The board of a room: who does what, in one row each, from five queries however many there are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sandbox import engine
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
 from sandbox.workshop.models import Participant, Seat, Workshop
+from sandbox.workshop.progress import Far, far
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Row:
     hand: datetime | None
     sandbox: str
     """Title of what they work in."""
+    lesson: Far | None
     action: str
     """The last command in force, in words."""
     steps: int
@@ -39,6 +41,7 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
     "name": lambda row: row.name.casefold(),
     "quiet": lambda row: row.since,
     "steps": lambda row: -row.steps,
+    "lesson": lambda row: (row.lesson is None, row.lesson.share if row.lesson else 0),
     "hand": lambda row: (row.hand is None, row.hand or row.since),
 }
 """The rows of a board: a name → what comes first."""
@@ -48,8 +51,9 @@ def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
     """Those whose name, sandbox or last action has the words of ``find``."""
     people = list(room.participants.order_by("pk"))
     seats = seats_of(room)
-    last = _last_commands([seat.sandbox for seat in seats.values() if seat.sandbox])
-    found = [_row(person, seats[person.pk], last) for person in people if person.pk in seats]
+    sandboxes = [seat.sandbox for seat in seats.values() if seat.sandbox]
+    last, learnt = _last_commands(sandboxes), far(sandboxes)
+    found = [_row(person, seats[person.pk], last, learnt) for person in people if person.pk in seats]
     wanted = find.casefold().split()
     told = [row for row in found if all(word in f"{row.name} {row.sandbox} {row.action}".casefold() for word in wanted)]
     return sorted(told, key=ORDERS.get(order, ORDERS["joined"]))
@@ -66,7 +70,7 @@ def _last_commands(sandboxes: list[Sandbox]) -> dict[int, str]:
     return dict(CommandRecord.objects.filter(pk__in=states).values_list("pk", "command"))
 
 
-def _row(person: Participant, seat: Seat, last: dict[int, str]) -> Row:
+def _row(person: Participant, seat: Seat, last: dict[int, str], learnt: dict[Any, Far]) -> Row:
     sandbox = seat.sandbox
     paths = {"watch": "", "help": ""}
     if sandbox is not None:
@@ -78,6 +82,7 @@ def _row(person: Participant, seat: Seat, last: dict[int, str]) -> Row:
         name=person.name,
         hand=person.hand,
         sandbox=sources.read(seat.source)["title"],
+        lesson=learnt.get(seat.sandbox_id),
         action=engine.summary(text) if text else "",
         steps=sandbox.head if sandbox is not None else 0,
         since=max(sandbox.last_used, seat.created) if sandbox is not None else seat.created,

@@ -20,6 +20,7 @@ class Workshop(models.Model):
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
     source = models.TextField(help_text="What newcomers get, as JSON text; see sources.py.")
+    plan = models.TextField(default="[]", help_text="Questions to be put, as JSON text; see files.py.")
     frozen = models.BooleanField(default=False, help_text="No participant can change anything.")
     eyes = models.BooleanField(default=False, help_text="Everybody sees the trainer's sandbox.")
     timer_ends = models.DateTimeField(null=True, help_text="When the time that was set is over.")

@@ -1,4 +1,4 @@
-"""What is left of a room: its results as a table, and the room as a file that can be opened again."""
+"""What is left of a room: its results as a table."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import json
 from io import StringIO
 from typing import Any
 
-import yaml
-
 from sandbox.workshop import sources
-from sandbox.workshop.models import Answer, Workshop
+from sandbox.workshop.models import Answer, Seat, Workshop
+from sandbox.workshop.progress import far
 from sandbox.workshop.questions import is_right
 
-API_VERSION, KIND = "scheduler-sandbox/v1", "Workshop"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would execute."""
 
 
 def table(room: Workshop) -> str:
-    """CSV: a row for each answer, and one for whoever gave none to a question."""
+    """CSV: a row for each answer, one for whoever gave none to a question, and one for each lesson of each person."""
     made = StringIO()
     writer = csv.writer(made, lineterminator="\r\n")
     writer.writerow(["participant", "question", "asked", "answer", "right", "expected"])
@@ -33,6 +31,13 @@ def table(room: Workshop) -> str:
             told = "" if right is None else "yes" if right else "no"
             said = "; ".join(chosen) if chosen is not None else ""
             writer.writerow(map(_safe, (person.name, str(question.number), question.ask, said, told, expected)))
+    seats = Seat.objects.filter(workshop=room).exclude(participant=None).exclude(sandbox=None)
+    sat = list(seats.select_related("sandbox", "participant").order_by("participant", "number"))
+    learnt = far(seat.sandbox for seat in sat if seat.sandbox)
+    for seat in sat:
+        if seat.participant and (lesson := learnt.get(seat.sandbox_id)):
+            title = sources.read(seat.source)["title"]
+            writer.writerow(map(_safe, (seat.participant.name, "", title, lesson.told, "", "")))
     return made.getvalue()
 
 
@@ -42,28 +47,3 @@ def _answers(room: Workshop) -> Any:
 
 def _safe(cell: str) -> str:
     return f"'{cell}" if cell.startswith(FORMULA) else cell
-
-
-def as_file(room: Workshop) -> str:
-    """The room without its people: what newcomers get, and the questions that were put to it."""
-    put = [_question(question) for question in room.questions.order_by("number")]
-    found = {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "title": room.title,
-        "begin": _plain(sources.read(room.source)),
-        "questions": put,
-    }
-    return yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=120)
-
-
-def _question(question: Any) -> dict[str, Any]:
-    if question.prediction:
-        put = json.loads(question.prediction)
-        return {put["kind"]: put["pod"]}
-    found = {"ask": question.ask, "choices": json.loads(question.choices), "right": json.loads(question.right or "[]")}
-    return found | {"many": True} if question.many else found
-
-
-def _plain(source: sources.Source) -> dict[str, Any]:
-    return {name: value for name, value in source.items() if name in ("kind", "title", "slug", "text")}

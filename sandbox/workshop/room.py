@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from sandbox.workshop import sources
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Participant, Seat, Workshop
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.scenario.shapes import Data
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Of codes: without those that are mistaken for others."""
@@ -34,8 +36,11 @@ TRAINER = "Trainer"
 """Under which name a trainer's step stands in the sandbox of a participant."""
 
 
-def opened(source: sources.Source, title: str = "") -> tuple[Workshop, str]:
-    """A new room whose trainer has a sandbox of ``source``, as everybody who joins gets; and the trainer's token."""
+def opened(source: sources.Source, title: str = "", plan: Sequence[Data] = ()) -> tuple[Workshop, str]:
+    """A new room whose trainer has a sandbox of ``source``, as everybody who joins gets; and the trainer's token.
+
+    ``plan``: questions of a file, which the trainer can put.
+    """
     pruning.prune_if_due()
     token = tokens.new_token()
     room = Workshop(
@@ -43,6 +48,7 @@ def opened(source: sources.Source, title: str = "") -> tuple[Workshop, str]:
         trainer_token_hash=tokens.digest(token),
         beamer_token_hash=tokens.digest(tokens.view_token(token)),
         source=sources.written(source),
+        plan=json.dumps(list(plan), ensure_ascii=False),
     )
     sandbox = sources.made(source, tokens.seat_token(token, 1))
     with transaction.atomic():

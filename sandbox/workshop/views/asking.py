@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from sandbox.access import problem
-from sandbox.workshop import questions
+from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, done_by
 
 DONE = 204
@@ -28,6 +28,22 @@ def ask(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 @done_by("trainer")
 def predict(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     questions.predict(access.room, request.POST.get("kind", ""), request.POST.get("pod", "").strip())
+    return HttpResponse(status=DONE)
+
+
+@done_by("trainer")
+def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """Put a question of the room's file: ``number``, from 0."""
+    plan, number = files.planned(access.room), request.POST.get("number", "")
+    if number not in map(str, range(len(plan))):
+        return problem(request, 404, NO_QUESTION)
+    wanted = plan[int(number)]
+    if "predict" in wanted:
+        questions.predict(access.room, wanted["predict"], wanted.get("pod", ""))
+    else:
+        questions.ask(
+            access.room, wanted["ask"], wanted["choices"], wanted.get("right", ()), bool(wanted.get("many", False))
+        )
     return HttpResponse(status=DONE)
 
 
@@ -70,6 +86,7 @@ def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 urlpatterns = [
     path("ask/", ask, name="room-ask"),
     path("predict/", predict, name="room-predict"),
+    path("planned/", planned, name="room-planned"),
     path("end/", end, name="room-end"),
     path("reveal/", reveal, name="room-reveal"),
     path("put-away/", put_away, name="room-put-away"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -10,27 +11,38 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from sandbox import ratelimit
+from sandbox import ratelimit, uploads
 from sandbox.access import answered, limited, readable_body, too_often
 from sandbox.guide import scenarios
 from sandbox.lessons.shelf import shelf
-from sandbox.workshop import room, sources
+from sandbox.quotas import OverQuota
+from sandbox.workshop import files, room, sources
 from sandbox.workshop.access import RoomAccess, shown
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
+from sandbox.workshop.models import Workshop
 from scheduler_engine.errors import FieldError, Rejected
 
+MOST_ERRORS = 20
 NO_ROOM = "There is no open room with this code. Ask your trainer for it."
 
 
 @require_safe
 def workshops(request: HttpRequest) -> HttpResponse:
     """Where a trainer opens a room, and a participant types the code."""
-    return render(
-        request,
-        "workshop/doors.html",
-        {"scenarios": list(scenarios().values()), "lessons": shelf("lessons"), "days": settings.ROOM_DAYS},
-    )
+    return _doors(request)
+
+
+def _doors(request: HttpRequest, errors: Sequence[str] = (), status: int = 200) -> HttpResponse:
+    context = {
+        "scenarios": list(scenarios().values()),
+        "lessons": shelf("lessons"),
+        "days": settings.ROOM_DAYS,
+        "errors": errors[:MOST_ERRORS],
+        "more_errors": len(errors[MOST_ERRORS:]),
+        "given": {name: request.POST.get(name, "") for name in ("scenario", "text", "title")},
+    }
+    return render(request, "workshop/doors.html", context, status=status)
 
 
 @csrf_exempt  # As for every new sandbox: a forged request opens a room that nobody knows.
@@ -39,14 +51,38 @@ def workshops(request: HttpRequest) -> HttpResponse:
 @readable_body
 @answered
 def open_room(request: HttpRequest) -> HttpResponse:
-    made, token = room.opened(chosen(request), request.POST.get("title", ""))
+    """A room of what the form names; else the doors again, with what is wrong in it."""
+    try:
+        made, token = _opened(request)
+    except Rejected as refusal:
+        return _doors(request, [str(error) for error in refusal.errors], 422)
+    except OverQuota as error:
+        return _doors(request, [str(error)], error.status)
     return redirect("room", made.pk, token)
 
 
+def _opened(request: HttpRequest) -> tuple[Workshop, str]:
+    title, text = request.POST.get("title", ""), _text(request)
+    if files.is_room(text):
+        named, source, plan = files.read(text)
+        return room.opened(source, title or named, plan)
+    return room.opened(sources.file(text) if text else chosen(request), title)
+
+
+def _text(request: HttpRequest) -> str:
+    """Of the file, else of the field. Raises ``OverQuota`` or ``Rejected``."""
+    given = request.FILES.get("file")
+    if not given:
+        return request.POST.get("text", "").strip()
+    uploads.check_size(given.size or 0)
+    try:
+        return given.read().decode()
+    except UnicodeDecodeError:
+        raise Rejected([FieldError("file", "DecodeError", "The file is no text in UTF-8.")]) from None
+
+
 def chosen(request: HttpRequest) -> sources.Source:
-    """What a form names: a file, a scenario, or nothing. Raises ``Rejected``."""
-    if text := request.POST.get("text", "").strip():
-        return sources.file(text)
+    """What a form names: a scenario, a lesson, or nothing. Raises ``Rejected``."""
     if slug := request.POST.get("scenario", ""):
         kind, _, name = slug.rpartition(":")
         return sources.lesson(name) if kind == "lesson" else sources.scenario(slug)
@@ -86,6 +122,7 @@ def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         "links": links(request, access),
         "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
         "lessons": shelf("lessons") if access.role == "trainer" else [],
+        "plan": [files.told(question) for question in files.planned(access.room)],
         "days": settings.ROOM_DAYS,
     }
     return render(request, f"workshop/{access.role}.html", context)

@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
 
 from sandbox.access import problem
-from sandbox.workshop import room
+from sandbox.workshop import files, room
 from sandbox.workshop.access import RoomAccess, done_by, shown
 from sandbox.workshop.models import Participant, Workshop
-from sandbox.workshop.results import as_file, table
+from sandbox.workshop.results import table
 from sandbox.workshop.views.doors import chosen
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -111,7 +111,7 @@ def results(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 
 @shown
 def as_a_file(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    return _download(access, "application/yaml", "workshop.yaml", as_file)
+    return _download(access, "application/yaml", files.NAME, files.written)
 
 
 def _download(access: RoomAccess, kind: str, name: str, made: Callable[[Workshop], str]) -> HttpResponse:

@@ -8,12 +8,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
-import yaml
 
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import Bar, bars
-from sandbox.workshop.results import as_file, table
+from sandbox.workshop.results import table
 from tests.sandbox.workshop.conftest import Person
 
 Joined = Callable[..., Person]
@@ -160,24 +159,6 @@ def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, j
         ["'=HYPERLINK(1)", "2", "Open", "", "", ""],
         ["Ben", "2", "Open", "", "", ""],
     ]
-
-
-def test_the_room_as_a_file_names_nobody(crowded: Person, joined: Joined) -> None:
-    joined("Ada", crowded.room)
-    crowded.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
-    crowded.post("predict/", kind="winner")
-    text = as_file(crowded.room)
-    assert "Ada" not in text
-    assert yaml.safe_load(text) == {
-        "apiVersion": "scheduler-sandbox/v1",
-        "kind": "Workshop",
-        "title": crowded.room.title,
-        "begin": {"kind": "scenario", "title": crowded.room.title, "slug": "three-zones-one-gpu-pool"},
-        "questions": [
-            {"ask": "Which queue?", "choices": ["activeQ", "backoffQ"], "right": ["activeQ"]},
-            {"winner": "default/payments-1"},
-        ],
-    }
 
 
 def test_a_room_has_an_end_of_questions(trainer: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -11,9 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from sandbox import pruning, tokens
-from sandbox.models import Key, Sandbox
+from sandbox.lessons import shelf
+from sandbox.models import Key, Sandbox, Study
+from sandbox.workshop import board, results, sources
 from sandbox.workshop import room as rooms
-from sandbox.workshop import sources
 from sandbox.workshop.models import Participant, Seat, Workshop
 from scheduler_engine.errors import Rejected
 from tests.sandbox.workshop.conftest import Person
@@ -326,3 +328,21 @@ def test_no_page_of_a_room_sets_a_cookie(trainer: Person, joined: Joined) -> Non
         answer = person.get()
         assert not person.client.cookies
         assert answer["Cache-Control"] == "no-store"
+
+
+def test_the_board_and_the_results_tell_how_far_everybody_is_in_the_lesson(db: None) -> None:
+    made, token = rooms.opened(sources.lesson("three-queues"))
+    room = Person(made, token)
+    ada, ben = (Person(made, rooms.join(made, name)[1], made.participants.get(name=name)) for name in ("Ada", "Ben"))
+    slow, quick = ada.sit(), ben.sit()
+    total = len(shelf.lessons()["three-queues"].lesson.parts)
+    Study.objects.filter(sandbox=quick).update(part=total, progress=json.dumps({"done": list(range(total))}))
+    told = {row.name: row.lesson.told for row in board.rows(made) if row.lesson}
+    assert told["Ada"].startswith(f"part 1 of {total}, 0 of ")
+    assert told["Ben"].startswith("finished, ")
+    assert [row.name for row in board.rows(made, "lesson")] == ["Ada", "Ben"]
+    assert [row.name for row in board.rows(made, "joined")] == ["Ada", "Ben"]
+    Study.objects.filter(sandbox=slow).update(slug="gone")
+    assert {row.lesson.told for row in board.rows(made) if row.lesson} == {"part 1", told["Ben"]}
+    assert told["Ben"] in room.get().content.decode()
+    assert f'Ben,,Three queues,"{told["Ben"]}",,' in results.table(made)

@@ -1,0 +1,141 @@
+"""A room as a file: it names nobody, opens again as a room, and what is wrong in one is told at its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import yaml
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from sandbox.workshop import files
+from sandbox.workshop.models import Question, Workshop
+from tests.sandbox.workshop.conftest import Person
+
+pytestmark = pytest.mark.django_db
+Joined = Callable[..., Person]
+ROOM = """\
+apiVersion: scheduler-sandbox/v1
+kind: Workshop
+title: "Half a day"
+begin: {lesson: three-queues}
+questions:
+- {ask: "Which queue?", choices: [activeQ, backoffQ], right: [activeQ]}
+- {ask: "Which of them?", choices: [a, b, c], right: [a, b], many: true}
+- {predict: winner}
+- {predict: lane, pod: default/web-9}
+"""
+SCENARIO = "kind: Scenario\ntitle: Mine\nsetup: []\n"
+
+
+def opened(text: str) -> Person:
+    answer = Client().post("/workshop/open/", {"text": text})
+    assert answer.status_code == 302, answer.content.decode()
+    *_, room, token, _ = answer["Location"].split("/")
+    return Person(Workshop.objects.get(pk=room), token)
+
+
+def refused(text: str) -> str:
+    answer = Client().post("/workshop/open/", {"text": text})
+    assert answer.status_code == 422
+    assert not Workshop.objects.exists()
+    return answer.content.decode().replace("&quot;", '"').replace("&#34;", '"')
+
+
+def test_a_file_opens_as_a_room_with_its_questions_to_be_put() -> None:
+    trainer = opened(ROOM)
+    room = Workshop.objects.get()
+    page = trainer.get().content.decode()
+    assert room.title == "Half a day"
+    assert re.findall(r"<li><span>(.*?)</span>", page) == [
+        "Which queue?",
+        "Which of them?",
+        "Which node does the next pod get?",
+        "Where does web-9 go next?",
+    ]
+    assert trainer.post("planned/", number="1").status_code == 204
+    asked = Question.objects.get()
+    assert (asked.ask, asked.choices, asked.right, asked.many) == ("Which of them?", '["a","b","c"]', '["a","b"]', True)
+    assert trainer.post("planned/", number="3").status_code == 422, "there is no web-9"
+    assert [trainer.post("planned/", number=number).status_code for number in ("4", "-1", "x", "")] == [404] * 4
+
+
+def test_a_file_may_be_chosen_and_a_title_of_the_form_goes_before_its_own() -> None:
+    fields = {"file": SimpleUploadedFile("workshop.yaml", ROOM.encode()), "title": "Today"}
+    assert Client().post("/workshop/open/", fields).status_code == 302
+    assert Workshop.objects.get().title == "Today"
+    bad = {"file": SimpleUploadedFile("workshop.yaml", b"\xff")}
+    assert "no text in UTF-8" in Client().post("/workshop/open/", bad).content.decode()
+
+
+def test_the_room_as_a_file_names_nobody_and_opens_again(crowded: Person, joined: Joined) -> None:
+    joined("Ada", crowded.room)
+    crowded.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
+    crowded.post("predict/", kind="winner")
+    text = files.written(crowded.room)
+    assert "Ada" not in text
+    assert yaml.safe_load(text) == {
+        "apiVersion": "scheduler-sandbox/v1",
+        "kind": "Workshop",
+        "title": crowded.room.title,
+        "begin": {"scenario": "three-zones-one-gpu-pool"},
+        "questions": [
+            {"ask": "Which queue?", "choices": ["activeQ", "backoffQ"], "right": ["activeQ"]},
+            {"predict": "winner", "pod": "default/payments-1"},
+        ],
+    }
+    again = opened(text)
+    assert files.written(again.room) == text, "what was not put yet is kept as well"
+    again.post("planned/", number="1")
+    assert yaml.safe_load(files.written(again.room))["questions"][0]["predict"] == "winner"
+    assert len(yaml.safe_load(files.written(again.room))["questions"]) == 2
+
+
+@pytest.mark.parametrize(
+    "begin", [SCENARIO, ROOM.replace("{lesson: three-queues}", "{file: 'kind: Scenario\n\n  title: In a room'}")]
+)
+def test_a_scenario_of_ones_own_is_kept_in_the_file(begin: str) -> None:
+    trainer = opened(begin)
+    kept = yaml.safe_load(files.written(trainer.room))
+    assert "title:" in kept["begin"]["file"]
+    assert files.written(opened(files.written(trainer.room)).room) == files.written(trainer.room)
+
+
+def test_an_empty_room_is_a_file_too() -> None:
+    trainer = opened("kind: Workshop")
+    assert yaml.safe_load(files.written(trainer.room)) == {
+        "apiVersion": "scheduler-sandbox/v1",
+        "kind": "Workshop",
+        "title": "Empty sandbox",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("begin: {lesson: no-such}", "begin.lesson: "),
+        ("begin: {lesson: backoff, scenario: x}", "only one of them may be given"),
+        ("begin: {file: '- 1'}", "begin.file: "),
+        ("starts: 5", 'unknown field "starts"'),
+        ("questions: [{ask: x}]", "questions[0].choices"),
+        ("questions: [{ask: x, choices: [a]}]", "at least 2 of them"),
+        ("questions: [{ask: x, choices: [a, b], right: [c]}]", 'Invalid value: "c": must be one of the choices'),
+        ("questions: [{ask: x, choices: [a, b], pod: default/p}]", "it does not go with ask"),
+        ("questions: [{predict: winner, choices: [a, b]}]", "it does not go with predict"),
+        ("questions: [{predict: refuses}]", "questions[0].predict"),
+        ("questions: [" + "{predict: winner}, " * 101 + "]", "Too many: 101"),
+        ("apiVersion: scheduler-sandbox/v2", "apiVersion"),
+        ("title: [", "workshop.yaml:3"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_at_its_line(line: str, told: str) -> None:
+    page = refused(f"kind: Workshop\n{line}\n")
+    assert told in page
+    assert "workshop.yaml:" in page
+
+
+def test_other_files_are_no_rooms() -> None:
+    assert "kind" in refused("kind: Party\n")
+    assert not files.is_room("title: x\nabout: |\n  kind: Workshop\n")

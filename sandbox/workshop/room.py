@@ -17,6 +17,7 @@ from sandbox.access import printable
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
 from sandbox.models import Key, Sandbox
+from sandbox.panels.model.moment import Moment
 from sandbox.quotas import OverQuota
 from sandbox.workshop import sources
 from sandbox.workshop.layers import tell_room
@@ -179,12 +180,15 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
     return refused
 
 
-def moment_of_trainer(room: Workshop) -> sources.Source:
-    """The trainer's sandbox as it is now, as a source that no longer changes. Raises as ``store.fork``."""
+def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:
+    """The trainer's sandbox as it was at a moment, None = now, as a source that no longer changes.
+
+    Raises as ``store.fork``.
+    """
     seat = current(None, room)
     if seat.sandbox is None:
         raise Rejected("The trainer's sandbox is no more.")
-    return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, None)[0]))
+    return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, at)[0]))
 
 
 def set_frozen(room: Workshop, on: bool) -> None:

@@ -123,9 +123,15 @@ function chosen() {
   for (const box of document.querySelectorAll('[data-who]')) box.checked = picked.has(box.dataset.who);
   for (const whom of document.querySelectorAll('[data-whom]')) say(whom, picked.size ? `${picked.size} chosen` : 'all');
 }
+/** The moment that the trainer looks at; empty: the present. */
+function inView() {
+  const { location } = document.querySelector('#pane-own iframe').contentWindow;
+  return new URLSearchParams(location.search).get('at') ?? '';
+}
 document.body.addEventListener('htmx:configRequest', ({ detail }) => {
   const form = detail.elt.closest('form');
   if (form && 'to' in form.dataset) for (const key of picked) detail.formData.append('to', key);
+  if (form?.elements.moment?.value === '1') detail.formData.append('at', inView());
 });
 document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
   const form = detail.elt.closest('form');

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
 
 from sandbox.access import problem
+from sandbox.panels.view import View
 from sandbox.workshop import files, room
 from sandbox.workshop.access import RoomAccess, done_by, shown
 from sandbox.workshop.models import Participant, Workshop
@@ -75,9 +76,12 @@ def remove(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 
 @done_by("trainer")
 def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Send what the form names to those that it names; to all when it names nobody."""
+    """Send what the form names to those that it names; to all when it names nobody. ``at``: which moment."""
     to = _to(request, access)
-    source = room.moment_of_trainer(access.room) if request.POST.get("moment") == "1" else chosen(request)
+    if request.POST.get("moment") == "1":
+        source = room.moment_of_trainer(access.room, View.from_mapping(request.POST.dict()).at)
+    else:
+        source = chosen(request)
     room.send(access.room, source, to)
     return HttpResponse(status=DONE)
 

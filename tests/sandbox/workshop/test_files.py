@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -139,3 +140,9 @@ def test_what_is_wrong_in_a_file_is_told_at_its_line(line: str, told: str) -> No
 def test_other_files_are_no_rooms() -> None:
     assert "kind" in refused("kind: Party\n")
     assert not files.is_room("title: x\nabout: |\n  kind: Workshop\n")
+
+
+def test_the_room_of_the_documents_opens(db: None) -> None:
+    document = (Path(__file__).resolve().parents[3] / "docs/workshops.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
+    assert len(files.planned(opened(text).room)) == 3

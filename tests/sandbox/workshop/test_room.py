@@ -155,6 +155,16 @@ def test_help_goes_along_to_a_sandbox_that_is_sent(trainer: Person, joined: Join
     assert Client().post(workbench(sandbox, ada.now().key, "do/stage/")).status_code == 204
 
 
+def test_what_is_sent_may_be_a_moment_that_is_past(trainer: Person, joined: Joined, step: Any) -> None:
+    ada = joined("Ada")
+    own = trainer.seat().sandbox
+    before = Sandbox.objects.get(pk=getattr(own, "pk", None)).head
+    step(own)
+    step(own)
+    trainer.post("send/", moment="1", at=f"{before + 1}.999")
+    assert ada.sit().head == before + 1
+
+
 def test_eyes_here_shows_the_trainers_sandbox_and_keeps_ones_own(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     own = ada.sit()

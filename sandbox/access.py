@@ -84,10 +84,11 @@ def problem(
 ) -> HttpResponse:
     """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any.
 
-    ``calm``: nothing is wrong; the page takes it away by itself.
+    ``calm``: nothing is wrong; the page takes it away by itself. A browser that has left its page gets a page.
     """
     context = {"message": message, "errors": errors or [], "calm": calm}
-    return render(request, "fragments/error.html", context, status=status)
+    leaves = request.headers.get("Sec-Fetch-Mode") == "navigate"
+    return render(request, "refused.html" if leaves else "fragments/error.html", context, status=status)
 
 
 TOO_OFTEN = {

@@ -27,8 +27,9 @@ class Row:
     """Title of what they work in."""
     lesson: Far | None
     action: str
-    """The last command in force, in words."""
+    """The last command in force, in words; empty as long as there is none beyond what the sandbox began with."""
     steps: int
+    """Commands beyond those; below 0 after steps back behind them."""
     since: datetime
     """When they did something last."""
     watch: str
@@ -76,7 +77,8 @@ def _row(person: Participant, seat: Seat, last: dict[int, str], learnt: dict[Any
     if sandbox is not None:
         paths["watch"] = reverse("workbench", args=[sandbox.pk, seat.view_token])
         paths["help"] = reverse("workbench", args=[sandbox.pk, person.key]) if person.key else ""
-    text = last.get(sandbox.state) if sandbox is not None else None
+    steps = sandbox.head - seat.began if sandbox is not None else 0
+    text = last.get(sandbox.state) if sandbox is not None and steps else None
     return Row(
         key=person.pk,
         name=person.name,
@@ -84,7 +86,7 @@ def _row(person: Participant, seat: Seat, last: dict[int, str], learnt: dict[Any
         sandbox=sources.read(seat.source)["title"],
         lesson=learnt.get(seat.sandbox_id),
         action=engine.summary(text) if text else "",
-        steps=sandbox.head if sandbox is not None else 0,
+        steps=steps,
         since=max(sandbox.last_used, seat.created) if sandbox is not None else seat.created,
         **paths,
     )

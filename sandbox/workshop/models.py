@@ -65,6 +65,7 @@ class Seat(models.Model):
     number = models.PositiveIntegerField(help_text="Of the owner's seats, from 1.")
     source = models.TextField(help_text="What it is made from, as JSON text; see sources.py.")
     sandbox = models.ForeignKey(Sandbox, on_delete=models.SET_NULL, null=True, related_name="+")
+    began = models.PositiveIntegerField(default=0, help_text="How many commands its sandbox began with.")
     view_token = models.CharField(max_length=40, blank=True, help_text="With which others in the room may watch.")
     created = models.DateTimeField(auto_now_add=True)
 

@@ -71,7 +71,13 @@ def _seat(
 ) -> Seat:
     view = tokens.view_token(tokens.seat_token(token, number))
     return Seat.objects.create(
-        workshop=room, participant=participant, number=number, source=source, sandbox=sandbox, view_token=view
+        workshop=room,
+        participant=participant,
+        number=number,
+        source=source,
+        sandbox=sandbox,
+        began=sandbox.head,
+        view_token=view,
     )
 
 
@@ -140,7 +146,7 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
     with transaction.atomic():
         locked = Seat.objects.select_for_update().get(pk=seat.pk)
         if not locked.view_token:
-            locked.sandbox = sandbox
+            locked.sandbox, locked.began = sandbox, sandbox.head
             locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
             locked.save()
             _freeze(Sandbox.objects.filter(pk=sandbox.pk), owner is not None and room.frozen)

@@ -61,6 +61,16 @@ def test_an_unknown_scenario_is_said_and_makes_nothing() -> None:
     assert not Sandbox.objects.exists()
 
 
+def test_who_has_left_a_page_gets_a_refusal_as_a_page_and_any_other_a_part_of_one() -> None:
+    wanted = {"scenario": "no-such"}
+    page = Client().post("/new/", wanted, headers={"Sec-Fetch-Mode": "navigate"}).content.decode()
+    part = Client().post("/new/", wanted, headers={"Sec-Fetch-Mode": "cors"}).content.decode()
+    assert "There is no such scenario." in page
+    assert "There is no such scenario." in part
+    assert "<!doctype html>" in page
+    assert "<html" not in part
+
+
 def test_the_landing_page_is_not_posted_to_and_nothing_is_made_by_get() -> None:
     assert Client().post("/").status_code == 405
     assert Client().get("/new/").status_code == 405

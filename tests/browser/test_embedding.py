@@ -280,8 +280,7 @@ def test_elements_load_when_they_come_into_view(
     eventually(lambda: page.locator("iframe").count() == 2)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [800, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(800, "dark"), (390, "light")])
 def test_everybody_can_use_an_embed(new_page: Callable[..., Page], server: Server, scheme: str, width: int) -> None:
     page = new_page(viewport={"width": width, "height": 450}, bypass_csp=True)
     page.goto(scenario(server, f"panels=sentence,ribbon,map,lanes,matrix,ladder,why&steps=1&theme={scheme}"))

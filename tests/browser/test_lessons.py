@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_accessibility import PHONE, WIDE, violations
+from tests.browser.test_accessibility import LOOKS, PHONE, violations
 from tests.browser.workbench import Eventually, arrive, connected, head, open_example, text
 
 SLUG = "a-scheduling-cycle"
@@ -174,8 +174,7 @@ def test_predictions_are_asked_while_they_are_switched_on(page: Page, eventually
     eventually(lambda: not page.locator("#lesson").is_visible())
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@LOOKS
 def test_everybody_can_learn(
     new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
 ) -> None:

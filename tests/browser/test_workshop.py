@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, WebSocketRoute
 
 from tests.browser.conftest import Server
-from tests.browser.test_accessibility import PHONE, WIDE, violations
+from tests.browser.test_accessibility import LOOKS, PHONE, violations
 from tests.browser.workbench import Eventually
 
 CUT_SECONDS = 10
@@ -225,8 +225,7 @@ class Lines:
         self.works = True
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@LOOKS
 def test_everybody_can_use_a_room(
     new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
 ) -> None:

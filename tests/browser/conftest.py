@@ -153,6 +153,8 @@ def new_page(
 ) -> Iterator[Callable[..., Page]]:
     """Opens pages that share nothing; `new_page(color_scheme="dark")` takes any option of a browser context.
 
+    Without further words nothing moves in them: what moves takes a browser without a graphics card half of its time.
+
     The test fails at its end if any page met a console error, an uncaught exception or a CSP violation. Of a test that
     failed the last answers of the server are printed, what the pages say of them, and the end of the server's log.
     """
@@ -168,7 +170,8 @@ def new_page(
             problems.append(f"{message.text} ({message.location['url']})")
 
     def open_page(**options: Any) -> Page:
-        options = {"base_url": server.url, "viewport": {"width": 1440, "height": 900}} | options
+        usual = {"base_url": server.url, "viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+        options = usual | options
         context = browser.new_context(**options)
         contexts.append(context)
         context.add_init_script(REPORT_CSP_VIOLATIONS)

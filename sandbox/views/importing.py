@@ -44,7 +44,7 @@ NOTHING = "There is no file in this request. Choose one, or paste its text."
 TOO_LARGE = "The pasted text is too long for a form. Save it as a file and bring that."
 
 
-def told(view: Callable[..., HttpResponse]) -> RoutedView:
+def told(view: Callable[..., HttpResponse], page: str = "import_refused.html") -> RoutedView:
     """What an import refuses, told to a browser as a page and to anything else as text."""
 
     @wraps(view)
@@ -52,9 +52,9 @@ def told(view: Callable[..., HttpResponse]) -> RoutedView:
         try:
             return view(request, *args, **kwargs)
         except Rejected as error:
-            return _refused(request, 422, error.errors)
+            return _refused(request, 422, error.errors, page)
         except (quotas.OverQuota, EngineError) as error:
-            return _refused(request, error.status, [FieldError("", "", str(error))])
+            return _refused(request, error.status, [FieldError("", "", str(error))], page)
 
     return caught
 
@@ -196,10 +196,12 @@ def _wants_page(request: HttpRequest) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _refused(request: HttpRequest, status: int, errors: list[FieldError]) -> HttpResponse:
+def _refused(
+    request: HttpRequest, status: int, errors: list[FieldError], page: str = "import_refused.html"
+) -> HttpResponse:
     lines = [_line(error) for error in errors[:MOST_TOLD]]
     if _wants_page(request):
-        return render(request, "import_refused.html", {"lines": lines}, status=status)
+        return render(request, page, {"lines": lines}, status=status)
     text = "\n".join([*lines, "Nothing was made.", ""])
     return HttpResponse(text, content_type="text/plain; charset=utf-8", status=status)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from uuid import uuid4
 
 from django.conf import settings
@@ -69,7 +70,7 @@ def predict(request: HttpRequest, access: Access) -> HttpResponse:
 @limited
 @readable_body
 @answered
-@told
+@partial(told, page="lesson_refused.html")
 def open_own(request: HttpRequest) -> HttpResponse:
     """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""
     file, text = request.FILES.get("file"), request.POST.get("text", "")

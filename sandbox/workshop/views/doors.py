@@ -40,7 +40,7 @@ def _doors(request: HttpRequest, errors: Sequence[str] = (), status: int = 200) 
         "days": settings.ROOM_DAYS,
         "errors": errors[:MOST_ERRORS],
         "more_errors": len(errors[MOST_ERRORS:]),
-        "given": {name: request.POST.get(name, "") for name in ("scenario", "text", "title")},
+        "given": {"scenario": next(iter(scenarios()), ""), "text": "", "title": "", **request.POST.dict()},
     }
     return render(request, "workshop/doors.html", context, status=status)
 

@@ -392,3 +392,11 @@ def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) ->
     html = predicting(learner)
     assert "Which node does web get?" in html
     assert "<datalist" in html
+
+
+def test_a_browser_gets_what_is_wrong_in_a_lesson_as_a_page_that_leads_back() -> None:
+    file = SimpleUploadedFile("my.lesson.yaml", LESSON.replace("pod:default/web", "pod:default/wbe").encode())
+    page = Client().post("/lessons/open/", {"file": file}, headers={"Accept": "text/html"}).content.decode()
+    assert "This lesson does not hold." in page
+    assert "wbe" in page
+    assert 'href="/course/#own"' in page

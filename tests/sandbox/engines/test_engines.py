@@ -71,13 +71,13 @@ def later(function: Callable[..., Any], *args: Any) -> Future[Any]:
 
 
 @pytest.fixture
-def large(node: Any, pod: Any) -> Callable[[], Sandbox]:
+def large(node: Any, pod: Any) -> Callable[..., Sandbox]:
     """Makes a sandbox in which to settle takes long."""
 
-    def make() -> Sandbox:
+    def make(pods: int = MANY_PODS) -> Sandbox:
         sandbox, _ = store.create("Large")
         store.execute(sandbox, node(*(f"n{number}" for number in range(MANY_NODES))))
-        store.execute(sandbox, pod(*(f"p{number}" for number in range(MANY_PODS))))
+        store.execute(sandbox, pod(*(f"p{number}" for number in range(pods))))
         return sandbox
 
     return make
@@ -193,7 +193,7 @@ def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: 
 
 
 def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large: Any, node: Any) -> None:
-    sandbox = large()
+    sandbox = large(2 * MANY_PODS)  # It must not be done before it is stopped, however busy the machine.
     before = cluster(sandbox)
     settling = later(store.execute, sandbox, SETTLE)
     parted(pool, sandbox)

@@ -229,12 +229,10 @@ for (const child of [...byId('bench').children, document.querySelector('.em-foot
 let tries = 0;
 function follow() {
   const socket = new WebSocket(new URL(line, location.href.replace(/^http/, 'ws')));
-  let first = true;
   socket.addEventListener('open', () => { tries = 0; socket.send(JSON.stringify({ open: 'status' })); });
   socket.addEventListener('message', ({ data }) => {
-    if (data.startsWith('{')) return;
-    if (!first && !at) show();
-    first = false;
+    // The first one, too: something may have happened since this page was made.
+    if (!data.startsWith('{') && !at) show();
   });
   socket.addEventListener('close', ({ code }) => {
     if (code === 4404) return say('This sandbox is not there any more.');

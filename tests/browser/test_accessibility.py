@@ -51,8 +51,7 @@ def test_everybody_can_use_the_workbench(
     assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@LOOKS
 def test_everybody_can_use_the_first_page_and_the_comparison(
     new_page: Callable[..., Page], viewport: dict[str, int], scheme: str
 ) -> None:

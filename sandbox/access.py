@@ -97,6 +97,7 @@ TOO_OFTEN = {
     "command": "Too many commands at once in this sandbox. Wait a moment and try again.",
     "room": "Too many clicks at once in this room. Wait a moment and try again.",
     "join": "Too many codes were tried from your address. Wait a moment and try again.",
+    "code": "Too many codes were tried for this name. Wait a moment and try again.",
     "look": "This sandbox is asked for too often. Wait a moment and try again.",
 }
 

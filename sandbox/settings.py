@@ -139,6 +139,8 @@ RATE_LIMITS: dict[str, tuple[float, int]] = {
     "socket": (_rate("SOCKET_RATE", 20), 600),
     # Codes of workshops that an address tries: there are 700 million.
     "join": (_rate("JOIN_RATE", 1), 120),
+    # Codes that are tried for one name in a workshop: there are 10,000.
+    "code": (_rate("CODE_RATE", 1 / 30), 5),
     # Of a sandbox, whoever asks: commands; pages and panels, for each of its two links.
     "command": (_rate("COMMAND_RATE", 30), 60),
     "look": (_rate("LOOK_RATE", 40), 400),

@@ -49,7 +49,7 @@ def enter(room_id: UUID, token: str) -> RoomAccess | None:
         return RoomAccess(room, token, "trainer")
     if secrets.compare_digest(given, room.beamer_token_hash):
         return RoomAccess(room, token, "beamer")
-    participant = Participant.objects.filter(workshop=room, token_hash=given).first()
+    participant = Participant.objects.filter(workshop=room, token_hash=given, removed=None).first()
     return RoomAccess(room, token, "participant", participant) if participant else None
 
 

@@ -50,7 +50,7 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
 
 def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
     """Those whose name, sandbox or last action has the words of ``find``."""
-    people = list(room.participants.order_by("pk"))
+    people = list(room.people.order_by("pk"))
     seats = seats_of(room)
     sandboxes = [seat.sandbox for seat in seats.values() if seat.sandbox]
     last, learnt = _last_commands(sandboxes), far(sandboxes)

@@ -10,6 +10,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from sandbox import tokens
 from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own
@@ -49,16 +50,17 @@ def _asked(access: RoomAccess) -> dict[str, Any]:
     return {
         "question": question,
         "bars": bars(question) if counted else [],
-        "answered": question.answers.count(),
-        "of": access.room.participants.count(),
+        "answered": question.answers.filter(participant__removed=None).count(),
+        "of": access.room.people.count(),
         "choices": json.loads(question.choices),
+        "given": own is not None,
         "chosen": chosen,
         "verdict": is_right(question, chosen) if own else None,
     }
 
 
 def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
-    people = access.room.participants
+    people = access.room.people
     return {
         "rows": board.rows(access.room, looked.order, looked.find),
         "people": people.count(),
@@ -68,7 +70,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
 
 
 def _beamer(access: RoomAccess, looked: Board) -> dict[str, Any]:
-    return {"trainer": _watch(current(None, access.room)), "people": access.room.participants.count()}
+    return {"trainer": _watch(current(None, access.room)), "people": access.room.people.count()}
 
 
 def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
@@ -76,6 +78,7 @@ def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     seats = list(access.participant.seats.select_related("sandbox").order_by("-number"))
     return {
         "person": access.participant,
+        "code": tokens.code_of(access.token) if access.participant.sealed else "",
         "title": sources.read(seats[0].source)["title"],
         "own": own(access.token, seats[0]),
         "number": seats[0].number,

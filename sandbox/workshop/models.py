@@ -20,6 +20,7 @@ class Workshop(models.Model):
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
     source = models.TextField(help_text="What newcomers get, as JSON text; see sources.py.")
+    latest = models.TextField(blank=True, default="", help_text="What was sent to everybody last, likewise, or empty.")
     plan = models.TextField(default="[]", help_text="Questions to be put, as JSON text; see files.py.")
     frozen = models.BooleanField(default=False, help_text="No participant can change anything.")
     eyes = models.BooleanField(default=False, help_text="Everybody sees the trainer's sandbox.")
@@ -31,21 +32,30 @@ class Workshop(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def people(self) -> models.QuerySet[Participant]:
+        """Those who are in the room; those whom the trainer took out remain participants, for the results."""
+        return self.participants.filter(removed=None)
+
 
 class Participant(models.Model):
     """Somebody in a room, known by the token in the link of their page."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="participants")
     token_hash = models.CharField(max_length=64)
+    sealed = models.CharField(max_length=80, blank=True, help_text="Leads from their code to their token.")
     name = models.CharField(max_length=NAME_CHARACTERS)
     hand = models.DateTimeField(null=True, help_text="Since when the hand is raised.")
     key = models.CharField(max_length=40, blank=True, help_text="With which the trainer may help, or empty.")
     joined = models.DateTimeField(auto_now_add=True)
+    removed = models.DateTimeField(null=True, help_text="Since when the trainer has taken them out of the room.")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["workshop", "token_hash"], name="one_participant_per_token"),
-            models.UniqueConstraint(fields=["workshop", "name"], name="one_participant_per_name"),
+            models.UniqueConstraint(
+                fields=["workshop", "name"], condition=models.Q(removed=None), name="one_participant_per_name"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -135,7 +135,8 @@ class Bar:
 
 def bars(question: Question) -> list[Bar]:
     """The distribution of the answers, in the order of the choices; what nobody was offered but is right comes last."""
-    given = Counter(choice for text in question.answers.values_list("chosen", flat=True) for choice in json.loads(text))
+    texts = question.answers.filter(participant__removed=None).values_list("chosen", flat=True)
+    given = Counter(choice for text in texts for choice in json.loads(text))
     right = json.loads(question.right or "[]") if question.revealed else []
     told = bool(question.revealed and (right or question.prediction))
     why = json.loads(question.why or "{}") if question.revealed else {}

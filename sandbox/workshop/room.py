@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -29,7 +29,6 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Of codes: without those that are mistaken for others."""
 CODE_LENGTH = 6
 CODE_TRIES = 20
-MOST_PARTICIPANTS = 200
 MOST_SEATS = 100
 """Of one person: what can be sent to somebody one after the other."""
 MOST_MINUTES = 600
@@ -81,56 +80,6 @@ def _seat(
     )
 
 
-def find(code: str) -> Workshop | None:
-    """The open room of a code, however it was typed."""
-    typed = "".join(letter for letter in code.upper() if letter.isalnum())
-    return Workshop.objects.filter(code=typed, closed=None).first()
-
-
-def join(room: Workshop, name: str) -> tuple[Participant, str]:
-    """A new participant, and the token of their page. Raises ``Rejected`` for a name that is none, or is taken."""
-    token = tokens.new_token()
-    with transaction.atomic():
-        locked = Workshop.objects.select_for_update().get(pk=room.pk)
-        if locked.closed:
-            raise Rejected("This room is closed.")
-        if locked.participants.count() >= MOST_PARTICIPANTS:
-            raise OverQuota(f"This room is full: {MOST_PARTICIPANTS} people are in it.")
-        participant = _named(Participant(workshop=locked, token_hash=tokens.digest(token)), name)
-        Seat.objects.create(workshop=locked, participant=participant, number=1, source=locked.source)
-    tell_room(room.pk)
-    return participant, token
-
-
-def _named(participant: Participant, name: str) -> Participant:
-    """Saved under ``name``. Raises ``Rejected``."""
-    participant.name = printable(name)
-    if not participant.name:
-        raise Rejected([FieldError("name", "Required value", "a name is needed; it need not be your real one")])
-    try:
-        with transaction.atomic():
-            participant.save()
-    except IntegrityError as error:
-        taken = f"{participant.name} is in the room already; take another name"
-        raise Rejected([FieldError("name", "Duplicate value", taken)]) from error
-    return participant
-
-
-def rename(participant: Participant, name: str) -> None:
-    """Raises ``Rejected``."""
-    _named(participant, name)
-    tell_room(participant.workshop_id)
-
-
-def remove(participant: Participant) -> None:
-    """Somebody leaves the room, and what is known of them there is deleted. Their sandboxes stay theirs."""
-    _thaw(participant)
-    _lock_out(participant)
-    room_id = participant.workshop_id
-    participant.delete()
-    tell_room(room_id)
-
-
 def current(owner: Participant | None, room: Workshop) -> Seat:
     """Where somebody sits, None = the trainer."""
     seats = Seat.objects.filter(workshop=room, participant=owner)
@@ -158,10 +107,15 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
     return locked
 
 
-def send(room: Workshop, source: sources.Source, to: Iterable[Participant]) -> int:
-    """Give participants a new sandbox of ``source``; what they had stays theirs. How many got it."""
+def send(room: Workshop, source: sources.Source, to: Iterable[Participant], everybody: bool = False) -> int:
+    """Give participants a new sandbox of ``source``; what they had stays theirs. How many got it.
+
+    ``everybody``: they are all, and whoever joins later gets the same.
+    """
     text, sent = sources.written(source), 0
     with transaction.atomic():
+        if everybody:
+            Workshop.objects.filter(pk=room.pk).update(latest=text)
         for participant in to:
             last = current(participant, room)
             if last.number < MOST_SEATS:
@@ -210,11 +164,12 @@ def _freeze(which: QuerySet[Sandbox], on: bool) -> None:
 
 
 def _sandboxes(room: Workshop) -> QuerySet[Sandbox]:
-    seats = Seat.objects.filter(workshop=room).exclude(participant=None)
+    seats = Seat.objects.filter(workshop=room, participant__in=room.people)
     return Sandbox.objects.filter(pk__in=seats.values("sandbox"))
 
 
-def _thaw(participant: Participant) -> None:
+def thaw(participant: Participant) -> None:
+    """Let somebody go on in their own sandboxes."""
     Sandbox.objects.filter(pk__in=participant.seats.values("sandbox")).update(frozen=False)
 
 
@@ -242,7 +197,7 @@ def raise_hand(participant: Participant, up: bool) -> None:
 
 def allow_help(participant: Participant, token: str, on: bool) -> None:
     """Let the trainer change things in the participant's sandbox, until it is taken back."""
-    _lock_out(participant)
+    lock_out(participant)
     if on:
         seat = take_seat(participant.workshop, participant, token)
         participant.key = tokens.new_token()
@@ -257,7 +212,8 @@ def _let_in(participant: Participant, seat: Seat) -> None:
         Key.objects.create(sandbox=seat.sandbox, token_hash=digest, view_token=seat.view_token)
 
 
-def _lock_out(participant: Participant) -> None:
+def lock_out(participant: Participant) -> None:
+    """Take the trainer's key back; not saved yet."""
     if participant.key:
         Key.objects.filter(token_hash=tokens.digest(participant.key)).delete()
         participant.key = ""
@@ -268,8 +224,8 @@ def close(room: Workshop) -> None:
     with transaction.atomic():
         Workshop.objects.filter(pk=room.pk).update(closed=timezone.now(), frozen=False, eyes=False, timer_ends=None)
         _freeze(_sandboxes(room), False)
-        for participant in room.participants.exclude(key=""):
-            _lock_out(participant)
+        for participant in room.people.exclude(key=""):
+            lock_out(participant)
             participant.save(update_fields=["key"])
     tell_room(room.pk)
 
@@ -282,6 +238,6 @@ def delete(room: Workshop) -> None:
 
 
 def participant_of(room: Workshop, key: str) -> Participant | None:
-    """By primary key as text."""
+    """Who is in the room, by primary key as text."""
     number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
-    return room.participants.filter(pk=number).first()
+    return room.people.filter(pk=number).first()

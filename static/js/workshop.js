@@ -2,6 +2,7 @@
 
 import { barChart } from './barchart.js';
 import { patch } from './patch.js';
+import { forget, remember } from './rooms.js';
 
 const htmx = window.htmx;
 const room = document.getElementById('room');
@@ -34,6 +35,7 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 
 /** The room knows this page no longer. */
 function gone() {
+  forget(room.dataset.room);
   room.replaceChildren(byId('gone').content.cloneNode(true));
 }
 
@@ -42,6 +44,16 @@ function settle() {
   tick();
   chosen();
   chart();
+  stay();
+}
+
+/** Keep who this is for a next time. A browser that keeps nothing shows the code in its place. */
+function stay() {
+  const name = document.querySelector('[data-name]');
+  if (!name) return;
+  const kept = remember(room.dataset.room, location.pathname, name.textContent);
+  const code = document.querySelector('[data-code]');
+  if (code) code.hidden = kept;
 }
 
 // A sandbox is made when the page of its owner asks for it, once for each that was sent.

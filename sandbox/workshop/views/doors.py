@@ -16,7 +16,7 @@ from sandbox.access import answered, limited, readable_body, too_often
 from sandbox.guide import scenarios
 from sandbox.lessons.shelf import shelf
 from sandbox.quotas import OverQuota
-from sandbox.workshop import files, room, sources
+from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, shown
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
@@ -97,18 +97,30 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
     if late := ratelimit.wait("join", ratelimit.client(request)):
         return too_often(request, "join", late)
     given = request.POST.get("code") or request.GET.get("code") or code
-    found = room.find(given) if given else None
-    context: dict[str, Any] = {"code": given, "room": found, "name": request.POST.get("name", ""), "errors": []}
+    found = people.find(given) if given else None
+    typed = {field: request.POST.get(field, "").strip() for field in ("name", "back")}
+    context: dict[str, Any] = {"code": given, "room": found, "errors": [], "taken": False, **typed}
     if given and found is None:
         errors = [FieldError("code", "Not found", NO_ROOM)]
         return render(request, "workshop/join.html", context | {"errors": errors}, status=404)
     if request.method != "POST" or found is None or "name" not in request.POST:
         return render(request, "workshop/join.html", context)
     try:
-        _, token = room.join(found, request.POST["name"])
+        token = _token(found, context["name"], context["back"])
+    except people.TooOften as error:
+        return too_often(request, "code", error.late)
     except Rejected as error:
-        return render(request, "workshop/join.html", context | {"errors": error.errors}, status=422)
+        context |= {"errors": error.errors, "taken": any(each.kind == people.TAKEN for each in error.errors)}
+        return render(request, "workshop/join.html", context, status=422)
+    except OverQuota as error:
+        context |= {"errors": [FieldError("", "Invalid", str(error))]}
+        return render(request, "workshop/join.html", context, status=error.status)
     return redirect("room", found.pk, token)
+
+
+def _token(found: Workshop, name: str, code: str) -> str:
+    """Of whoever comes back with their code, or else joins. Raises as ``people.join`` and ``people.come_back``."""
+    return people.come_back(found, name, code) if code else people.join(found, name)[1]
 
 
 @shown

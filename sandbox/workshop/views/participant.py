@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from sandbox.access import limited
-from sandbox.workshop import room
+from sandbox.workshop import people, room
 from sandbox.workshop.access import RoomAccess, done_by
 
 DONE = 204
@@ -37,7 +37,7 @@ def let_help(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 @done_by("participant")
 def leave(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     assert access.participant is not None
-    room.remove(access.participant)
+    people.leave(access.participant)
     return HttpResponse(status=DONE)
 
 

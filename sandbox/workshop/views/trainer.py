@@ -10,7 +10,7 @@ from django.urls import path, reverse
 
 from sandbox.access import problem
 from sandbox.panels.view import View
-from sandbox.workshop import files, room
+from sandbox.workshop import files, people, room
 from sandbox.workshop.access import RoomAccess, done_by, shown
 from sandbox.workshop.models import Participant, Workshop
 from sandbox.workshop.results import table
@@ -61,7 +61,7 @@ def rename(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     person = _person(request, access)
     if person is None:
         return problem(request, 404, NOT_HERE)
-    room.rename(person, request.POST.get("name", ""))
+    people.rename(person, request.POST.get("name", ""))
     return HttpResponse(status=DONE)
 
 
@@ -70,24 +70,28 @@ def remove(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     person = _person(request, access)
     if person is None:
         return problem(request, 404, NOT_HERE)
-    room.remove(person)
+    people.remove(person)
     return HttpResponse(status=DONE)
 
 
 @done_by("trainer")
 def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Send what the form names to those that it names; to all when it names nobody. ``at``: which moment."""
-    to = _to(request, access)
+    """Send what the form names to those that it names; to all when it names nobody. ``at``: which moment.
+
+    What is sent to all, whoever joins later gets as well: so it may be sent before anybody is there.
+    """
+    people = list(access.room.people.order_by("pk"))
+    to = _to(request, access) if people else []
     if request.POST.get("moment") == "1":
         source = room.moment_of_trainer(access.room, View.from_mapping(request.POST.dict()).at)
     else:
         source = chosen(request)
-    room.send(access.room, source, to)
+    room.send(access.room, source, to, everybody=len(to) == len(people))
     return HttpResponse(status=DONE)
 
 
 def _to(request: HttpRequest, access: RoomAccess) -> list[Participant]:
-    everybody = list(access.room.participants.order_by("pk"))
+    everybody = list(access.room.people.order_by("pk"))
     wanted = set(request.POST.getlist("to"))
     to = [person for person in everybody if not wanted or str(person.pk) in wanted]
     if not to:

@@ -12,8 +12,8 @@ from django.test import Client
 
 from sandbox import store
 from sandbox.models import Sandbox
+from sandbox.workshop import people, sources
 from sandbox.workshop import room as rooms
-from sandbox.workshop import sources
 from sandbox.workshop.models import Participant, Seat, Workshop
 
 SMALL, CROWDED = "node-selector", "three-zones-one-gpu-pool"
@@ -70,7 +70,7 @@ def joined(trainer: Person) -> Callable[..., Person]:
     """Makes a participant of a name, in the trainer's room or another one."""
 
     def join(name: str, room: Workshop = trainer.room) -> Person:
-        row, token = rooms.join(room, name)
+        row, token = people.join(room, name)
         return Person(room, token, row)
 
     return join

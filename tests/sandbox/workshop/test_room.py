@@ -14,7 +14,7 @@ from django.utils import timezone
 from sandbox import pruning, tokens
 from sandbox.lessons import shelf
 from sandbox.models import Key, Sandbox, Study
-from sandbox.workshop import board, results, sources
+from sandbox.workshop import board, people, results, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Participant, Seat, Workshop
 from scheduler_engine.errors import Rejected
@@ -56,7 +56,7 @@ def test_what_cannot_be_opened_opens_no_room(db: None, fields: dict[str, str], s
 def test_a_code_is_found_however_it_is_typed(trainer: Person, typed: str) -> None:
     code = trainer.room.code
     given = typed.format(code=code, lower=code.lower(), lower3=code[:3].lower(), rest=code[3:])
-    assert rooms.find(given) == trainer.room
+    assert people.find(given) == trainer.room
 
 
 def test_joining_asks_for_a_name_and_leads_to_a_page_with_a_sandbox_of_its_own(trainer: Person) -> None:
@@ -73,7 +73,7 @@ def test_joining_asks_for_a_name_and_leads_to_a_page_with_a_sandbox_of_its_own(t
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("", "a name is needed"), ("\u200b\n", "a name is needed"), ("Ada", "Ada is in the room already")],
+    [("", "Enter a name"), ("\u200b\n", "Enter a name"), ("Ada", "“Ada” is here already")],
 )
 def test_a_name_that_is_none_or_is_taken_is_told_at_its_field(
     trainer: Person, joined: Joined, name: str, message: str
@@ -253,7 +253,7 @@ def test_a_closed_room_lets_everybody_go_on_and_takes_nothing_more(trainer: Pers
     assert ada.post("hand/", on="1").status_code == 410
     assert Client().get(f"/join/{trainer.room.code}/").status_code == 404
     with pytest.raises(Rejected):
-        rooms.join(trainer.room, "Late")
+        people.join(trainer.room, "Late")
     assert "closed" in ada.get().content.decode()
 
 
@@ -343,7 +343,7 @@ def test_no_page_of_a_room_sets_a_cookie(trainer: Person, joined: Joined) -> Non
 def test_the_board_and_the_results_tell_how_far_everybody_is_in_the_lesson(db: None) -> None:
     made, token = rooms.opened(sources.lesson("three-queues"))
     room = Person(made, token)
-    ada, ben = (Person(made, rooms.join(made, name)[1], made.participants.get(name=name)) for name in ("Ada", "Ben"))
+    ada, ben = (Person(made, people.join(made, name)[1], made.participants.get(name=name)) for name in ("Ada", "Ben"))
     slow, quick = ada.sit(), ben.sit()
     total = len(shelf.lessons()["three-queues"].lesson.parts)
     Study.objects.filter(sandbox=quick).update(part=total, progress=json.dumps({"done": list(range(total))}))

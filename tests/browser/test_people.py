@@ -1,0 +1,61 @@
+"""Who comes back to a room: with the same browser, in a second tab, on another device, and where nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+
+from tests.browser.test_workshop import join, open_room, workbench
+from tests.browser.workbench import Eventually
+
+NO_STORAGE = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('', 'SecurityError'); }})"
+
+
+def test_the_same_browser_comes_back_and_another_one_by_the_code(
+    new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["404", "422", "htmx:responseError"]
+    trainer, anna = new_page(), new_page()
+    code = open_room(trainer, "node-selector")
+    anna.goto("/join/")
+    join(anna, code, "Anna")
+    home = anna.url
+    assert not anna.context.cookies()
+    assert anna.locator("[data-code]").is_hidden(), "this browser remembers by itself"
+    trainer.locator("[data-person]", has_text="Anna").click()
+    trainer.locator("#person [name=name]").fill("Countess")
+    trainer.get_by_role("button", name="Rename").click()
+    anna.locator("[data-name]", has_text="Countess").wait_for()
+
+    # A second tab of the same browser is offered the same page.
+    tab = anna.context.new_page()
+    tab.goto(f"/join/{code}/")
+    eventually(lambda: "You were here as Countess" in tab.locator("#known").inner_text())
+    tab.get_by_role("link", name="Come back").click()
+    workbench(tab).locator("#do-stage").wait_for()
+    assert tab.url == home
+
+    # Where nothing can be stored, the code stands beside the name, and leads back.
+    blocked = new_page()
+    blocked.context.add_init_script(NO_STORAGE)
+    blocked.goto("/join/")
+    join(blocked, code, "Iris")
+    digits = blocked.locator("[data-code]").inner_text().removeprefix("code ")
+    blocked.goto(f"/join/{code}/")
+    assert blocked.locator("#known").is_hidden()
+    blocked.locator("[name=name]").fill("iris")
+    blocked.get_by_role("button", name="Join").click()
+    assert "“iris” is too close to “Iris”" in blocked.locator("#join-error").inner_text()
+    blocked.locator("[name=back]").fill(digits)
+    blocked.get_by_role("button", name="Join").click()
+    workbench(blocked).locator("#do-stage").wait_for()
+    assert blocked.locator("[data-name]").inner_text() == "Iris"
+
+    # Who was taken out is not led back to a page that is no more.
+    trainer.locator("[data-person]", has_text="Countess").click()
+    trainer.get_by_role("button", name="Take out of the room").click()
+    anna.get_by_text("You are not in this room any more").wait_for()
+    assert anna.evaluate("localStorage.getItem('rooms')") == "{}"
+    anna.goto(f"/join/{code}/")
+    assert anna.locator("#known").is_hidden()

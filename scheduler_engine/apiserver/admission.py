@@ -249,7 +249,10 @@ def _speaks_of(toleration: Manifest, key: str) -> bool:
 
 
 def memory_pressure_toleration(manifest: Manifest, objects: Reader) -> Manifest:
-    """Pods that ask for something are taken to cope with memory pressure."""
+    """Let pods that ask for something tolerate memory pressure, as PodTolerationRestriction does.
+
+    v1.34.1 has that plugin off by default; seed 002 §5 tells of it as a rule of the control plane.
+    """
     spec = manifest.get("spec") or {}
     toleration = {"key": MEMORY_PRESSURE, "operator": "Exists", "effect": "NoSchedule"}
     held = spec.get("tolerations") or []

@@ -16,7 +16,8 @@ from scheduler_engine.trace.events import ElectorTried
 
 NOT_STARTED, ACQUIRING, LEADING, STOPPED = "not started", "acquiring", "leading", "stopped"
 
-LOST_MASTER = "lost master"
+LEADER_ELECTION_LOST = "Leaderelection lost"
+"""What kube-scheduler v1.34.1 logs before it exits; in seed 003 it is still ``lost master``."""
 CANCELLED = "cancelled"
 KILLED = "killed"
 
@@ -80,7 +81,7 @@ class Election:
             self.deadline_us = now_us + self._own_us(config.renew_deadline_ns)
         if now_us >= self.deadline_us:
             self.elector.maybe_report_transition()
-            self._stop_leading(LOST_MASTER)
+            self._stop_leading(LEADER_ELECTION_LOST)
             return
         renewed = self.elector.try_acquire_or_renew()
         self._tell()

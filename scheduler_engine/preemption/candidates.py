@@ -1,7 +1,7 @@
 """The dry run on one node: which pods would have to go so that the preemptor fits, and which of them are let off.
 
-All lower-priority pods go first; if the preemptor fits then, they come back one by one as long as it still fits: those
-protected by a PodDisruptionBudget first, each group from the most important pod down. Who cannot come back is a victim.
+Remove all lower-priority pods; if the preemptor fits then, add them back one by one as long as it still fits: first those
+whose eviction would violate a PodDisruptionBudget, each group from the most important pod down. The rest are victims.
 Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go`` (SelectVictimsOnNode).
 """
 

@@ -1,7 +1,9 @@
 """The evaluator: may the pod preempt, on which nodes would it help, which of them is best, and making room there.
 
 ``evaluate`` only decides (and records the film: every node tried, every criterion applied); ``prepare_candidate`` acts.
-Where nodes are equal under all criteria the real scheduler draws; here the first by name is taken.
+Where nodes are equal under all criteria the real scheduler takes any (the order of a Go map); here it is the first by
+name. By default v1.34.1 deletes the victims in a goroutine after the attempt; a stage takes no time here, so
+``prepare_candidate`` does it within PostFilter.
 Source: seed 002 §9; upstream ``framework/preemption/preemption.go``.
 """
 

@@ -41,7 +41,7 @@ def test_clock_that_runs_ten_times_as_fast_takes_the_lock_from_a_healthy_leader(
     [(ended, _)] = world.happened("a stopped leading")
     assert taken < 2
     assert ended == 12
-    assert world.elections["a"].outcome == "lost master"
+    assert world.elections["a"].outcome == "Leaderelection lost"
 
 
 CUT_OFF = {
@@ -130,7 +130,7 @@ def test_leader_that_cannot_renew_gives_up_at_its_renew_deadline() -> None:
     assert world.leaders() == ["a"]
     world.to(16)
     assert world.leaders() == []
-    assert world.elections["a"].outcome == "lost master"
+    assert world.elections["a"].outcome == "Leaderelection lost"
     assert world.log == [(0.0, "a sees a"), (0.0, "a started leading"), (16.0, "a stopped leading")]
 
 

@@ -307,7 +307,7 @@ def test_two_leaders_are_an_alarm(at: int, sentence: str) -> None:
 
 def test_the_time_of_two_leaders_is_one_stretch_though_one_of_them_changed_meanwhile() -> None:
     story = two_leaders()
-    story.at(40).change(ONE, "stopped", "lost master")
+    story.at(40).change(ONE, "stopped", "Leaderelection lost")
     story.at(50)
     assert overlaps(story.world().election, 50 * SECOND) == [(21 * SECOND, 40 * SECOND)]
 

@@ -34,7 +34,7 @@ def configured(world: Models, entry: ev.Entry, event: ev.ReplicasConfigured) -> 
 SAYS = {
     "killed": "election.killed",
     "asked to end": "election.asked-to-end",
-    "lost master": "election.lost-master",
+    "Leaderelection lost": "election.leaderelection-lost",
     "restarted": "election.restarted",
     "stands still": "election.stands-still",
     "goes on": "election.goes-on",

@@ -32,7 +32,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("PostFilter", "PostFilter", False, True, "Nothing fits: would evicting lower-priority pods help?"),
     Stage("PreScore", "PreScore", False, True, "Plugins prepare what they need for scoring."),
     Stage("Score", "Score", False, True, "Every plugin gives every feasible node a raw score."),
-    Stage("NormalizeScore", "Normalize", False, True, "Plugins convert raw scores to 0 to 100; each is multiplied by the weight."),
+    Stage("NormalizeScore", "Normalize", False, True, "Plugins convert raw scores to 0 to 100; weights multiply them."),
     Stage("SelectHost", "Select", False, False, "The highest total wins; a draw decides among equals."),
     Stage("Assume", "Assume", False, False, "The cache counts the pod on the node before the API server knows."),
     Stage("Reserve", "Reserve", False, False, "Plugins set things aside for the pod."),

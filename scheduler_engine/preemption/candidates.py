@@ -1,7 +1,8 @@
 """The dry run on one node: which pods would have to go so that the preemptor fits, and which of them are let off.
 
-Remove all lower-priority pods; if the preemptor fits then, add them back one by one as long as it still fits: first those
-whose eviction would violate a PodDisruptionBudget, each group from the most important pod down. The rest are victims.
+Remove all lower-priority pods; if the preemptor fits then, add them back one by one as long as it still fits: first
+those whose eviction would violate a PodDisruptionBudget, each group from the most important pod down. The rest are
+victims.
 Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go`` (SelectVictimsOnNode).
 """
 

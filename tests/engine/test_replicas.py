@@ -246,7 +246,9 @@ def test_two_leaders_within_one_command_are_told_in_the_trace() -> None:
 def test_first_of_two_leaders_stops_at_its_renew_deadline() -> None:
     simulation = do(two_leaders(), Advance(4))
     assert leaders(simulation) == [TWO]
-    assert [event.why for event in told(simulation, ev.ReplicaChanged) if event.state == "stopped"] == ["Leaderelection lost"]
+    assert [event.why for event in told(simulation, ev.ReplicaChanged) if event.state == "stopped"] == [
+        "Leaderelection lost"
+    ]
 
 
 def test_skewed_clock_alone_harms_nobody() -> None:

@@ -15,7 +15,7 @@ from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own
 from sandbox.workshop.models import Seat
-from sandbox.workshop.questions import bars, is_right, latest
+from sandbox.workshop.questions import bars, for_projector, is_right, latest
 from sandbox.workshop.room import current
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
@@ -46,10 +46,12 @@ def _asked(access: RoomAccess) -> dict[str, Any]:
         return {"question": None}
     own = question.answers.filter(participant=access.participant).first() if access.participant else None
     chosen = json.loads(own.chosen) if own else []
-    counted = access.role != "participant" or question.over is not None
+    counted = bars(question) if access.role != "participant" or question.over is not None else []
+    shown, others = for_projector(counted) if access.role == "beamer" else (counted, [])
     return {
         "question": question,
-        "bars": bars(question) if counted else [],
+        "bars": shown,
+        "others": others,
         "answered": question.answers.filter(participant__removed=None).count(),
         "of": access.room.people.count(),
         "choices": json.loads(question.choices),

@@ -20,6 +20,8 @@ from scheduler_engine.errors import FieldError, Rejected
 MOST_QUESTIONS = 500
 MOST_CHOICES = 60
 """Nodes that a room is asked about: a phone shows them all."""
+MOST_PROJECTED = 12
+"""Bars that fit on a projector in type that the last row can read."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
 NOT_YET = "The scheduler has not come to it yet. Let your sandbox make its next stages first."
 
@@ -142,6 +144,13 @@ def bars(question: Question) -> list[Bar]:
     why = json.loads(question.why or "{}") if question.revealed else {}
     names = dict.fromkeys([*json.loads(question.choices), *right])
     return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
+
+
+def for_projector(found: Sequence[Bar]) -> tuple[list[Bar], list[Bar]]:
+    """Split bars into those that a projector shows, right and common answers in their order, and the others."""
+    by_weight = sorted(range(len(found)), key=lambda place: (not found[place].right, -found[place].count, place))
+    shown = sorted(by_weight[:MOST_PROJECTED])
+    return [found[place] for place in shown], [found[place] for place in sorted(by_weight[MOST_PROJECTED:])]
 
 
 def is_right(question: Question, chosen: Sequence[str]) -> bool | None:

@@ -233,8 +233,9 @@ def close(room: Workshop) -> None:
 def delete(room: Workshop) -> None:
     """The room goes, and all that is known of its people. Everybody's sandboxes stay theirs."""
     close(room)
+    room_id = room.pk
     room.delete()
-    tell_room(room.pk)
+    tell_room(room_id)
 
 
 def participant_of(room: Workshop, key: str) -> Participant | None:

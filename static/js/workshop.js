@@ -1,6 +1,5 @@
 // A page of a room: it puts in place what the live line brings, and keeps everything else as it is.
 
-import { barChart } from './barchart.js';
 import { patch } from './patch.js';
 import { forget, remember } from './rooms.js';
 
@@ -43,7 +42,6 @@ function settle() {
   take();
   tick();
   chosen();
-  chart();
   stay();
 }
 
@@ -96,20 +94,26 @@ setInterval(tick, 1000);
 
 // --- the trainer's page -----------------------------------------------------------------------------------------------
 
-// Both panes stay as they are while the other one is in view.
+// Each pane stays as it is while another one is in view.
 const tabs = [...document.querySelectorAll('.room-tabs [role="tab"]')];
 function choose(tab) {
   for (const each of tabs) {
     each.setAttribute('aria-selected', String(each === tab));
     each.tabIndex = each === tab ? 0 : -1;
-    byId(each.getAttribute('aria-controls')).hidden = each !== tab;
   }
+  document.querySelector('.room-m').dataset.pane = tab.id.replace('tab-', '');
 }
 for (const tab of tabs) tab.addEventListener('click', () => choose(tab));
+// On a wide screen the actions stand beside the board and have no tab.
+const wide = matchMedia('(min-width: 760.1px)');
+wide.addEventListener('change', () => {
+  if (wide.matches && byId('tab-do')?.ariaSelected === 'true') choose(byId('tab-board'));
+});
 document.querySelector('.room-tabs')?.addEventListener('keydown', ({ key }) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
   if (!step) return;
-  const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+  const shown = tabs.filter((tab) => tab.checkVisibility());
+  const next = shown[(shown.indexOf(document.activeElement) + step + shown.length) % shown.length];
   next.focus();
   choose(next);
 });
@@ -169,13 +173,5 @@ document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   if (detail.xhr.status < 400 || !detail.xhr.responseText.includes('data-notice')) return;
   Object.assign(detail, { target: byId('notice'), swapOverride: 'innerHTML', shouldSwap: true });
 });
-
-// --- the distribution of answers --------------------------------------------------------------------------------------
-
-/** On the beamer as a chart; elsewhere the list says the same. */
-function chart() {
-  const list = room.dataset.role === 'beamer' && byId('asked').querySelector('[data-bars]');
-  if (list) barChart(list, room.dataset.plotly);
-}
 
 settle();

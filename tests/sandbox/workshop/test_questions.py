@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
-from sandbox.workshop.questions import Bar, bars
+from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector
 from sandbox.workshop.results import table
 from tests.sandbox.workshop.conftest import Person
 
@@ -138,6 +138,14 @@ def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) ->
 def test_what_the_scheduler_cannot_be_asked_is_refused(trainer: Person, fields: dict[str, str]) -> None:
     assert trainer.post("predict/", **fields).status_code == 422
     assert not Question.objects.exists()
+
+
+def test_a_projector_shows_the_right_and_the_common_answers_in_their_order() -> None:
+    found = [Bar(f"node-{number:02}", count=number == 40, right=number == 59, why="") for number in range(60)]
+    shown, others = for_projector(found)
+    assert [bar.choice for bar in shown] == [f"node-{number:02}" for number in [*range(MOST_PROJECTED - 2), 40, 59]]
+    assert len(shown) + len(others) == 60
+    assert for_projector(found[:MOST_PROJECTED]) == (found[:MOST_PROJECTED], [])
 
 
 @pytest.mark.parametrize("path", ["end/", "reveal/", "put-away/"])

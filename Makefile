@@ -14,7 +14,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden bench bench-ui hostile dist lock
+.PHONY: help venv run test lint format types contracts golden screens bench bench-ui hostile dist lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ contracts: venv ## Check who may import whom
 
 golden: venv ## Rewrite the golden files of tests, to be read as a diff before committing
 	$(BIN)/python -m pytest --golden $(ARGS)
+
+screens: venv ## Photograph and measure every page and state into var/screens, or some: make screens ARGS='--only lesson'
+	$(BIN)/python -m tests.screens $(ARGS)
 
 bench: venv ## Run the benchmarks
 	$(BIN)/python -m pytest tests/bench --benchmark-only $(ARGS)

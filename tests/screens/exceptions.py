@@ -1,0 +1,16 @@
+"""What a rule of `measure.js` finds and is meant so. Each row says why; a row that nothing needs any more has to go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Allowed:
+    rule: str
+    where: str
+    """A selector of the element, or of one that holds it."""
+    reason: str
+
+
+EXCEPTIONS: tuple[Allowed, ...] = ()

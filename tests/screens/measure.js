@@ -1,0 +1,277 @@
+// What is wrong with a page as it stands: each rule of the table gives the places where it does not hold.
+// A function for `page.evaluate`. It takes the rows of exceptions, { rule, where: a selector }, and answers with what is
+// found, { rule, path, says }, and with the numbers of the exceptions that were needed.
+(exceptions) => {
+  const MINIMUM = 24; // CSS pixels of a target, WCAG 2.5.8
+  const FEWEST_LETTERS = 8; // of a name that is cut with an ellipsis
+  const SHARE_OF_MAIN = 0.5;
+  const CONTROLS = 'a[href], button, input:not([type="hidden"]), select, textarea, summary, [role="tab"], [role="button"], [role="option"]';
+  const MAIN = 'main, .floor, .desk';
+  const shade = document.createElement('style');
+  shade.textContent = '*, *::before, *::after { pointer-events: auto !important; }'; // or else elementsFromPoint overlooks some
+  document.head.append(shade);
+
+  const styles = new Map();
+  const styleOf = (el) => styles.get(el) ?? (styles.set(el, getComputedStyle(el)), styles.get(el));
+  const modal = [...document.querySelectorAll('dialog:modal')].at(-1);
+  const root = modal ?? document.body;
+
+  // --- what is where ----------------------------------------------------------------------------------------------------
+
+  const upFrom = (el) => {
+    const { position } = styleOf(el);
+    if (el === modal || position === 'fixed') return null;
+    if (position !== 'absolute') return el.parentElement;
+    let up = el.parentElement;
+    while (up && styleOf(up).position === 'static') up = up.parentElement;
+    return up;
+  };
+  const edges = ({ left, top, right, bottom }) => ({ left, top, right, bottom });
+  const width = (box) => box.right - box.left;
+  const height = (box) => box.bottom - box.top;
+  const within = (box, other) => ({
+    left: Math.max(box.left, other.left), top: Math.max(box.top, other.top),
+    right: Math.min(box.right, other.right), bottom: Math.min(box.bottom, other.bottom),
+  });
+  const shows = (box) => width(box) > 0.5 && height(box) > 0.5;
+
+  /** What is left of a box inside of everything that clips it, and who took what away. */
+  function clip(box, el) {
+    let left = edges(box);
+    const by = { x: null, y: null };
+    for (let up = upFrom(el); up && up !== document.documentElement && up !== document.body; up = upFrom(up)) {
+      const style = styleOf(up);
+      if (style.overflowX === 'visible' && style.overflowY === 'visible') continue;
+      const room = up.getBoundingClientRect();
+      const inner = { left: room.left + up.clientLeft, top: room.top + up.clientTop, right: room.left + up.clientLeft + up.clientWidth, bottom: room.top + up.clientTop + up.clientHeight };
+      if (style.overflowX !== 'visible' && (inner.left > left.left + 1 || inner.right < left.right - 1)) by.x ??= up;
+      if (style.overflowY !== 'visible' && (inner.top > left.top + 1 || inner.bottom < left.bottom - 1)) by.y ??= up;
+      left = within(left, {
+        left: style.overflowX === 'visible' ? -1e6 : inner.left, right: style.overflowX === 'visible' ? 1e6 : inner.right,
+        top: style.overflowY === 'visible' ? -1e6 : inner.top, bottom: style.overflowY === 'visible' ? 1e6 : inner.bottom,
+      });
+    }
+    return { left, by };
+  }
+  const scrolls = (el, axis) => ['auto', 'scroll'].includes(styleOf(el)[axis === 'x' ? 'overflowX' : 'overflowY']);
+  const hidden = (el) => !el.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })
+    || el.closest('.vh, [inert]') || styleOf(el).clipPath !== 'none';
+
+  /** Each line of each text, with what shows of it. */
+  const texts = [];
+  const range = document.createRange();
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const el = node.parentElement;
+    if (!node.data.trim() || ['SCRIPT', 'STYLE', 'TEMPLATE', 'OPTION', 'OPTGROUP', 'TITLE', 'DESC'].includes(el.tagName) || hidden(el)) continue;
+    if (el.closest('.ace_editor, .js-plotly-plot, datalist')) continue; // parts that are not ours
+    range.selectNodeContents(node);
+    for (const rect of range.getClientRects()) {
+      if (rect.width < 1 || rect.height < 1) continue;
+      texts.push({ node, el, box: edges(rect), ...clip(rect, el) });
+    }
+  }
+  const controls = [...root.querySelectorAll(CONTROLS)].filter((el) => !hidden(el) && styleOf(el).opacity !== '0' && !el.closest('.ace_editor, .js-plotly-plot'))
+    .map((el) => {
+      const label = el.matches('input, select, textarea') ? el.closest('label') : null;
+      const own = el.getBoundingClientRect();
+      const room = label?.getBoundingClientRect() ?? own;
+      const box = { left: Math.min(own.left, room.left), top: Math.min(own.top, room.top), right: Math.max(own.right, room.right), bottom: Math.max(own.bottom, room.bottom) };
+      return { el, own: edges(own), box, ...clip(own, el) };
+    }).filter((one) => shows(one.own));
+
+  /** Which of two elements can be seen at a point; one behind an opaque layer cannot. */
+  function seen(x, y, ...elements) {
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return elements.map(() => true);
+    const found = new Set();
+    for (const el of document.elementsFromPoint(x, y)) {
+      found.add(el);
+      const { backgroundColor, opacity } = styleOf(el);
+      if (rgba(backgroundColor)[3] === 1 && opacity === '1') break;
+    }
+    return elements.map((el) => found.has(el));
+  }
+
+  // --- colours ------------------------------------------------------------------------------------------------------------
+
+  const pencil = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const colours = new Map();
+  function rgba(text) {
+    if (!colours.has(text)) {
+      pencil.clearRect(0, 0, 1, 1);
+      pencil.fillStyle = text;
+      pencil.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = pencil.getImageData(0, 0, 1, 1).data;
+      colours.set(text, [r, g, b, a / 255]);
+    }
+    return colours.get(text);
+  }
+  const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+  const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+
+  /** The ratio of a text to what is behind it; null where that is a picture. */
+  function contrast(el) {
+    let opacity = 1;
+    const layers = [];
+    for (let up = el; up; up = up.parentElement) {
+      const style = styleOf(up);
+      if (style.backgroundImage !== 'none' || up instanceof SVGElement) return null;
+      opacity *= Number(style.opacity);
+      layers.push(rgba(style.backgroundColor));
+      if (layers.at(-1)[3] === 1) break;
+    }
+    let below = rgba('Canvas');
+    for (const layer of layers.reverse()) below = over(layer, below);
+    const ink = rgba(styleOf(el).color);
+    const [light, dark] = [luminance(over([...ink.slice(0, 3), ink[3] * opacity], below)), luminance(below)].sort((a, b) => b - a);
+    return (light + 0.05) / (dark + 0.05);
+  }
+
+  // --- the rules ------------------------------------------------------------------------------------------------------------
+
+  const sample = (text) => { const one = text.trim().replace(/\s+/g, ' '); return one.length > 40 ? `${one.slice(0, 39)}…` : one; };
+  const elided = (el) => styleOf(el).textOverflow === 'ellipsis' || styleOf(el).webkitLineClamp !== 'none';
+  const block = (el) => { let up = el; while (styleOf(up).display === 'inline') up = up.parentElement; return up; };
+  const centre = ({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2];
+  const inSentence = (el) => styleOf(el).display === 'inline' && [...el.parentElement.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /\p{L}{2}/u.test(node.data));
+
+  /** Pairs of boxes that overlap by more than `x` and `y` pixels. */
+  function* overlaps(boxes, x, y) {
+    const sorted = boxes.toSorted((one, other) => one.at.top - other.at.top);
+    for (let i = 0; i < sorted.length; i++) {
+      for (let j = i + 1; j < sorted.length && sorted[j].at.top < sorted[i].at.bottom - y; j++) {
+        const common = within(sorted[i].at, sorted[j].at);
+        if (width(common) > x && height(common) > y) yield [sorted[i], sorted[j], common];
+      }
+    }
+  }
+  /** The height of the letters: a line's box is taller. */
+  const letters = ({ left }) => ({ ...left, top: left.top + 0.2 * height(left), bottom: left.bottom - 0.2 * height(left) });
+  const shown = texts.filter(({ left }) => shows(left));
+
+  const RULES = {
+    *sideways() {
+      const { scrollWidth } = document.scrollingElement;
+      if (scrollWidth > innerWidth) yield [document.scrollingElement, `${scrollWidth} px in ${innerWidth}`];
+    },
+    *cut() {
+      for (const { node, el, box, left, by } of texts) {
+        if (by.x && !scrolls(by.x, 'x') && !elided(by.x) && width(box) - Math.max(0, width(left)) > 2) yield [el, `${sample(node.data)}: ${Math.round(width(left))} of ${Math.round(width(box))} px`];
+        else if (by.y && !scrolls(by.y, 'y') && !elided(by.y) && height(box) - Math.max(0, height(left)) > 0.25 * height(box)) yield [el, `${sample(node.data)}: ${Math.round(height(left))} of ${Math.round(height(box))} px high`];
+      }
+    },
+    *short() {
+      for (const { node, el, box, by } of texts) {
+        if (!by.x || !elided(by.x) || scrolls(by.x, 'x') || node.data.trim().length <= FEWEST_LETTERS) continue;
+        const letter = width(box) / node.data.trim().length;
+        const room = Math.min(width(box), by.x.clientWidth) / letter - 1;
+        if (Math.round(room) < FEWEST_LETTERS) yield [el, `${sample(node.data)}: ${Math.max(0, Math.floor(room))} letters`];
+        else if (!el.closest('[title]') && !by.x.querySelector('[title]')) yield [el, `${sample(node.data)}: no tooltip tells the rest`];
+      }
+    },
+    *headings() {
+      for (const heading of root.querySelectorAll('h1, h2, h3, h4')) {
+        if (hidden(heading) || !shows(heading.getBoundingClientRect())) continue;
+        const lost = texts.find(({ el, box, by, left }) => heading.contains(el) && ((by.x && !scrolls(by.x, 'x') && width(box) - width(left) > 2) || (by.y && !scrolls(by.y, 'y') && height(box) - height(left) > 3)));
+        if (lost) yield [heading, sample(heading.textContent)];
+      }
+    },
+    *texts() {
+      for (const [one, other, common] of overlaps(shown.map((text) => ({ ...text, at: letters(text) })), 2, 2)) {
+        if (one.node === other.node) continue;
+        if (seen(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `${sample(one.node.data)} over ${sample(other.node.data)}`];
+      }
+    },
+    *together() {
+      const lines = shown.map((text) => ({ ...text, at: { ...text.left, left: text.left.left - 1, right: text.left.right + 1 } }));
+      for (const [one, other] of overlaps(lines, 0, 4)) {
+        const [first, second] = [one, other].sort((a, b) => a.left.left - b.left.left);
+        const gap = second.left.left - first.left.right;
+        if (gap < -1 || gap > 2 || block(first.el) === block(second.el)) continue;
+        const meet = first.node.data.at(-1) + second.node.data[0];
+        const edge = [block(first.el), block(second.el)].some((el) => parseFloat(styleOf(el).borderInlineStartWidth) + parseFloat(styleOf(el).borderInlineEndWidth) > 0);
+        if (/^[\p{L}\p{N}…]{2}$/u.test(meet) && !edge && seen(...centre(first.left), first.el)[0]) yield [first.el, `${sample(first.node.data)}|${sample(second.node.data)}`];
+      }
+    },
+    *controls() {
+      const visible = controls.filter(({ left }) => shows(left)).map((one) => ({ ...one, at: one.left }));
+      for (const [one, other, common] of overlaps(visible, 3, 3)) {
+        if (one.el.contains(other.el) || other.el.contains(one.el) || one.el.closest('label')?.contains(other.el)) continue;
+        if (seen(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `over ${path(other.el)}`];
+      }
+    },
+    *reach() {
+      for (const { el, own, left, by } of controls) {
+        const part = Math.max(0, width(left)) / width(own);
+        if (by.x && part < 0.9) yield [el, `${Math.round(part * 100)} % of “${sample(el.innerText || el.getAttribute('aria-label') || '')}” is in view${scrolls(by.x, 'x') ? ' before one scrolls sideways' : ''}`];
+        else if (by.y && !scrolls(by.y, 'y') && height(left) < 0.9 * height(own)) yield [el, `“${sample(el.innerText || el.getAttribute('aria-label') || '')}” is cut below`];
+        else if (!by.x && !by.y && (own.right <= 0 || own.left >= innerWidth)) yield [el, 'off the screen'];
+      }
+    },
+    *targets() {
+      const all = controls.filter(({ el, left, box }) => shows(left) && !inSentence(el) && shows(box));
+      const small = all.filter(({ box }) => width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5);
+      for (const one of small) {
+        const [x, y] = centre(one.box);
+        const near = all.find((other) => {
+          if (other === one || other.el.contains(one.el) || one.el.contains(other.el)) return false;
+          const isSmall = width(other.box) < MINIMUM - 0.5 || height(other.box) < MINIMUM - 0.5;
+          const [otherX, otherY] = centre(other.box);
+          if (isSmall) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
+          const dx = Math.max(other.box.left - x, 0, x - other.box.right);
+          const dy = Math.max(other.box.top - y, 0, y - other.box.bottom);
+          return Math.hypot(dx, dy) < MINIMUM / 2 - 0.5;
+        });
+        if (near) yield [one.el, `${Math.round(width(one.box))}×${Math.round(height(one.box))} px beside ${path(near.el)}`];
+      }
+    },
+    *contrast() {
+      const measured = new Set();
+      for (const { node, el } of shown) {
+        if (measured.has(el) || el.closest(':disabled, [aria-disabled="true"]')) continue;
+        measured.add(el);
+        const { fontSize, fontWeight } = styleOf(el);
+        const size = parseFloat(fontSize);
+        const needed = size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700) ? 3 : 4.5;
+        const ratio = contrast(el);
+        if (ratio !== null && ratio < needed - 0.005) yield [el, `${sample(node.data)}: ${ratio.toFixed(2)}`];
+      }
+    },
+    *main() {
+      const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+      const parts = [...root.querySelectorAll(MAIN)].map((el) => within(el.getBoundingClientRect(), screen)).filter(shows);
+      if (modal || window !== top || !document.querySelector(MAIN)) return;
+      const share = Math.max(0, ...parts.map((box) => width(box) * height(box))) / (innerWidth * innerHeight);
+      if (share < SHARE_OF_MAIN) yield [document.querySelector(MAIN), `${Math.round(share * 100)} % of the window`];
+    },
+  };
+
+  /** Where an element is, as a person would name it. */
+  function path(el) {
+    const parts = [];
+    for (let up = el; up && up !== document.body && parts.length < 4; up = up.parentElement) {
+      const named = up.id && !/[:/]|\d/.test(up.id);
+      const classes = [...up.classList].filter((name) => !/^(is-|app-\d|cols-)/.test(name)).slice(0, 2).map((name) => `.${name}`).join('');
+      parts.unshift(named ? `#${up.id}` : `${up.localName}${classes}`);
+      if (named) break;
+    }
+    return parts.join(' > ') || el.localName;
+  }
+
+  const found = [];
+  const used = new Set();
+  try {
+    for (const [rule, find] of Object.entries(RULES)) {
+      for (const [el, says] of find()) {
+        const row = exceptions.findIndex((one) => one.rule === rule && el.closest(one.where));
+        if (row >= 0) used.add(row);
+        else found.push({ rule, path: path(el), says });
+      }
+    }
+  } finally {
+    shade.remove();
+  }
+  return { found, used: [...used] };
+}

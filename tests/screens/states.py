@@ -1,0 +1,482 @@
+"""Every page and state of the site that `make screens` photographs and measures: one journey per group of pictures.
+
+A journey goes from state to state, and stops where a picture is to be taken: it yields a ``Shot``. The page is as wide
+as a desk's then, and must be so again afterwards; whoever takes pictures changes sizes and colours meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from playwright.sync_api import Page
+
+from sandbox.panels import TABS
+from scheduler_engine.testing import make_node, make_pod
+from tests.engine import dumps
+from tests.screens.visit import Shot, Visit
+
+Journey = Callable[[Visit], Iterator[Shot]]
+LONGEST = 63
+EXAMPLE = "three-zones-one-gpu-pool"
+LESSON = "a-scheduling-cycle"
+
+
+def long(name: str, most: int = LONGEST) -> str:
+    """A name as long as Kubernetes allows, of which the end tells most."""
+    return f"{'-'.join(['a-name-that-says-all-about-it'] * 4)[: most - len(name) - 1]}-{name}"
+
+
+def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
+    """Nodes, zones, labels, taints and pods with the longest names, more pods than there is room for."""
+    made: list[dict[str, Any]] = [
+        make_node(long(f"n{number}"))
+        .zone(long(f"zone-{'abc'[number % 3]}"))
+        .label(long("label"), long("value"))
+        .capacity(cpu="4", memory="16Gi")
+        .obj()
+        for number in range(nodes)
+    ]
+    made += [
+        make_pod(f"{long('running')[:-2]}{number:02}").cpu("1").node(made[number]["metadata"]["name"]).obj()
+        for number in range(nodes)
+    ]
+    made += [make_pod(long(f"waits-{number}")).cpu(f"{number}").obj() for number in (1, 2, 5)]
+    return made
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def site(visit: Visit) -> Iterator[Shot]:
+    page = visit.page()
+    for name, path in (
+        ("first page", "/"),
+        ("course", "/course/"),
+        ("misconceptions", "/misconceptions/"),
+        ("challenges", "/challenges/"),
+        ("before", "/before/"),
+        ("workshops", "/workshop/"),
+        ("join", "/join/"),
+        ("join, no such room", "/join/?code=ABCDEF"),
+        ("a link that holds nothing", "/open/"),
+        ("not found", "/no-such-page/"),
+        ("no such sandbox", "/s/6f2d2a0a-0000-4000-8000-000000000000/none/"),
+    ):
+        page.goto(path)
+        yield Shot(name, page)
+    page.goto("/before/")
+    page.locator(".bef-f textarea").fill('{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}]}')
+    page.locator(".bef-f button").click()
+    yield Shot("before, converted", page)
+    page.locator(".bef-f textarea").fill('{"kind": "Policy", "predicates": [{"name": "NoSuch"}]}')
+    page.locator(".bef-f button").click()
+    yield Shot("before, refused", page)
+    page.goto("/workshop/")
+    page.locator(".door-f summary").click()
+    page.locator("[name=text]").fill("kind: Room\nquestions: 3")
+    page.get_by_role("button", name="Open the room").click()
+    yield Shot("workshops, refused", page)
+    page.goto("/course/")
+    page.locator(".own input").set_input_files(
+        {"name": "lesson.yaml", "mimeType": "text/yaml", "buffer": b"kind: Lesson"}
+    )
+    page.locator(".own button").click()
+    yield Shot("own lesson, refused", page)
+
+
+def importing(visit: Visit) -> Iterator[Shot]:
+    page = visit.page("/#import")
+    page.locator("#door textarea").fill("kind: List\nitems: &a\n- *a\n")
+    page.locator("#door button.btn-ink").click()
+    visit.eventually(lambda: "line 3" in page.locator("#door .door-told").inner_text())
+    yield Shot("refused at the door", page)
+    visit.submit(page, "/import/", text="kind: List\nitems: &a\n- *a\n")
+    yield Shot("refused", page)
+    found = dumps.cluster(7, nodes=6, pods=30)
+    found.add(
+        "v1",
+        "Pod",
+        "checkout",
+        "team-1",
+        spec=dumps.pod_spec("shop", "64"),
+        status=dumps.pending("0/6 nodes are available: 6 Insufficient cpu."),
+    )
+    found.add(
+        "v1",
+        "Pod",
+        long("pending"),
+        long("namespace"),
+        spec=dumps.pod_spec("shop", "64"),
+        status=dumps.pending("0/6 nodes are available: 6 Insufficient cpu."),
+    )
+    page.goto("/")
+    page.locator("#door input[type=file]").set_input_files(
+        {"name": "cluster.yaml", "mimeType": "text/yaml", "buffer": dumps.as_yaml(found.objects)}
+    )
+    page.wait_for_url("**/import/*/")
+    yield Shot("what is in the file", page)
+    page.locator(".imp-pods button").first.click()
+    page.locator("#app").wait_for()
+    yield Shot("opened at a pod", page, "decision")
+
+
+# --- lessons --------------------------------------------------------------------------------------
+
+
+def turn(visit: Visit, page: Page, selector: str = "#les-on") -> None:
+    part = page.locator("#panel-lesson").get_attribute("data-part")
+    page.locator(selector).click()
+    visit.eventually(lambda: page.locator("#panel-lesson").get_attribute("data-part") != part)
+
+
+def do(visit: Visit, page: Page) -> None:
+    page.locator("#les-step").click()
+    visit.eventually(lambda: page.locator("#les-on").count())
+
+
+def answer(visit: Visit, page: Page, choice: str) -> None:
+    page.locator(f".les-q input[value='{choice}']").check()
+    page.locator(".les-q button[type=submit]").click()
+    page.locator(".les-q").wait_for(state="detached")
+
+
+def lesson(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(lesson=LESSON)
+    yield Shot("text", page)
+    do(visit, page)
+    yield Shot("text, done", page)
+    turn(visit, page)
+    do(visit, page)
+    turn(visit, page)
+    yield Shot("question", page)
+    answer(visit, page, "node-a1")
+    yield Shot("answered", page)
+    do(visit, page)
+    yield Shot("answered wrong", page)
+    turn(visit, page)
+    answer(visit, page, "node-b1")
+    do(visit, page)
+    yield Shot("answered right", page)
+    for tab in TABS:
+        visit.tab(page, tab)
+        yield Shot(f"beside {tab}", page, "decision")
+    for _ in range(3):
+        turn(visit, page, "#les-skip") if page.locator("#les-skip").count() else turn(visit, page)
+    yield Shot("task", page)
+    page.locator("#les-hint").click()
+    page.locator(".les-hints li").wait_for()
+    yield Shot("hint", page)
+    while page.locator("#les-skip").count():
+        turn(visit, page, "#les-skip")
+    page.locator("#panel-lesson[data-finished]").wait_for()
+    yield Shot("end", page)
+
+
+def taught(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(lesson="preemption-binds-at-once")
+    yield Shot("misconception", page)
+    while page.locator("#les-skip").count():
+        turn(visit, page, "#les-skip")
+    yield Shot("misconception, end", page)
+    page = visit.workbench(lesson="nothing-is-scheduled")
+    yield Shot("challenge", page)
+    page.locator("#les-hint").click()
+    page.locator(".les-hints li").wait_for()
+    yield Shot("challenge, hint", page)
+    turn(visit, page, "#les-skip")
+    yield Shot("challenge, end", page)
+
+
+def predictions(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    page.keyboard.press("p")
+    page.locator("#les-predict").wait_for()
+    yield Shot("none yet", page, "lesson")
+    visit.press(page, "sss")
+    page.locator("#les-predict .les-q").wait_for()
+    yield Shot("asked", page, "lesson")
+    page.locator("#les-predict .les-q input").first.check()
+    page.locator("#les-predict .les-q button[type=submit]").click()
+    page.locator("#les-predict .les-q").wait_for(state="detached")
+    visit.press(page, "s")
+    page.locator("#les-predict .les-last").wait_for()
+    yield Shot("revealed", page, "lesson")
+    for tab in ("filter", "preemption", "cache", "nodes"):
+        visit.tab(page, tab)
+        yield Shot(f"beside {tab}", page, "decision")
+
+
+# --- the workbench --------------------------------------------------------------------------------
+
+
+def stages(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    yield Shot("opened", page)
+    visit.press(page, "sssss")
+    yield Shot("PostFilter", page, "decision")
+    visit.press(page, "nnn")
+    seen = ""
+    for _ in range(20):
+        stage = (
+            page.locator("#panel-ribbon .is-now .st-name").inner_text()
+            if page.locator("#panel-ribbon .is-now").count()
+            else "between"
+        )
+        if stage != seen:
+            yield Shot(stage, page, "decision" if stage in ("Filter", "Score", "Select") else "cluster")
+        seen = stage
+        if stage == "PostBind":
+            break
+        visit.press(page, "s")
+    page.locator("#scroll-time [data-at]").first.click()
+    page.locator("#panel-timeline.is-past").wait_for()
+    yield Shot("a look at the past", page)
+
+
+def tabs(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    visit.press(page, "nnnn")
+    for tab in TABS:
+        visit.tab(page, tab)
+        yield Shot(tab, page, "decision")
+
+
+STORIES = (
+    ("workloads", "rolling-update-then-scale-down", "t"),
+    ("nodes", "memory-pressure", "t"),
+    ("nodes", "node-not-ready", "t"),
+    ("evictions", "eviction-stuck", "t"),
+    ("evictions", "drain", "t"),
+    ("leader", "two-leaders", "t"),
+    ("leader", "leader-killed", "t"),
+    ("preemption", "preemption-every-rung", "n"),
+    ("scores", "spread-or-pack", "n"),
+    ("cache", "node-removed", "n"),
+    ("configuration", "default-policy-of-v1-22", "n"),
+    ("filter", "three-taints-two-tolerations", "n"),
+)
+
+
+def stories(visit: Visit) -> Iterator[Shot]:
+    for tab, scenario, keys in STORIES:
+        page = visit.workbench(scenario=scenario)
+        visit.press(page, keys)
+        visit.tab(page, tab)
+        yield Shot(f"{tab}: {scenario}", page, "decision")
+        page.close()
+
+
+def empty(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench()
+    yield Shot("empty", page)
+    for tab in TABS:
+        visit.tab(page, tab)
+        yield Shot(tab, page, "decision")
+
+
+def long_names(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(lesson=LESSON)
+    visit.applied(page, long_cluster())
+    visit.press(page, "nnn")
+    yield Shot("with a lesson", page, "cluster")
+    page.locator("#panel-queues [data-pod]").last.click()
+    yield Shot("pod chosen", page, "inspector")
+    page.locator("#panel-cluster [data-node]").last.click()
+    yield Shot("node chosen", page, "inspector")
+    for tab in TABS:
+        visit.tab(page, tab)
+        yield Shot(tab, page, "decision")
+    page = visit.workbench()
+    visit.applied(page, long_cluster())
+    page.keyboard.press("p")
+    visit.press(page, "sssss")
+    yield Shot("with Predict", page, "queue")
+    page = visit.workbench()
+    visit.applied(page, long_cluster())
+    visit.press(page, "nnn")
+    for tab in ("filter", "scores", "leader", "nodes"):
+        visit.tab(page, tab)
+        yield Shot(f"{tab}, no lesson", page, "decision")
+
+
+def many_nodes(visit: Visit) -> Iterator[Shot]:
+    cluster = [
+        make_node(f"node-{number:03}").zone(f"zone-{'abcd'[number % 4]}").capacity(cpu="4", memory="16Gi").obj()
+        for number in range(100)
+    ]
+    cluster += [make_pod(f"web-{number}").cpu("2").obj() for number in range(8)]
+    page = visit.workbench()
+    visit.applied(page, cluster)
+    yield Shot("cluster", page)
+    visit.press(page, "nnssss")
+    for tab in ("filter", "scores", "cache", "nodes"):
+        visit.tab(page, tab)
+        yield Shot(tab, page, "decision")
+    page.keyboard.press("p")
+    yield Shot("with Predict", page, "cluster")
+
+
+# --- forms and dialogs ----------------------------------------------------------------------------
+
+
+def forms(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    page.locator("#add").click()
+    for kind in ("node", "pod", "workload", "more", "paste"):
+        page.locator(f"#add-{kind}").click()
+        yield Shot(f"add {kind}", page)
+    page.locator("#manifests").fill(
+        "kind: Pod\nmetadata: {name: Web}\nspec: {tolerations: [{operator: Equals}]}\n", force=True
+    )
+    page.locator("#form-paste .btn-ink").click()
+    page.locator("#apply-errors .errs").wait_for()
+    yield Shot("paste, refused", page)
+    page.locator("#add-more").click()
+    for kind in page.locator(".drawer-more [data-kind-tab]").all():
+        kind.click()
+        yield Shot(f"add {kind.inner_text()}", page)
+    page.locator("#add-pod").click()
+    page.locator("#form-pod [data-values]", has_text="One per node").click()
+    page.locator("#form-pod [name=name]").fill("Not a name")
+    page.locator("#form-pod .btn-ink").click()
+    page.locator("#form-pod .err").first.wait_for()
+    yield Shot("pod, refused", page)
+    page.locator("#add-node").click()
+    page.locator("#form-node [name=name]").fill(long("node", 80))
+    page.locator("#form-node .btn-ink").click()
+    page.locator("#form-node .err").first.wait_for()
+    yield Shot("node, refused", page)
+
+
+def dialogs(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    visit.press(page, "nnnn")
+    page.locator("#panel-queues [data-pod]").last.click()
+    page.locator("#panel-inspector .insp-t").wait_for()
+    yield Shot("a pod", page, "inspector")
+    page.locator("#panel-cluster article[data-node] .node-n").first.click()
+    visit.eventually(lambda: "node" in page.locator("#panel-inspector .insp-t").inner_text())
+    yield Shot("a node", page, "inspector")
+    page.locator("#panel-inspector [data-do=edit]").first.click()
+    page.locator("#drawer-edit form").wait_for()
+    yield Shot("edit", page)
+    page.keyboard.press("Escape")
+    for button, name in (("share", "share"), ("export", "export"), ("help", "help"), ("find", "find")):
+        page.locator(f"#{button}").click()
+        page.locator(f"#dialog-{name}").wait_for()
+        if name == "share":
+            page.locator("#share-embed summary").click()
+        if name == "find":
+            page.locator("#find-text").fill("node")
+            page.locator("#find-list li").first.wait_for()
+        yield Shot(name, page)
+        page.evaluate("name => document.getElementById(`dialog-${name}`).close()", name)
+    visit.press(page, "bs")
+    page.locator("#branches").click()
+    page.locator("#branch-list li").first.wait_for()
+    yield Shot("branches", page)
+    page.evaluate("document.getElementById('dialog-branches').close()")
+    page.locator("details.about summary.scenario").click()
+    yield Shot("about the scenario", page)
+    page.keyboard.press("Escape")
+    watching = visit.page(str(page.locator("#share-view").get_attribute("value")))
+    watching.locator("#app").wait_for()
+    yield Shot("who watches", watching)
+
+
+# --- rooms, embeds, comparison --------------------------------------------------------------------
+
+
+def room(visit: Visit) -> Iterator[Shot]:
+    trainer, person, beamer = visit.page("/workshop/"), visit.page(), visit.page()
+    trainer.locator("[name=scenario]").select_option(EXAMPLE)
+    trainer.get_by_role("button", name="Open the room").click()
+    trainer.locator("#board").wait_for()
+    code = trainer.locator(".room-in .room-code").inner_text()
+    everybody = (("trainer", trainer), ("participant", person), ("projector", beamer))
+    yield Shot("trainer, nobody there", trainer)
+    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+    person.goto(f"/join/?code={code}")
+    yield Shot("join", person)
+    person.locator("[name=name]").fill("Somebody with a rather long name to show")
+    person.get_by_role("button", name="Join").click()
+    for frame in (person.frame_locator("iframe"), beamer.frame_locator("iframe")):
+        frame.locator("#panel-sentence").wait_for()
+    for name, page in everybody:
+        yield Shot(f"{name}, no question", page)
+    trainer.get_by_role("button", name="Which node wins").click()
+    person.locator("#asked form").wait_for()
+    for name, page in everybody:
+        yield Shot(f"{name}, asked", page)
+    person.locator("#asked").get_by_label("no node", exact=True).check()
+    person.locator("#asked").get_by_role("button", name="Answer").click()
+    person.locator("#asked [role=status]").wait_for()
+    yield Shot("participant, answered", person)
+    trainer.get_by_role("tab", name="Your sandbox").click()
+    own = trainer.frame_locator("iframe")
+    own.locator("#do-pod").click()
+    visit.eventually(lambda: "PostFilter" in own.locator("#panel-sentence").inner_text())
+    yield Shot("trainer, own sandbox", trainer)
+    trainer.get_by_role("tab", name="Everybody").click()
+    trainer.get_by_role("button", name="Reveal").click()
+    visit.eventually(lambda: "You were right" in person.locator("#asked").inner_text())
+    for name, page in everybody:
+        yield Shot(f"{name}, revealed", page)
+    trainer.get_by_role("button", name="Put away").click()
+    person.locator("#asked form, #asked .asked-b").wait_for(state="detached")
+    trainer.get_by_role("button", name="Freeze").click()
+    person.get_by_text("has stopped the room").wait_for()
+    trainer.locator("[name=minutes]").fill("5")
+    trainer.locator("form:has([name=minutes]) button").first.click()
+    person.locator(".timer").wait_for()
+    for name, page in everybody:
+        yield Shot(f"{name}, frozen, timer", page)
+
+
+def embeds(visit: Visit) -> Iterator[Shot]:
+    page = visit.page()
+    for name, path in (
+        ("a scenario", f"/embed/scenario/{EXAMPLE}/?steps=1"),
+        (
+            "a scenario at its end",
+            f"/embed/scenario/{EXAMPLE}/?steps=1&at=end&panels=sentence,cluster,queues,filter,scores",
+        ),
+        ("compact", f"/embed/scenario/{EXAMPLE}/?size=compact"),
+        ("a lesson", f"/embed/lesson/{LESSON}/?steps=1"),
+        ("no such scenario", "/embed/scenario/no-such/"),
+    ):
+        page.goto(path)
+        yield Shot(name, page)
+
+
+def comparing(visit: Visit) -> Iterator[Shot]:
+    page = visit.page("/")
+    page.locator("#compare button").click()
+    for frame in page.locator("iframe").all():
+        frame.content_frame.locator("#panel-queues").wait_for()
+    page.locator("[data-verb=pod]").click()
+    left = page.locator("iframe").first.content_frame
+    visit.eventually(lambda: left.locator("#panel-toolbar").get_attribute("data-head") != "1")
+    yield Shot("two queues", page)
+
+
+JOURNEYS: dict[str, Journey] = {
+    "stages": stages,
+    "room": room,
+    "long names": long_names,
+    "lesson": lesson,
+    "forms": forms,
+    "stories": stories,
+    "tabs": tabs,
+    "empty": empty,
+    "site": site,
+    "dialogs": dialogs,
+    "predict": predictions,
+    "many nodes": many_nodes,
+    "misconception and challenge": taught,
+    "import": importing,
+    "embeds": embeds,
+    "compare": comparing,
+}
+"""Group of pictures → how its states are reached; those that take longest first."""

@@ -13,4 +13,7 @@ class Allowed:
     reason: str
 
 
-EXCEPTIONS: tuple[Allowed, ...] = ()
+EXCEPTIONS: tuple[Allowed, ...] = (
+    Allowed("reach", "#panel-ribbon", "the ribbon scrolls to the stage that is now by itself"),
+    Allowed("headings", ".zone-h h3", "zones differ at the end of their names: what is cut is the beginning"),
+)

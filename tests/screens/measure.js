@@ -6,7 +6,7 @@
   const FEWEST_LETTERS = 8; // of a name that is cut with an ellipsis
   const SHARE_OF_MAIN = 0.5;
   const CONTROLS = 'a[href], button, input:not([type="hidden"]), select, textarea, summary, [role="tab"], [role="button"], [role="option"]';
-  const MAIN = 'main, .floor, .desk';
+  const MAIN = '.floor, .desk, .room-m, .both-f, .em-main'; // of pages as high as the window
   const shade = document.createElement('style');
   shade.textContent = '*, *::before, *::after { pointer-events: auto !important; }'; // or else elementsFromPoint overlooks some
   document.head.append(shade);
@@ -35,13 +35,13 @@
   });
   const shows = (box) => width(box) > 0.5 && height(box) > 0.5;
 
-  /** What is left of a box inside of everything that clips it, and who took what away. */
-  function clip(box, el) {
+  /** What is left of a box inside of everything that clips it, from `first` upwards, and who took what away. */
+  function clip(box, first) {
     let left = edges(box);
     const by = { x: null, y: null };
-    for (let up = upFrom(el); up && up !== document.documentElement && up !== document.body; up = upFrom(up)) {
+    for (let up = first; up && up !== document.documentElement && up !== document.body; up = upFrom(up)) {
       const style = styleOf(up);
-      if (style.overflowX === 'visible' && style.overflowY === 'visible') continue;
+      if (style.display === 'inline' || (style.overflowX === 'visible' && style.overflowY === 'visible')) continue;
       const room = up.getBoundingClientRect();
       const inner = { left: room.left + up.clientLeft, top: room.top + up.clientTop, right: room.left + up.clientLeft + up.clientWidth, bottom: room.top + up.clientTop + up.clientHeight };
       if (style.overflowX !== 'visible' && (inner.left > left.left + 1 || inner.right < left.right - 1)) by.x ??= up;
@@ -78,7 +78,8 @@
       const own = el.getBoundingClientRect();
       const room = label?.getBoundingClientRect() ?? own;
       const box = { left: Math.min(own.left, room.left), top: Math.min(own.top, room.top), right: Math.max(own.right, room.right), bottom: Math.max(own.bottom, room.bottom) };
-      return { el, own: edges(own), box, ...clip(own, el) };
+      const inView = clip(box, upFrom(el)).left;
+      return { el, own: edges(own), box, inView, ...clip(own, upFrom(el)) };
     }).filter((one) => shows(one.own));
 
   /** Which of two elements can be seen at a point; one behind an opaque layer cannot. */
@@ -212,16 +213,15 @@
     },
     *targets() {
       const all = controls.filter(({ el, left, box }) => shows(left) && !inSentence(el) && shows(box));
-      const small = all.filter(({ box }) => width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5);
+      const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.5 * height(box) && width(inView) > 0.5 * width(box));
       for (const one of small) {
         const [x, y] = centre(one.box);
         const near = all.find((other) => {
           if (other === one || other.el.contains(one.el) || one.el.contains(other.el)) return false;
-          const isSmall = width(other.box) < MINIMUM - 0.5 || height(other.box) < MINIMUM - 0.5;
           const [otherX, otherY] = centre(other.box);
-          if (isSmall) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
-          const dx = Math.max(other.box.left - x, 0, x - other.box.right);
-          const dy = Math.max(other.box.top - y, 0, y - other.box.bottom);
+          if (small.includes(other)) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
+          const dx = Math.max(other.inView.left - x, 0, x - other.inView.right);
+          const dy = Math.max(other.inView.top - y, 0, y - other.inView.bottom);
           return Math.hypot(dx, dy) < MINIMUM / 2 - 0.5;
         });
         if (near) yield [one.el, `${Math.round(width(one.box))}×${Math.round(height(one.box))} px beside ${path(near.el)}`];

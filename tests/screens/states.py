@@ -251,7 +251,7 @@ STORIES = (
     ("leader", "two-leaders", "t"),
     ("leader", "leader-killed", "t"),
     ("preemption", "preemption-every-rung", "n"),
-    ("scores", "spread-or-pack", "n"),
+    ("scores", "spread-or-pack", "t"),
     ("cache", "node-removed", "n"),
     ("configuration", "default-policy-of-v1-22", "n"),
     ("filter", "three-taints-two-tolerations", "n"),

@@ -27,6 +27,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import ratelimit, statements, storage, tokens
 from sandbox.engines.errors import EngineError
+from sandbox.lessons.shelf import WAYS_BACK
 from sandbox.live import ReplayFailed
 from sandbox.models import Key, Sandbox
 from sandbox.quotas import OverQuota, quotas
@@ -84,9 +85,11 @@ def problem(
 ) -> HttpResponse:
     """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any.
 
-    ``calm``: nothing is wrong; the page takes it away by itself. A browser that has left its page gets a page.
+    ``calm``: nothing is wrong; the page takes it away by itself. A browser that has left its page gets a page. That
+    page leads back to the lessons the browser came from (``?shelf=…``; read as text, since a query can be refused).
     """
-    context = {"message": message, "errors": errors or [], "calm": calm}
+    back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
+    context = {"message": message, "errors": errors or [], "calm": calm, "back": back}
     leaves = request.headers.get("Sec-Fetch-Mode") == "navigate"
     return render(request, "refused.html" if leaves else "fragments/error.html", context, status=status)
 

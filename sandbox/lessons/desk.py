@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sandbox import earlier
 from sandbox.lessons.answers import FEW_NODES, answered, asked, compared, question_of, score
 from sandbox.lessons.markdown import html_of
-from sandbox.lessons.shelf import OWN, lesson_of, where_next
+from sandbox.lessons.shelf import OWN, WAYS_BACK, lesson_of, where_next
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
+from sandbox.panels.words.phrases import listed, plural
+from sandbox.panels.words.say import say
 from sandbox.records import Guessed, Studied
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
@@ -33,6 +36,16 @@ ASKED_BEFORE = {
 }
 """Stage that comes next → kind of the prediction that is asked before it."""
 IN_LARGE = ("winner", "lane")
+CHARGES = {
+    costs.NODE_ADDED: "new node",
+    costs.NODE_DELETED: "deleted node",
+    costs.POD_ENDED: "pod that left",
+    costs.OBJECT_ADDED: "new object",
+    costs.CHANGE: "change",
+}
+"""What is charged → how it is counted in words."""
+MOST_CHARGES = 12
+"""Lines of a bill that are listed."""
 
 
 def summary_of(step: Data) -> str:
@@ -156,14 +169,37 @@ class Desk:
         return {**common, **(self._end(lesson) if self.open is None else self._shown(self.open))}
 
     def _end(self, lesson: Lesson) -> dict[str, Any]:
-        cost = None if lesson.par is None else costs.cost(self.live.simulation, len(lesson.scenario.setup)).total
+        page, place, words = WAYS_BACK[self.studied.shelf]
+        skipped = len(self.progress.get("skipped", ()))
         return {
             "know": [html_of(text) for text in lesson.know],
             "next": [{"slug": other.slug, "title": other.title} for other in where_next(lesson.slug)],
-            "par": lesson.par,
-            "cost": cost,
-            "skipped": len(self.progress.get("skipped", ())),
+            "bill": None if lesson.par is None or skipped else self._bill(lesson, lesson.par),
+            "skipped": skipped,
+            "back": {"page": page, "place": place, "words": say(words)},
+            "shelf": self.studied.shelf,
         }
+
+    def _bill(self, lesson: Lesson, par: int) -> dict[str, Any]:
+        """What the solution of a challenge cost, beside its par: in all, by what is charged, and line by line."""
+        bill = costs.cost(self.live.simulation, self._setup_left(lesson))
+        lines = [{"about": line.about, "price": line.price} for line in bill.lines[:MOST_CHARGES]]
+        return {
+            "total": bill.total,
+            "par": par,
+            "parts": listed(
+                [plural(count, CHARGES[charge]) for charge, count in bill.counts.items()], len(bill.counts)
+            ),
+            "lines": lines,
+            "more": len(bill.lines) - len(lines),
+        }
+
+    def _setup_left(self, lesson: Lesson) -> int:
+        """How many commands of the setup the log still begins with: going back behind its end makes nothing cheaper."""
+        setup = [commands.from_json(command_of(step)) for step in lesson.scenario.setup]
+        logged = self.live.texts(0, min(len(setup), self.live.world.head))
+        pairs = zip(setup, logged, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == commands.from_json(json.loads(pair[1])), pairs))
 
     def _shown(self, part: Part) -> dict[str, Any]:
         hints = part.task.hints if part.task else ()

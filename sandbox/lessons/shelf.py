@@ -19,6 +19,14 @@ OWN = "own"
 """The shelf of a lesson that somebody brought."""
 AT_HAND = 16
 """Lessons that people brought, of which the last ones are kept read."""
+WAYS_BACK = {
+    "lessons": ("course", "", "lesson.to-course"),
+    "misconceptions": ("misconceptions", "", "lesson.to-misconceptions"),
+    "challenges": ("challenges", "", "lesson.to-challenges"),
+    DAILY: ("challenges", "", "lesson.to-challenges"),
+    OWN: ("course", "#own", "lesson.to-own"),
+}
+"""Shelf → the page that it stands on: its name among the addresses, the place on it, and the words of the link."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_safe
 from sandbox.drawings import drawing
 from sandbox.lessons import course as maps
 from sandbox.lessons.shelf import shelf, todays
+from scheduler_engine.lesson.costs import PRICES
 
 
 @require_safe
 def course(request: HttpRequest) -> HttpResponse:
     lessons = shelf("lessons")
-    hours = round(sum(lesson.minutes for lesson in lessons) / 60)
+    hours = max(1, round(sum(lesson.minutes for lesson in lessons) / 60))
     return render(request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": hours})
 
 
@@ -34,5 +35,5 @@ def misconceptions(request: HttpRequest) -> HttpResponse:
 @require_safe
 def challenges(request: HttpRequest) -> HttpResponse:
     found = {"day": datetime.now(UTC).date(), "daily": todays().lesson, "challenges": shelf("challenges")}
-    context = found | {"drawing": drawing}
+    context = found | {"drawing": drawing, "prices": PRICES}
     return render(request, "challenges.html", context)

@@ -17,8 +17,12 @@ OBJECT_ADDED, CHANGE = "object-added", "change"
 PRICES = {NODE_ADDED: 10, NODE_DELETED: 10, POD_ENDED: 5, OBJECT_ADDED: 1, CHANGE: 1}
 """What is charged → what one of it costs."""
 
-FREE = ("stage", "pod", "settle", "advance", "run", "apply", "evict")
+TIME = ("stage", "pod", "settle", "advance", "run")
+"""Commands that only let things happen."""
+FREE = (*TIME, "apply", "evict")
 """Commands that are no change themselves: time, and those of which each object is charged."""
+REMOVES = ("delete", "replace")
+"""Commands that cost nothing beside what they remove: a node, or a pod on a node."""
 DONE = ("Succeeded", "Failed")
 
 
@@ -44,26 +48,35 @@ class Bill:
     def total(self) -> int:
         return sum(line.price for line in self.lines)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """What is charged → how often, in the order of ``PRICES``."""
+        charges = [line.charge for line in self.lines]
+        return {charge: charges.count(charge) for charge in PRICES if charge in charges}
+
 
 @dataclass(slots=True)
 class _Till:
-    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``summary``: the present
-    command, if it is a change that has not been charged yet. ``added``, ``changed``: objects of this command.
+    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``kind``: of the present
+    command; ``summary``: it in words, if it is a change that has not been charged yet. ``added``, ``changed``: objects
+    of this command.
     """
 
     on_nodes: dict[str, bool] = field(default_factory=dict)
+    kind: str = ""
     summary: str = ""
     added: dict[str, bool] = field(default_factory=dict)
     changed: dict[str, bool] = field(default_factory=dict)
 
     def take(self, event: ev.Event) -> Iterator[Line]:
         if isinstance(event, ev.CommandGiven):
-            self.summary = "" if event.kind in FREE else event.summary
+            self.kind, self.summary = event.kind, "" if event.kind in FREE else event.summary
             self.added, self.changed = {}, {}
             return
         lines = list(self._object(event))
         if self.summary:
-            if not any(line.charge in (NODE_DELETED, POD_ENDED) for line in lines):
+            removed = self.kind in REMOVES and any(line.charge in (NODE_DELETED, POD_ENDED) for line in lines)
+            if not removed:
                 yield Line(CHANGE, self.summary)
             self.summary = ""
         yield from lines
@@ -80,7 +93,9 @@ class _Till:
             self.changed[f"{event.kind} {event.key}"] = True
             stood = event.kind == "Pod" and event.key in self.on_nodes
             self._stands(event.kind, event.key, event.manifest)
-            if stood and event.key not in self.on_nodes and _phase(event.manifest) != "Succeeded":
+            # A pod that completes costs nothing; one that somebody writes off as complete does.
+            completed = _phase(event.manifest) == "Succeeded" and self.kind in TIME
+            if stood and event.key not in self.on_nodes and not completed:
                 yield Line(POD_ENDED, f"Pod {event.key}")
         elif isinstance(event, ev.ObjectDeleted):
             if event.kind == "Node":

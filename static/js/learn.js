@@ -7,7 +7,7 @@ const known = read();
 
 /** Where a lesson that was begun goes on, in words. */
 function told({ part, parts, done, best }) {
-  if (best !== undefined) return `done, your best ${best}`;
+  if (best !== undefined) return `done, lowest cost ${best}`;
   return done ? 'done' : `part ${Math.min(part + 1, parts)} of ${parts}`;
 }
 

@@ -41,6 +41,8 @@ DEPLOYMENT = {
 }
 WEB_POD = _pod("web", nodeSelector={"kubernetes.io/hostname": "n1"})
 WEB_POD["metadata"]["labels"] = {"app": "web"}
+SHORT = _pod("short", restartPolicy="Never")
+SHORT["metadata"]["annotations"] = {"sandbox/duration": "5"}
 WAITING = _pod("waiting", nodeSelector={"disk": "ssd"})
 
 
@@ -105,6 +107,22 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
     "a pod takes the place of another": (
         [{"kind": "replace", "object_kind": "Pod", "key": "default/web", "manifest": _pod("web", "1")}],
         [WEB, ("object-added", "Pod default/web")],
+    ),
+    "a running pod is written off as complete": (
+        [{"kind": "patch", "object_kind": "Pod", "key": "default/web", "changes": {"status": {"phase": "Succeeded"}}}],
+        [("change", "edit Pod default/web: status.phase=Succeeded"), WEB],
+    ),
+    "a running pod is written off as failed": (
+        [{"kind": "patch", "object_kind": "Pod", "key": "default/web", "changes": {"status": {"phase": "Failed"}}}],
+        [("change", "edit Pod default/web: status.phase=Failed"), WEB],
+    ),
+    "a manifest writes a running pod off": (
+        [_apply(WEB_POD | {"status": {"phase": "Succeeded"}})],
+        [WEB, ("change", "Pod default/web")],
+    ),
+    "a pod completes": (
+        [_apply(SHORT), {"kind": "advance", "seconds": 30}],
+        [("object-added", "Pod default/short")],
     ),
     "a drain that a budget stops": (
         [{"kind": "drain", "node": "n1"}, {"kind": "advance", "seconds": 20}],

@@ -76,7 +76,7 @@ def toleration(draw: Random) -> Data:
         "tab": "filter",
     }
     setup = [apply(*nodes, pod(name, app, milli, nodeSelector={"pool": pool})), {"settle": {}}]
-    return document(draw, head, setup, part, ["A selector attracts a pod to a node, and a toleration only lets it in."])
+    return document(draw, head, setup, part, ["A nodeSelector leaves a pod only some nodes; a toleration only lets it in."])
 
 
 SLIPS = (
@@ -176,7 +176,7 @@ def gate(draw: Random) -> Data:
             wrong(f"{name} runs", apply(node("extra-1", 16)), wait(400)),
         ],
         "then": f"{name} had two scheduling gates, {words[0]} and {words[1]}. One sees it in the lane gated: nobody "
-        "had tried it. When the last gate goes, a pod comes into activeQ as a new one.",
+        "had tried it. When the last gate goes, a pod comes into activeQ without backoff.",
         "expect": [{"waits": f"default/{name}", "in": "nowhere"}],
     }
     head = {
@@ -191,7 +191,7 @@ def gate(draw: Random) -> Data:
         {"settle": {}},
     ]
     return document(
-        draw, head, setup, part, ["A pod with a scheduling gate is not tried, whatever happens in the cluster."]
+        draw, head, setup, part, ["A pod with a scheduling gate is not tried, whatever else happens in the cluster."]
     )
 
 

@@ -171,7 +171,11 @@ def never_preempts(draw: Random) -> Data:
         {"settle": {}},
     ]
     return document(
-        draw, head, setup, part, ["A class with preemptionPolicy Never gives a place in the queue, and no more."]
+        draw,
+        head,
+        setup,
+        part,
+        ["A pod with preemptionPolicy Never is tried before pods of lower priority, and evicts none."],
     )
 
 

@@ -161,7 +161,11 @@ def spread(draw: Random) -> Data:
         "tab": "filter",
     }
     return document(
-        draw, head, begin, part, ["A zone counts as long as one of its nodes matches, even if no pod can go there."]
+        draw,
+        head,
+        begin,
+        part,
+        ["A zone counts as long as one of its nodes does. A taint or a lack of room does not change that by default."],
     )
 
 

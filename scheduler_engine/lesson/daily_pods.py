@@ -76,7 +76,9 @@ def toleration(draw: Random) -> Data:
         "tab": "filter",
     }
     setup = [apply(*nodes, pod(name, app, milli, nodeSelector={"pool": pool})), {"settle": {}}]
-    return document(draw, head, setup, part, ["A nodeSelector leaves a pod only some nodes; a toleration only lets it in."])
+    return document(
+        draw, head, setup, part, ["A nodeSelector limits a pod to some nodes; a toleration only lets it in."]
+    )
 
 
 SLIPS = (

@@ -74,6 +74,7 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
     if role := tokens.role(sandbox, token):
         return Access(sandbox, token, role == "edit")
     key = Key.objects.filter(sandbox=sandbox_id, token_hash=tokens.digest(token)).first()
+    sandbox.by_helper = key is not None
     return Access(sandbox, token, True, key) if key else None
 
 

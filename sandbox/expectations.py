@@ -58,7 +58,7 @@ def _keep(sandbox: Sandbox, place: Place, text: str, where: tuple[int, ...], who
         if held.count() >= most:
             raise quotas.OverQuota(say("expectations.full", most=most))
         kept = Expectation.objects.create(sandbox=sandbox, state=state, n=n, entries=entries, expectation=text, who=who)
-        store.announce(sandbox.pk, place)
+        store.announce(sandbox, place)
     return kept
 
 
@@ -68,5 +68,5 @@ def take_back(sandbox: Sandbox, key: int) -> bool:
         place = statements.place(sandbox.pk, lock=True)
         gone, _ = Expectation.objects.filter(sandbox=sandbox, pk=key).delete()
         if gone:
-            store.announce(sandbox.pk, place)
+            store.announce(sandbox, place)
     return bool(gone)

@@ -26,6 +26,9 @@ class Sandbox(models.Model):
     queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
+    acted = models.DateTimeField(
+        null=True, help_text="When its owner changed it last; what a helper does is not theirs."
+    )
     head = models.PositiveIntegerField(default=0, help_text="Number of commands in force.")
     length = models.PositiveIntegerField(
         default=0, help_text="Number of commands kept: more than head after going back."
@@ -37,6 +40,9 @@ class Sandbox(models.Model):
         default=0, help_text="The revision that changed what is expected of the sandbox."
     )
     frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
+
+    by_helper = False
+    """Whether whoever has this instance in hand helps its owner, as a trainer does. It is not kept."""
 
     class Meta:
         verbose_name_plural = "sandboxes"
@@ -84,6 +90,7 @@ class CommandRecord(models.Model):
     # Text, not JSONField: PostgreSQL's jsonb reorders keys, and the order of keys reaches the trace.
     command = models.TextField(help_text="The command as JSON text.")
     who = models.CharField(max_length=40, blank=True, help_text="Label of the person who gave it, if any.")
+    by_helper = models.BooleanField(default=False, help_text="Somebody gave it who helps the owner of the sandbox.")
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -93,6 +100,7 @@ class CommandRecord(models.Model):
             ),
             models.UniqueConstraint(fields=["branch", "n"], name="one_command_per_place_of_a_branch"),
         ]
+        indexes = [models.Index(fields=["sandbox"], condition=models.Q(by_helper=True), name="commands_of_helpers")]
 
     def __str__(self) -> str:
         return f"{self.n}: {self.command[:60]}"

@@ -47,22 +47,25 @@ def drop_from(sandbox_id: UUID, n: int) -> int:
     return dropped
 
 
-def set_place(sandbox_id: UUID, now: Place, grown: int = 0) -> None:
-    """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used."""
-    position = now.position
+def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = False) -> None:
+    """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used;
+    ``by_owner``: by its owner.
+    """
+    position, used = now.position, _now()
     _run(
         f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, expected_at = %s,"
-        " log_bytes = log_bytes + %s, last_used = %s WHERE id = %s",
+        " log_bytes = log_bytes + %s, last_used = %s, acted = COALESCE(%s, acted) WHERE id = %s",
         *(position.state, position.head, position.length, now.revision, now.expected_at),
-        *(grown, _now(), _key(sandbox_id)),
+        *(grown, used, used if by_owner else None, _key(sandbox_id)),
     )
 
 
-def append(sandbox_id: UUID, n: int, command: str, who: str) -> Record:
+def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False) -> Record:
     """Add a record at place ``n``, which must be free."""
+    columns = "sandbox_id, n, command, who, by_helper, at"
     (key,) = _run(
-        f"INSERT INTO {RECORD} (sandbox_id, n, command, who, at) VALUES (%s, %s, %s, %s, %s) RETURNING id",
-        *(_key(sandbox_id), n, command, who, _now()),
+        f"INSERT INTO {RECORD} ({columns}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+        *(_key(sandbox_id), n, command, who, by_helper, _now()),
     ).fetchone()
     return Record(n, key, command, who)
 

@@ -79,6 +79,7 @@ def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tu
         if records:
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
             statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
+            sandbox.state, sandbox.head, sandbox.length = place.position.state, len(records), len(records)
     return token, records
 
 
@@ -99,7 +100,7 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
             except StateGone:
                 continue
             n, kept = (place.position.head, merged) if merged else (place.position.head + 1, text)
-            appended = _append(sandbox.pk, place, n, kept, who, grown=merged is not None)
+            appended = _append(sandbox, place, n, kept, who, grown=merged is not None)
             if appended is not None:
                 now, record = appended
                 site.engines().tell(plan, place.position, "arrive", [record])
@@ -109,23 +110,28 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
 
 
 def _append(
-    sandbox_id: UUID, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
+    sandbox: Sandbox, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
 ) -> tuple[Place, Record] | None:
     """The place after command ``n``, and its record; None when another worker was quicker.
 
     ``grown``: it is the last command and more, which therefore nobody misses. ``until``: it is the one that stood
-    there, ended after so many entries. What was expected within it is expected within the new one.
+    there, ended after so many entries. What was expected within it is expected within the new one. It stays the
+    owner's where the owner gave it, or had a part in it.
     """
+    sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
         same = grown or until is not None
-        before = log_of(sandbox_id).filter(n=n).values_list("pk", flat=True).first() if same else None
+        was = log_of(sandbox_id).filter(n=n).values_list("pk", "by_helper").first() if same else None
+        before, was_helped = was or (None, False)
+        if was:
+            by_helper = was_helped and (by_helper or not grown)
         dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
-        record = statements.append(sandbox_id, n, text, who)
+        record = statements.append(sandbox_id, n, text, who, by_helper)
         moved = before is not None and statements.move_expectations(sandbox_id, before, record.key, until)
         now = place.then(Position(record.key, n, n), moved)
-        statements.set_place(sandbox_id, now, len(text) - dropped)
+        statements.set_place(sandbox_id, now, len(text) - dropped, not sandbox.by_helper)
     return now, record
 
 
@@ -166,7 +172,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
             if ended is None:
                 break
             whose = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-            appended = _append(sandbox.pk, place, whole + 1, ended, next(iter(whose), ""), until=_until(ended))
+            appended = _append(sandbox, place, whole + 1, ended, next(iter(whose), ""), until=_until(ended))
             if appended is not None:
                 _announce(sandbox.pk, appended[0])
                 return appended[0].position
@@ -183,7 +189,7 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
         if position is None:
             return None
         now = place.then(position)
-        statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk))
+        statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk), not sandbox.by_helper)
         _announce(sandbox.pk, now)
     return position
 
@@ -262,16 +268,16 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
                 return here
             state = log_of(sandbox.pk).get(n=n).pk if n else 0
             now = place.then(Position(state, n, here.length))
-            statements.set_place(sandbox.pk, now)
+            statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
         _announce(sandbox.pk, now)
     return now.position
 
 
-def announce(sandbox_id: UUID, place: Place) -> None:
+def announce(sandbox: Sandbox, place: Place) -> None:
     """What is expected has changed. To be called in a transaction that locks the log at ``place``."""
     now = place.then(place.position, expected=True)
-    statements.set_place(sandbox_id, now)
-    _announce(sandbox_id, now)
+    statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
+    _announce(sandbox.pk, now)
 
 
 def _announce(sandbox_id: UUID, place: Place) -> None:

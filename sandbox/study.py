@@ -163,7 +163,7 @@ def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None
         change(study, progress, place.position)
         study.progress = json.dumps(progress, separators=(",", ":"))
         study.save()
-        store.announce(sandbox.pk, place)
+        store.announce(sandbox, place)
 
 
 def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False, who: str = "") -> None:
@@ -183,7 +183,7 @@ def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False
                 if statements.place(sandbox.pk, lock=True) != place:
                     continue
                 _keep(sandbox, found, named, predicts, who)
-                store.announce(sandbox.pk, place)
+                store.announce(sandbox, place)
             return
     raise Occupied(site.CHANGING)
 

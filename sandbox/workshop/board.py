@@ -1,4 +1,4 @@
-"""The board of a room: who does what, in one row each, from five queries however many there are."""
+"""The board of a room: who does what, in one row each, from six queries however many there are."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from django.db.models import Count, F, Max, OuterRef, Subquery
 from django.urls import reverse
 
 from sandbox import engine
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
-from sandbox.workshop.models import Participant, Seat, Workshop
+from sandbox.workshop.models import Seat, Workshop
 from sandbox.workshop.progress import Far, far
 
 
@@ -27,11 +29,11 @@ class Row:
     """Title of what they work in."""
     lesson: Far | None
     action: str
-    """The last command in force, in words; empty as long as there is none beyond what the sandbox began with."""
+    """Their last command in force, in words; empty if all are those that the sandbox began with, or a helper's."""
     steps: int
-    """Commands beyond those; below 0 after steps back behind them."""
+    """Their own commands in force; below 0 after steps back behind what the sandbox began with."""
     since: datetime
-    """When they did something last."""
+    """When they did something last in a sandbox of the room, or joined."""
     watch: str
     help: str
     """Paths of the workbench; empty when there is none, or no help is allowed."""
@@ -50,11 +52,11 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
 
 def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
     """Those whose name, sandbox or last action has the words of ``find``."""
-    people = list(room.people.order_by("pk"))
+    people = list(room.people.annotate(acted=Max("seats__sandbox__acted")).order_by("pk"))
     seats = seats_of(room)
     sandboxes = [seat.sandbox for seat in seats.values() if seat.sandbox]
-    last, learnt = _last_commands(sandboxes), far(sandboxes)
-    found = [_row(person, seats[person.pk], last, learnt) for person in people if person.pk in seats]
+    last, helped, learnt = _last_commands(sandboxes), helped_commands(sandboxes), far(sandboxes)
+    found = [_row(person, seats[person.pk], last, helped, learnt) for person in people if person.pk in seats]
     wanted = find.casefold().split()
     told = [row for row in found if all(word in f"{row.name} {row.sandbox} {row.action}".casefold() for word in wanted)]
     return sorted(told, key=ORDERS.get(order, ORDERS["joined"]))
@@ -66,19 +68,39 @@ def seats_of(room: Workshop) -> dict[int, Seat]:
     return {seat.participant_id: seat for seat in found if seat.participant_id is not None}
 
 
-def _last_commands(sandboxes: list[Sandbox]) -> dict[int, str]:
-    states = [sandbox.state for sandbox in sandboxes if sandbox.state]
-    return dict(CommandRecord.objects.filter(pk__in=states).values_list("pk", "command"))
+def _last_commands(sandboxes: list[Sandbox]) -> dict[UUID, str]:
+    """Id of a sandbox → the last command in force that no helper gave."""
+    records = CommandRecord.objects.filter(
+        sandbox=OuterRef("pk"), branch=None, n__lte=OuterRef("head"), by_helper=False
+    )
+    last = Subquery(records.order_by("-n").values("command")[:1])
+    found = Sandbox.objects.filter(pk__in=[sandbox.pk for sandbox in sandboxes]).annotate(last=last)
+    return dict(found.values_list("pk", "last"))
 
 
-def _row(person: Participant, seat: Seat, last: dict[int, str], learnt: dict[Any, Far]) -> Row:
+def helped_commands(sandboxes: list[Sandbox]) -> dict[UUID, int]:
+    """Id of a sandbox → how many of its commands in force a helper gave; those without any are left out."""
+    helped = CommandRecord.objects.filter(
+        sandbox__in=[sandbox.pk for sandbox in sandboxes], branch=None, by_helper=True
+    )
+    counted = helped.filter(n__lte=F("sandbox__head")).values("sandbox").annotate(count=Count("pk"))
+    return dict(counted.values_list("sandbox", "count"))
+
+
+def own_steps(seat: Seat, helped: dict[UUID, int]) -> int:
+    """How many commands in force its owner has given. ``helped``: as ``helped_commands`` counts."""
+    sandbox = seat.sandbox
+    return sandbox.head - seat.began - helped.get(sandbox.pk, 0) if sandbox is not None else 0
+
+
+def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int], learnt: dict[Any, Far]) -> Row:
     sandbox = seat.sandbox
     paths = {"watch": "", "help": ""}
     if sandbox is not None:
         paths["watch"] = reverse("workbench", args=[sandbox.pk, seat.view_token])
         paths["help"] = reverse("workbench", args=[sandbox.pk, person.key]) if person.key else ""
-    steps = sandbox.head - seat.began if sandbox is not None else 0
-    text = last.get(sandbox.state) if sandbox is not None and steps else None
+    steps = own_steps(seat, helped)
+    text = last.get(sandbox.pk) if sandbox is not None and steps > 0 else None
     return Row(
         key=person.pk,
         name=person.name,
@@ -87,7 +109,7 @@ def _row(person: Participant, seat: Seat, last: dict[int, str], learnt: dict[Any
         lesson=learnt.get(seat.sandbox_id),
         action=engine.summary(text) if text else "",
         steps=steps,
-        since=max(sandbox.last_used, seat.created) if sandbox is not None else seat.created,
+        since=person.acted or person.joined,
         **paths,
     )
 

@@ -133,6 +133,7 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
         if seat.sandbox is None:
             refused.append((participant.name, "has no sandbox yet"))
             continue
+        seat.sandbox.by_helper = True
         try:
             store.execute(seat.sandbox, command, TRAINER)
         except (Rejected, OverQuota, EngineError, ReplayFailed) as error:

@@ -105,6 +105,14 @@ def asks(amounts: dict[str, int]) -> Data:
     return item("Each pod asks for as much as before.", *held)
 
 
+def labelled(app: str, count: int) -> list[Data]:
+    """Nobody has taken the label from a replica, by which the others find it."""
+    return [
+        {"object": f"Pod default/{app}-{number}", "has": {"metadata": {"labels": {"app": app}}}}
+        for number in range(count)
+    ]
+
+
 def stays(name: str) -> Data:
     return item(f"{name} has never left.", runs(name), {"never": "deleted", "of": f"default/{name}"})
 

@@ -135,6 +135,7 @@ def never_preempts(draw: Random) -> Data:
                 },
             ),
             asks({name: 2000, f"{kept}-1": 1000}),
+            item("No pod has been resized.", {"never": "resized"}),
             same_nodes(names),
         ],
         "hints": [

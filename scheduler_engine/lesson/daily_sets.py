@@ -16,6 +16,7 @@ from scheduler_engine.lesson.daily_parts import (
     cordon,
     document,
     item,
+    labelled,
     node,
     node_names,
     patch,
@@ -58,7 +59,11 @@ def apart(draw: Random) -> Data:
         "that run.",
         "check": [
             _all_run(app, count),
-            item("No two of them share a node.", {"distinctNodes": {"selector": {"app": app}}}),
+            item(
+                f"No two of them share a node, and all keep the label app={app}.",
+                {"distinctNodes": {"selector": {"app": app}}},
+                *labelled(app, count),
+            ),
             item(f"{app} still asks for anti-affinity.", _template(app, "affinity", affinity)),
             item("No pod has been deleted.", {"never": "deleted"}),
         ],
@@ -125,8 +130,9 @@ def spread(draw: Random) -> Data:
                 {"skew": {"selector": {"app": app}, "per": ZONE, "atMost": 1}},
             ),
             item(
-                f"All {len(zones)} zones have pods of {app}.",
-                {"spans": {"selector": {"app": app}, "per": ZONE, "atLeast": len(zones)}},
+                f"Each zone has two pods of {app}, all of them replicas.",
+                {"count": {"selector": {"app": app}, "per": ZONE, "equals": dict.fromkeys(zones, 2)}},
+                *labelled(app, count),
             ),
             item(f"{app} still has its constraint.", _template(app, "topologySpreadConstraints", [constraint])),
             asks({f"{app}-{number}": milli for number in range(count)}),
@@ -200,6 +206,10 @@ def drain(draw: Random) -> Data:
                 },
             ),
             item(
+                f"{count} pods of {app} have been ready all the time.",
+                {"ready": {"selector": selected["matchLabels"], "atLeast": count}},
+            ),
+            item(
                 "Each pod left by the Eviction API.",
                 *({"order": [{"evicted": f"default/{app}-{number}"}]} for number in range(count)),
             ),
@@ -222,7 +232,7 @@ def drain(draw: Random) -> Data:
                 wait(45 * count),
             ),
             wrong(
-                "Each pod left by the Eviction API",
+                f"{count} pods of {app} have been ready all the time",
                 *({"delete": {"object_kind": "Pod", "key": f"default/{app}-{number}"}} for number in range(count)),
                 wait(45 * count),
             ),

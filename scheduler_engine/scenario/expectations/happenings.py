@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from scheduler_engine.api.labels import selector_from
 from scheduler_engine.scenario.attempts import FAILED, Seen
-from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
+from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs
 from scheduler_engine.scenario.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.text import line
+
+OBJECT_EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
+READY = ("Ready", "True")
 
 
 def _trace(seen: Seen, expectation: Data) -> list[str]:
@@ -23,6 +27,8 @@ def _if(holds: bool, *names: str) -> tuple[str, ...]:
     return names if holds else ()
 
 
+RESIZE = "resize Pod "
+"""How the summary of such a command begins."""
 HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "added": (
         "A pod is made.",
@@ -51,6 +57,18 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "deleted": (
         "A pod is gone.",
         lambda e: (e.key,) if isinstance(e, ev.ObjectDeleted) and e.kind == "Pod" else (),
+    ),
+    "resized": (
+        "What a pod asks for is changed in place.",
+        lambda e: (
+            (e.summary.removeprefix(RESIZE).partition(":")[0],)
+            if isinstance(e, ev.CommandGiven) and e.summary.startswith(RESIZE)
+            else ()
+        ),
+    ),
+    "configured": (
+        "The scheduler gets another configuration.",
+        lambda e: _if(isinstance(e, ev.CommandGiven) and e.kind == "configure", "scheduler"),
     ),
     "leads": (
         "A replica of the scheduler begins to lead.",
@@ -81,6 +99,35 @@ def _never(seen: Seen, expectation: Data) -> list[str]:
         if found:
             return [f"{', '.join(found)}: {name} at {entry.at_us / SECOND_US:g} s, expected never"]
     return []
+
+
+def _ready(seen: Seen, expectation: Data) -> list[str]:
+    wanted = expectation["ready"]
+    least, namespace = wanted["atLeast"], wanted.get("namespace", "default")
+    matches = selector_from({"matchLabels": dict(wanted["selector"])}).matches
+    ready: dict[str, bool] = {}
+    reached = False
+    for entry in seen.simulation.recorder.entries:
+        event = entry.event
+        if not isinstance(event, OBJECT_EVENTS) or event.kind != "Pod" or not event.key.startswith(f"{namespace}/"):
+            continue
+        if isinstance(event, ev.ObjectDeleted):
+            ready.pop(event.key, None)
+        else:
+            metadata = event.manifest["metadata"]
+            counts = matches(metadata.get("labels") or {}) and not metadata.get("deletionTimestamp")
+            ready[event.key] = counts and READY in _conditions(event.manifest)
+        count = sum(ready.values())
+        reached = reached or count >= least
+        if reached and count < least:
+            at = f"{entry.at_us / SECOND_US:g} s"
+            return [f"{wanted['selector']}: {count} ready at {at}, expected {least} at all times"]
+    return [] if reached else [f"{wanted['selector']}: there were never {least} ready at once"]
+
+
+def _conditions(manifest: Data) -> list[tuple[str, str]]:
+    """Type and status of each."""
+    return [(item["type"], item["status"]) for item in (manifest.get("status") or {}).get("conditions") or ()]
 
 
 def _said(item: Data) -> str:
@@ -135,6 +182,18 @@ ASSERTIONS = {
         "This has not happened.",
         Text("A happening, as in order.", tuple(HAPPENINGS)),
         {"of": Text("Whom it must not have happened to; left out: nobody.")},
+    ),
+    "ready": Assertion(
+        _ready,
+        "Since so many matching pods were ready first, there have never been fewer.",
+        Fields(
+            {
+                "selector": LABELS,
+                "namespace": Text("Where the pods are; default when left out."),
+                "atLeast": Number(whole=True, least=1),
+            },
+            ("selector", "atLeast"),
+        ),
     ),
     "evictions": Assertion(
         _evictions,

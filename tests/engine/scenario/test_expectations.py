@@ -37,6 +37,17 @@ def small() -> Simulation:
     return simulation
 
 
+def resized() -> Simulation:
+    """web-1 runs on n1, and asks for more than it did."""
+    simulation = Simulation()
+    manifests = [make_node("n1").obj(), make_pod("web-1").cpu("1").obj()]
+    containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": "2"}}}]
+    resize = {"kind": "patch", "object_kind": "Pod", "key": "default/web-1", "subresource": "resize"}
+    changes = {"spec": {"containers": containers}}
+    play(simulation, [{"kind": "apply", "manifests": manifests}, {"kind": "run"}, resize | {"changes": changes}])
+    return simulation
+
+
 def in_flight() -> Simulation:
     """web-1 was just popped."""
     simulation = Simulation()
@@ -45,13 +56,21 @@ def in_flight() -> Simulation:
     return simulation
 
 
+def configured() -> Simulation:
+    """The scheduler has got its default configuration once more."""
+    simulation = Simulation()
+    play(simulation, [{"kind": "configure", "configuration": None}])
+    return simulation
+
+
+MADE = {"configured": configured, "small": small, "in flight": in_flight, "resized": resized}
+
+
 @cache
 def world(name: str) -> Simulation:
-    """``small``, ``in flight``, or a scenario played to its end; ``NAME:2``: only so many steps of it."""
-    if name == "small":
-        return small()
-    if name == "in flight":
-        return in_flight()
+    """One of ``MADE``, or a scenario played to its end; ``NAME:2``: only so many steps of it."""
+    if name in MADE:
+        return MADE[name]()
     slug, _, steps = name.partition(":")
     simulation = SCENARIOS[slug].open()
     play(simulation, SCENARIOS[slug].then[: int(steps) if steps else None])
@@ -515,6 +534,30 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"never": "failed", "of": "default/web-1"},
         {"never": "bound", "of": "default/new-1"},
         "default/new-1: bound at 0 s, expected never",
+    ),
+    "a pod that was resized": (
+        "resized",
+        {"order": [{"bound": "default/web-1"}, {"resized": "default/web-1"}]},
+        {"never": "resized", "of": "default/web-1"},
+        "default/web-1: resized at 0 s, expected never",
+    ),
+    "a scheduler that was configured": (
+        "configured",
+        {"never": "configured", "of": "kube-scheduler-2"},
+        {"never": "configured"},
+        "scheduler: configured at 0 s, expected never",
+    ),
+    "pods that were always ready": (
+        "drain",
+        {"ready": {"selector": {"app": "db"}, "atLeast": 2}},
+        {"ready": {"selector": {"app": "db"}, "atLeast": 3}},
+        "{'app': 'db'}: 2 ready at 0 s, expected 3 at all times",
+    ),
+    "pods that were never ready": (
+        "small",
+        {"ready": {"selector": {"app": "web"}, "atLeast": 2}},
+        {"ready": {"selector": {"app": "web"}, "atLeast": 3}},
+        "{'app': 'web'}: there were never 3 ready at once",
     ),
     "a metric": (
         "small",

@@ -55,7 +55,7 @@ def text(world: World, **view: Any) -> str:
         pytest.param(
             "eviction-answers",
             [evict("db-0")],
-            "The API server lets db-0 go: 200. It has 30 s to end, and no controller counts it any more.",
+            "The API server lets db-0 go: 200. It has 30 s to end, and no budget counts it any more.",
             id="an eviction is allowed",
         ),
         pytest.param(

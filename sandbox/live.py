@@ -80,6 +80,8 @@ class Live:
         self.expecting: tuple[Expected, ...] = ()
         """What is expected since the sandbox's change ``expecting_at``."""
         self.expecting_at: int | None = None
+        self.judged: dict[tuple[int, str], tuple[str, ...]] = {}
+        """For ``expecting``: number of a command and path in the scenario → what was wrong where that command ended."""
         self.studied = Studied()
         """The lesson and the guesses, of the same change."""
         self._start_over()
@@ -97,6 +99,7 @@ class Live:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation
         self.spent = 0.0
         self.drawn.clear()
+        self.judged.clear()
         # Folded anew: a world shares the trace's entries, so that copying one would copy the whole trace.
         self.world, self.folded = World(), 0
         self.past = Past(self.world)

@@ -15,9 +15,8 @@ from sandbox.panels.tables import table
 from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
-from sandbox.records import Expected, Position
+from sandbox.records import Position
 from scheduler_engine.replay import entry_line
-from scheduler_engine.scenario import wrong_with
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
@@ -100,7 +99,7 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     commands = [json.loads(text) for text in texts]
     setup = _first_step(live, commands) if wanted.setup is None else min(wanted.setup, len(commands))
     plan, opened = live.plan, story(live.plan.scenario, live.plan.story)
-    held, left = _collected(live, at, len(commands)) if wanted.expect == COLLECTED else ({}, 0)
+    held, left, red = _collected(live, at) if wanted.expect == COLLECTED else ({}, 0, 0)
     strict = wanted.expect in STRICTNESS
     everything = expect_everything(earlier.simulation_at(live, at), wanted.expect) if strict else []
     if len(everything) > MOST_EXPECTED:
@@ -122,6 +121,8 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     notes = [say("export.setup-note", count=setup, of=len(commands))]
     if wanted.expect == COLLECTED:
         notes.append(say("export.collected", count=sum(map(len, held.values()))))
+    if red:
+        notes.append(say("export.red", count=red))
     if left:
         notes.append(say("export.left-out", count=left))
     if everything:
@@ -129,32 +130,12 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
     return Exported(text, len(text), tuple(notes), setup, len(commands))
 
 
-def _collected(live: Live, at: Moment | None, commands: int) -> tuple[dict[int, list[Data]], int]:
-    """After how many commands → what is expected there; and how many are left out: what is undone or comes later, and
-    what does not hold any more where its command ends.
-    """
+def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], int, int]:
+    """After how many commands → what is expected there; how many collected ones are left out; how many do not hold."""
     live.look_up_expected(None)
-    known, left = expecting.in_log(live, live.expecting), 0
-    found: dict[int, list[Data]] = {}
-    for row in live.expecting:
-        data = json.loads(row.text)
-        if known[row.key] and row.n <= commands and _holds_at_end(live, row, at, row.n == commands, data):
-            found.setdefault(row.n, []).append(data)
-        else:
-            left += 1
-    return found, left
-
-
-def _holds_at_end(live: Live, row: Expected, at: Moment | None, last: bool, data: Data) -> bool:
-    """Whether it holds where its command ends in the file; ``last``: that is the moment ``at``."""
-    present = live.world
-    here, end = present.entry_of(Moment(row.n, row.entries)), present.end_of(row.n)
-    if last:
-        end = len(live.at(at).entries)
-    if here == end:
-        return True
-    moment = at if last else Moment(row.n, end - present.starts[row.n])
-    return here < end and not wrong_with(earlier.simulation_at(live, moment), data)
+    look = expecting.Look(live, live.at(at), at, live.expecting)
+    held, left = look.exported()
+    return held, left, sum(outcome.red for outcome in look.outcomes())
 
 
 def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:

@@ -1,4 +1,4 @@
-"""What is expected of the run, by the moment at which it stands, and whether it holds at the one that is looked at."""
+"""What is expected of the run, by the moment at which it stands, and whether the exported test finds that it holds."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NOTES = {
 def stats(world: World, view: View) -> dict[str, Any]:
     found = world.expected.outcomes()
     own = sum(1 for outcome in found if outcome.key)
-    red = sum(outcome.red and outcome.counts for outcome in found)
+    red = sum(outcome.red for outcome in found)
     return {
         "groups": [_group(world, list(outcomes)) for _, outcomes in groupby(found, _where)],
         "own": own,
         "of_scenario": len(found) - own,
         "red": red,
         "summary": _summary(found, red),
-        "checked": all(outcome.wrong is not None for outcome in found),
+        "checked": all(outcome.differs is not None for outcome in found),
     }
 
 
@@ -69,19 +69,22 @@ def _title(world: World, outcome: Outcome) -> str:
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
+    sign = _sign(outcome)
     return {
         "key": outcome.key,
         "text": outcome.text,
-        "sign": _sign(outcome),
-        "wrong": outcome.wrong or (),
+        "sign": sign,
+        "wrong": outcome.wrong,
+        "left": say("expectations.left") if sign == "left" and outcome.place != UNDONE else "",
+        "differs": () if outcome.red else outcome.differs or (),
         "who": outcome.who,
     }
 
 
 def _sign(outcome: Outcome) -> str:
-    """``yes``, ``no``, ``later`` for what does not hold yet, ``unknown`` for what could not be looked at."""
-    if outcome.wrong is None:
-        return "unknown"
-    if not outcome.wrong:
-        return "yes"
-    return "later" if outcome.place == AHEAD else "no"
+    """As an export judges it: ``yes``, ``no``, ``later`` for what lies ahead, ``left`` for what it leaves out."""
+    if outcome.place == AHEAD:
+        return "later"
+    if not outcome.counts:
+        return "left"
+    return "no" if outcome.wrong else "yes"

@@ -200,7 +200,7 @@ def test_a_verdict_is_expected_from_its_opened_cell(page: Page, eventually: Even
     eventually(lambda: "plugin: NodeResourcesFit" in text(page, "#notice"))
 
 
-def test_what_turns_red_is_counted_and_leads_to_where_it_stands(page: Page, eventually: Eventually) -> None:
+def test_what_differs_later_is_told_and_is_not_red(page: Page, eventually: Eventually) -> None:
     opened(page)
     page.locator("[id='q:default/web-0']").click()
     page.locator("#insp-expect").click()
@@ -208,14 +208,15 @@ def test_what_turns_red_is_counted_and_leads_to_where_it_stands(page: Page, even
     eventually(lambda: "pending: true" in text(page, "#notice"))
     assert page.locator("#now-red").count() == 0
     press(page, eventually, "n")
-    eventually(lambda: page.locator("#now-red").is_visible())
-    assert page.locator("#tab-expectations").get_attribute("data-red") == "1"
-    page.locator("#now-red").click()
-    eventually(lambda: "is on n0" in text(page, "#panel-expectations") or "n0" in text(page, ".xp-w"))
+    page.locator("#tab-expectations").click()
+    eventually(lambda: "Different at the moment in view:" in text(page, ".xp-d"))
+    assert "n0" in text(page, ".xp-d")
+    assert page.locator("#now-red, .xp-r.is-no").count() == 0
+    assert page.locator("#tab-expectations").get_attribute("data-red") is None
     page.locator("#xp-at-1").click()
     eventually(lambda: page.locator("#now-follow").is_visible())
-    eventually(lambda: page.locator(".xp-r.is-yes").count() == 1)
-    eventually(lambda: page.locator("#tab-expectations").get_attribute("data-red") is None)
+    eventually(lambda: page.locator(".xp-d").count() == 0)
+    assert page.locator(".xp-r.is-yes").count() == 1
 
 
 def test_looking_back_an_expectation_stands_at_the_moment_in_view(page: Page, eventually: Eventually) -> None:

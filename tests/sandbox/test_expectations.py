@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,14 +13,17 @@ import yaml
 from django.test import override_settings
 
 from sandbox import expectations, expecting, store
+from sandbox.guide import PLAIN, scenarios
 from sandbox.models import Expectation, Sandbox
+from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.moment import Moment
 from sandbox.records import Database, Position
-from scheduler_engine.scenario import load_scenario, run
+from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.scenario import command_of, load_scenario, run
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import FilterRan
-from tests.sandbox.inside import live
+from tests.sandbox.inside import live, present
 
 pytestmark = pytest.mark.django_db
 
@@ -154,12 +159,13 @@ def test_the_browsers_hear_of_it(decided: Any) -> None:
 def test_it_stands_at_the_moment_that_is_looked_at(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web", at="1.2")
     assert kept(decided) == [{"pod": "default/web", "pending": True}]
-    assert places(decided) == [(BEHIND, True)]
+    assert places(decided) == [(BEHIND, False)]
     (found,) = outcomes(decided)
-    assert found.wrong is not None
-    assert "default/web: " in found.wrong[0]
+    assert found.differs is not None
+    assert "default/web: " in found.differs[0]
+    assert outcomes(decided, found.moment)[0].differs == ()
     assert places(decided, found.moment) == [(HERE, False)]
-    assert places(decided, "0.1") == [(AHEAD, True)]
+    assert places(decided, "0.1") == [(AHEAD, False)]
 
 
 def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_done(decided: Any) -> None:
@@ -169,10 +175,11 @@ def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_
     assert places(decided) == [(AHEAD, False)]
     store.execute(decided.row(), {"kind": "delete", "object_kind": "Pod", "key": "default/big"})
     (found,) = outcomes(decided)
-    assert (found.place, found.red, found.moment) == (UNDONE, True, "")
+    assert (found.place, found.red, found.moment) == (UNDONE, False, "")
+    assert found.differs
     html = decided.get("panel/expectations/").content.decode()
     assert "undone: the log leads elsewhere since" in html
-    assert 'data-red="1"' in decided.get("panel/sentence/").content.decode()
+    assert 'data-red="0"' in decided.get("panel/sentence/").content.decode()
     branch = decided.sandbox.branches.get()
     decided.post("reopen/", branch=str(branch.pk))
     assert places(decided) == [(HERE, False)]
@@ -195,7 +202,9 @@ def test_a_tick_of_playing_that_goes_on_keeps_what_was_expected_in_it(decided: A
     decided.post("expect/", fact="clock")
     decided.post("do/advance/", seconds="1", play="1")
     assert len(decided.log()) == 7
-    assert places(decided) == [(HERE, True)]
+    (found,) = outcomes(decided)
+    assert (found.place, found.red, found.counts) == (HERE, False, False), "the tick goes on"
+    assert "an export leaves it out" in decided.get("panel/expectations/").content.decode()
 
 
 def test_a_fork_expects_what_lies_behind_it(decided: Any) -> None:
@@ -244,15 +253,30 @@ def test_a_scenario_brings_its_own_and_they_count_when_they_are_reached(visitor:
     before = outcomes(found)
     assert before
     assert {outcome.place for outcome in before} == {AHEAD}
-    assert any(outcome.red for outcome in before)
+    assert any(outcome.differs for outcome in before)
+    assert not any(outcome.red for outcome in before)
     assert 'data-red="0"' in found.get("panel/sentence/").content.decode()
     store.execute(found.row(), {"kind": "run"})
     after = outcomes(found)
     assert {(outcome.place, outcome.red, outcome.counts) for outcome in after} == {(HERE, False, True)}
     store.execute(found.row(), {"kind": "delete", "object_kind": "Pod", "key": after[0].text.split()[1].strip(",")})
     store.execute(found.row(), {"kind": "advance", "seconds": 60})
-    assert 'data-red="0"' not in found.get("panel/sentence/").content.decode()
+    assert 'data-red="0"' in found.get("panel/sentence/").content.decode(), "what comes later is no failure"
+    assert any(outcome.differs for outcome in outcomes(found))
     assert "scenario: at the end" in found.get("panel/expectations/").content.decode()
+
+
+def test_what_a_scenario_expects_is_red_once_its_step_led_elsewhere(visitor: Any, tmp_path: Path) -> None:
+    found = opened(visitor, "high-priority-preemption")
+    store.execute(found.row(), {"kind": "apply", "manifests": [make_node("spare").obj()]})
+    store.execute(found.row(), {"kind": "run"})
+    red = sum(outcome.red for outcome in outcomes(found))
+    assert red
+    for _ in range(2):
+        assert f'data-red="{red}"' in found.get("panel/sentence/").content.decode()
+        store.execute(found.row(), {"kind": "advance", "seconds": 60})
+    assert f"{red} of them do not hold" in found.get("export/", form="scenario", expect="collected").content.decode()
+    assert exported_failures(found, tmp_path) == red
 
 
 def test_a_moment_within_a_command_that_cannot_end_says_so(decided: Any) -> None:
@@ -260,7 +284,7 @@ def test_a_moment_within_a_command_that_cannot_end_says_so(decided: Any) -> None
     here = live(decided.row())
     rests = {entries for entries, _ in here.world.rests}
     assert not any(here.world.starts[1] < entries < here.world.end_of(1) for entries in rests)
-    assert all(found.wrong is not None for found in outcomes(decided, "1.3"))
+    assert all(found.differs is not None for found in outcomes(decided, "1.3"))
 
 
 def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_path: Path) -> None:
@@ -282,7 +306,7 @@ def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_pat
     path.write_bytes(answer.content)
     assert [failure for point in run(load_scenario(path)) for failure in point.failures] == []
     html = decided.get("export/", form="scenario", expect="collected").content.decode()
-    assert "4 expectations that were collected." in html
+    assert "4 expectations: collected" in html
     assert "One is left out" in html
 
 
@@ -293,3 +317,88 @@ def test_of_what_is_undone_nothing_is_exported(decided: Any) -> None:
     decided.post("do/advance/", seconds="7")
     answer = decided.get("export/scenario/", expect="collected")
     assert "waits" not in answer.content.decode()
+
+
+# --- red on the page, and the exported test ---
+
+
+def exported_failures(visitor: Any, folder: Path, at: str = "") -> int:
+    """How many expectations fail when the file that is exported is run."""
+    answer = visitor.get("export/scenario/", expect="collected", **({"at": at} if at else {}))
+    assert answer.status_code == 200, answer.content
+    path = folder / "x.scenario.yaml"
+    path.write_bytes(answer.content)
+    return len({failure.path for point in run(load_scenario(path)) for failure in point.failures})
+
+
+def a_moment(draw: Random, visitor: Any) -> str:
+    """Any at which the engine stood."""
+    world = present(visitor.row())
+    entries = draw.choice([entries for entries, _ in world.rests] or [0])
+    return str(world.moment_of(entries))
+
+
+def _do(draw: Random, visitor: Any) -> None:
+    name = f"p-{draw.randint(0, 3)}"
+    possible: list[dict[str, Any]] = [
+        {"kind": "stage"},
+        {"kind": "pod"},
+        {"kind": "advance", "seconds": draw.choice((1, 7, 40))},
+        {"kind": "apply", "manifests": [make_pod(name).cpu(draw.choice(("500m", "99"))).obj()]},
+        {"kind": "delete", "object_kind": "Pod", "key": "default/web"},
+        {"kind": "cordon", "node": "n1", "on": draw.random() < 0.5},
+    ]
+    with suppress(NothingToDo, Rejected):
+        store.execute(visitor.row(), draw.choice(possible))
+
+
+def _expect(draw: Random, visitor: Any) -> None:
+    fact = draw.choice(("placement", "placement", "lane", "clock"))
+    pod = draw.choice(("web", "big", "p-0", "p-1"))
+    visitor.post("expect/", fact=fact, pod=f"default/{pod}", at=draw.choice(("", a_moment(draw, visitor))))
+
+
+def _back(draw: Random, visitor: Any) -> None:
+    visitor.post("do/back/") if draw.random() < 0.5 else visitor.post("go-back/", at=a_moment(draw, visitor))
+
+
+def _reopen(draw: Random, visitor: Any) -> None:
+    if branches := list(visitor.sandbox.branches.order_by("pk")):
+        visitor.post("reopen/", branch=str(draw.choice(branches).pk))
+
+
+def _play(draw: Random, visitor: Any) -> None:
+    visitor.post("do/advance/", seconds="1", play="1")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_red_on_the_page_is_what_fails_in_the_exported_file(decided: Any, tmp_path: Path, seed: int) -> None:
+    draw, visitor = Random(seed), decided
+    for number in range(18):
+        draw.choice((_do, _do, _expect, _expect, _back, _reopen, _play))(draw, visitor)
+        if number == 11:
+            fork = visitor.post("fork/", at=a_moment(draw, visitor))["HX-Redirect"].split("/")
+            visitor = type(visitor)(Sandbox.objects.get(pk=fork[2]), fork[3], visitor.client)
+        if number % 6 == 5:
+            at = draw.choice(("", a_moment(draw, visitor)))
+            found = outcomes(visitor, at)
+            assert sum(outcome.red for outcome in found) == exported_failures(visitor, tmp_path, at), at
+    assert outcomes(visitor)
+
+
+STORIES = ("high-priority-preemption", "drain", "cordon", "taint-no-execute")
+
+
+@pytest.mark.parametrize("slug", STORIES)
+def test_a_scenario_played_otherwise_is_red_where_its_file_fails(visitor: Any, tmp_path: Path, slug: str) -> None:
+    draw, found = Random(slug), opened(visitor, slug)
+    story = scenarios()[slug].then or PLAIN
+    for number in range(8):
+        made = steps.made(present(found.row()))
+        if made < len(story) and draw.random() < 0.7:
+            with suppress(NothingToDo, Rejected):
+                store.execute(found.row(), command_of(story[made]))
+        else:
+            draw.choice((_do, _expect))(draw, found)
+        if number % 4 == 3:
+            assert sum(outcome.red for outcome in outcomes(found)) == exported_failures(found, tmp_path)

@@ -11,11 +11,12 @@ HERE, BEHIND, AHEAD, UNDONE = PLACES = ("here", "behind", "ahead", "undone")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An expectation, and what became of it at the moment that is looked at.
+    """An expectation, and whether the exported test would find that it holds.
 
     ``key``: by which it is removed, 0 for one of the scenario, whose place in the file is ``path``. ``text``: as in a
-    file. ``moment``: where it stands, "" where nothing is known of that yet. ``wrong``: what was found instead, in
-    words; None: it could not be looked at. ``counts``: who looks at this moment should know when it does not hold.
+    file. ``moment``: where it stands, "" where nothing is known of that yet. ``counts``: an export of the moment that
+    is looked at has it. ``wrong``: what such a test finds instead, at the expectation's own moment, in words.
+    ``differs``: what is otherwise at the moment that is looked at; None: it could not be looked at.
     """
 
     key: int
@@ -24,13 +25,15 @@ class Outcome:
     n: int
     moment: str
     place: str
-    wrong: tuple[str, ...] | None
+    wrong: tuple[str, ...]
     who: str = ""
     counts: bool = True
+    differs: tuple[str, ...] | None = ()
 
     @property
     def red(self) -> bool:
-        return bool(self.wrong)
+        """The exported test would fail."""
+        return self.counts and bool(self.wrong)
 
 
 class Watch(Protocol):
@@ -40,7 +43,7 @@ class Watch(Protocol):
         """All of them, in the order of their moments."""
 
     def red(self) -> int:
-        """How many of those that count do not hold."""
+        """How many make the exported test fail."""
 
 
 class Nothing:

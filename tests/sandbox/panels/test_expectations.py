@@ -25,7 +25,7 @@ class Told:
         return self.found
 
     def red(self) -> int:
-        return sum(outcome.red and outcome.counts for outcome in self.found)
+        return sum(outcome.red for outcome in self.found)
 
 
 def outcome(**changes: Any) -> Outcome:
@@ -50,23 +50,34 @@ def test_nothing_is_expected_at_first(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "wrong", "sign"),
+    ("place", "counts", "wrong", "sign"),
     [
-        (HERE, (), "yes"),
-        (HERE, ("it is elsewhere",), "no"),
-        (BEHIND, ("it is elsewhere",), "no"),
-        (UNDONE, ("it is elsewhere",), "no"),
-        (AHEAD, ("it is elsewhere",), "later"),
-        (AHEAD, (), "yes"),
-        (HERE, None, "unknown"),
+        (HERE, True, (), "yes"),
+        (HERE, True, ("it is elsewhere",), "no"),
+        (BEHIND, True, ("it is elsewhere",), "no"),
+        (BEHIND, True, (), "yes"),
+        (BEHIND, False, (), "left"),
+        (UNDONE, False, (), "left"),
+        (AHEAD, False, (), "later"),
     ],
 )
-def test_the_sign_says_whether_it_holds_at_the_moment_that_is_looked_at(
-    world: World, place: str, wrong: tuple[str, ...] | None, sign: str
+def test_the_sign_is_the_verdict_of_the_exported_test(
+    world: World, place: str, counts: bool, wrong: tuple[str, ...], sign: str
 ) -> None:
-    (group,) = stats(world, outcome(place=place, wrong=wrong))["groups"]
+    (group,) = stats(world, outcome(place=place, wrong=wrong, counts=counts))["groups"]
     assert [row["sign"] for row in group["rows"]] == [sign]
-    assert group["rows"][0]["wrong"] == (wrong or ())
+    assert group["rows"][0]["wrong"] == wrong
+
+
+def test_what_differs_now_is_told_and_is_not_red(world: World) -> None:
+    found = stats(world, outcome(place=BEHIND, differs=("it is elsewhere now",)))
+    row = found["groups"][0]["rows"][0]
+    assert (row["sign"], row["differs"], found["red"]) == ("yes", ("it is elsewhere now",), 0)
+
+
+def test_why_an_export_leaves_something_out_is_told_unless_it_is_undone(world: World) -> None:
+    assert stats(world, outcome(place=BEHIND, counts=False))["groups"][0]["rows"][0]["left"]
+    assert not stats(world, outcome(place=UNDONE, counts=False))["groups"][0]["rows"][0]["left"]
 
 
 def test_what_stands_at_one_moment_stands_together(world: World) -> None:
@@ -89,7 +100,7 @@ def test_what_stands_at_one_moment_stands_together(world: World) -> None:
         "scenario: at the end",
     ]
     assert (found["own"], found["of_scenario"], found["red"]) == (3, 3, 1)
-    assert found["summary"] == "One expectation does not hold at this moment."
+    assert found["summary"] == "One expectation fails. An exported test would fail, too."
 
 
 def test_of_a_moment_that_is_undone_the_command_that_stands_there_now_is_not_named(world: World) -> None:

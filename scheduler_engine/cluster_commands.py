@@ -25,7 +25,7 @@ from scheduler_engine.cluster import Cluster
 from scheduler_engine.config.kubelet import load_kubelet_configuration
 from scheduler_engine.controllers.disruption import SCALES
 from scheduler_engine.controllers.workload import WorkloadController
-from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
 
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
@@ -93,7 +93,7 @@ def node_condition(cluster: Cluster, command: commands.NodeCondition) -> None:
     if command.type not in CONDITION_TAINTS:
         raise Rejected(f"unknown node condition {command.type!r}: {', '.join(CONDITION_TAINTS)}")
     if command.status not in STATUSES:
-        raise Rejected(f"status: must be {', '.join(STATUSES)}")
+        raise Rejected([commands.wrong_field("status", f"must be {', '.join(STATUSES)}")])
     node = _node(cluster, command.node)
     if node.condition_status(command.type) == command.status:
         return
@@ -125,7 +125,7 @@ def usage(cluster: Cluster, command: commands.Usage) -> None:
         raise Rejected("usage: name either a pod or a node")
     given = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
     problems = [(name, amount_problem(text)) for name, text in given.items()]
-    errors = [FieldError(name, "FieldValueInvalid", problem) for name, problem in problems if problem]
+    errors = [commands.wrong_field(name, problem) for name, problem in problems if problem]
     if errors:
         raise Rejected(errors)
     kind, key = ("Pod", command.pod) if command.pod else ("Node", command.node)

@@ -12,8 +12,7 @@ from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.timeline import SECOND_US
 
-DURATIONS = {"lease_duration": "leaseDuration", "renew_deadline": "renewDeadline", "retry_period": "retryPeriod"}
-"""Field of a command → of the scheduler's configuration."""
+DURATIONS = ("lease_duration", "renew_deadline", "retry_period")
 
 MIN_RETRY_NS = 500_000_000
 
@@ -52,18 +51,18 @@ def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
     defaults = cluster.replicas.configuration.defaulted["leaderElection"]
     durations: dict[str, int] = {}
     errors: list[FieldError] = []
-    for name, field in DURATIONS.items():
+    for name in DURATIONS:
         text = getattr(command, name)
-        text = defaults[field] if text is None else text
+        text = defaults[commands.SPELLED[name]] if text is None else text
         try:
             durations[name] = parse_duration(text)
         except ValueError as problem:
             flag = f"--leader-elect-{name.replace('_', '-')}"
             told = f'invalid argument "{text}" for "{flag}" flag: {problem}'
-            errors.append(FieldError(name, "FieldValueInvalid", told))
+            errors.append(commands.wrong_field(name, told))
     if not errors and 0 < durations["retry_period"] < MIN_RETRY_NS:
         told = f"must be at least {format_duration(MIN_RETRY_NS)} in a sandbox"
-        errors.append(FieldError("retry_period", "FieldValueInvalid", told))
+        errors.append(commands.wrong_field("retry_period", told))
     if errors:
         raise Rejected(errors)
     return ElectionSettings(

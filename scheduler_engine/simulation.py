@@ -100,7 +100,8 @@ class Simulation(Cluster):
         most_us = self.patience_us()
         if commands.time_us(command) > most_us:
             most = most_us // SECOND_US
-            raise Rejected(f"seconds: at most {most} at a time while replicas try for the lock this often")
+            told = f"at most {most} at a time while replicas try for the lock this often"
+            raise Rejected([commands.wrong_field("seconds", told)])
         return most_us
 
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:

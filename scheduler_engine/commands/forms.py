@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import MISSING, Field, asdict
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,7 @@ from scheduler_engine.commands.kinds import (
     Command,
     Replica,
 )
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import FieldError, Rejected
 
 MAX_ADVANCE_SECONDS = 86_400
 MAX_CYCLES = 10_000
@@ -66,6 +66,42 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "rate": (int, float, str),
 }
 
+TYPES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+    type(None): "null",
+}
+"""How JSON calls what Python has a type for. A tuple is a list."""
+
+SPELLED = {
+    "count": "replicas",
+    "object_kind": "kind",
+    "propagation_policy": "propagationPolicy",
+    "leader_elect": "leaderElect",
+    "lease_duration": "leaseDuration",
+    "renew_deadline": "renewDeadline",
+    "retry_period": "retryPeriod",
+    "release_on_cancel": "releaseOnCancel",
+    "ephemeral_storage": "ephemeral-storage",
+    "writable_layer": "writable layer",
+}
+"""Field of a command → how Kubernetes or the page calls it. Every other field is called by its own name."""
+
+
+def wrong_field(name: str, problem: str) -> FieldError:
+    """What is wrong with a field of a command, under the name that people know."""
+    return FieldError(SPELLED.get(name, name), "FieldValueInvalid", problem)
+
+
+def field_of(kind: str, error: FieldError) -> str:
+    """Name the field that an error of ``wrong_field`` is about; "" when it is about the whole command."""
+    named = {SPELLED.get(name, name): name for name in COMMANDS[kind].__dataclass_fields__}
+    return named.get(error.path, "")
+
 
 def to_json(command: Command) -> dict[str, Any]:
     """Plain JSON; the opposite of ``from_json``."""
@@ -90,53 +126,71 @@ def from_json(data: Any) -> Command:
             raise Rejected(f"{command.kind}: unknown field {name!r}")
         types = FIELD_TYPES[name]
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            raise Rejected(f"{command.kind}: {name} must be {' or '.join(kind.__name__ for kind in types)}")
+            wanted = " or ".join(TYPES[kind] for kind in types if kind in TYPES)
+            raise Rejected(f'{command.kind}: "{name}" must be {wanted}')
     if "manifests" in fields:
         fields["manifests"] = tuple(fields["manifests"])
     try:
         made = command(**fields)
     except TypeError as problem:
-        raise Rejected(f"{command.kind}: a field is missing") from problem
+        missing = ", ".join(f'"{name}"' for name, about in known.items() if name not in fields and _required(about))
+        raise Rejected(f"{command.kind}: {missing} is missing") from problem
     check_bounds(made)
     return made
+
+
+def _required(about: Field[Any]) -> bool:
+    return about.default is MISSING and about.default_factory is MISSING
 
 
 def check_bounds(command: Command) -> None:
     """Raises Rejected when a number is out of bounds, or a word is none of those that may stand there."""
     if getattr(command, "until", 0) < 0:
-        raise Rejected("until: must be at least 0")
+        raise Rejected([wrong_field("until", "must be at least 0")])
     if isinstance(command, Replica):
         _check_replica(command)
     elif command.kind in BOUNDS:
-        holds, problem = BOUNDS[command.kind]
+        holds, name, problem = BOUNDS[command.kind]
         if not holds(command):
-            raise Rejected(problem)
+            raise Rejected([wrong_field(name, problem)])
 
 
-BOUNDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "admission": (lambda command: command.plugin in SWITCHED, f"plugin: must be {', '.join(SWITCHED)}"),
+BOUNDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "admission": (lambda command: command.plugin in SWITCHED, "plugin", f"must be {', '.join(SWITCHED)}"),
     "advance": (
         lambda command: 0 < command.seconds <= MAX_ADVANCE_SECONDS and time_us(command) > 0,
-        f"seconds: must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}",
+        "seconds",
+        f"must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}",
     ),
     "assumed-ttl": (
         lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
-        f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}",
+        "seconds",
+        f"must be from 0 to {MAX_ADVANCE_SECONDS}",
     ),
     "fault": (
         lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
-        f"seconds: must be from 0 to {MAX_ADVANCE_SECONDS}",
+        "seconds",
+        f"must be from 0 to {MAX_ADVANCE_SECONDS}",
     ),
-    "scale": (lambda command: 0 <= command.replicas <= MAX_REPLICAS, f"replicas: must be from 0 to {MAX_REPLICAS}"),
+    "scale": (
+        lambda command: 0 <= command.replicas <= MAX_REPLICAS,
+        "replicas",
+        f"must be from 0 to {MAX_REPLICAS}",
+    ),
     "delete": (
         lambda command: command.propagation_policy in POLICIES,
-        f"propagation_policy: must be {', '.join(POLICIES)}",
+        "propagation_policy",
+        f"must be {', '.join(POLICIES)}",
     ),
-    "patch": (lambda command: command.subresource in SUBRESOURCES, 'subresource: must be "resize" or nothing'),
-    "replicas": (lambda command: 1 <= command.count <= MAX_SCHEDULERS, f"count: must be from 1 to {MAX_SCHEDULERS}"),
-    "run": (lambda command: 0 < command.cycles <= MAX_CYCLES, f"cycles: must be from 1 to {MAX_CYCLES}"),
+    "patch": (lambda command: command.subresource in SUBRESOURCES, "subresource", 'must be "resize" or nothing'),
+    "replicas": (
+        lambda command: 1 <= command.count <= MAX_SCHEDULERS,
+        "count",
+        f"must be from 1 to {MAX_SCHEDULERS}",
+    ),
+    "run": (lambda command: 0 < command.cycles <= MAX_CYCLES, "cycles", f"must be from 1 to {MAX_CYCLES}"),
 }
-"""Kind of a command → (what must hold of it, what is said when it does not)."""
+"""Kind of a command → (what must hold of it, the field that is wrong when it does not, what is said of that)."""
 
 
 def time_us(command: Advance) -> int:
@@ -146,9 +200,10 @@ def time_us(command: Advance) -> int:
 
 def _check_replica(command: Replica) -> None:
     if command.action not in REPLICA_ACTIONS:
-        raise Rejected(f"action: must be {', '.join(REPLICA_ACTIONS)}")
+        raise Rejected([wrong_field("action", f"must be {', '.join(REPLICA_ACTIONS)}")])
     if command.action == "skew" and not 0 < abs(command.seconds) <= MAX_ADVANCE_SECONDS:
-        raise Rejected(f"seconds: must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0")
+        told = f"must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0"
+        raise Rejected([wrong_field("seconds", told)])
     if command.action == "rate":
         rate_of(command)
 
@@ -157,8 +212,8 @@ def rate_of(command: Replica) -> Fraction:
     """The rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
     written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(command.rate))
     if written is None or (written[2] is not None and int(written[2]) == 0):
-        raise Rejected("rate: must be a number or a fraction such as 1/2")
+        raise Rejected([wrong_field("rate", "must be a number or a fraction such as 1/2")])
     rate = Fraction(written[1]) / int(written[2] or 1)
     if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
-        raise Rejected(f"rate: must be from 1/{MAX_RATE} to {MAX_RATE}")
+        raise Rejected([wrong_field("rate", f"must be from 1/{MAX_RATE} to {MAX_RATE}")])
     return rate

@@ -160,9 +160,8 @@ def _in_command(kind: str, given: Any, path: str, refused: bool) -> Iterator[Fie
         commands.from_json({"kind": kind, **(given or {})})
     except Rejected as refusal:
         for error in refusal.errors:
-            name, colon, text = error.message.partition(": ")
-            known = colon and name in commands.COMMANDS[kind].__dataclass_fields__
-            yield FieldError(inside(path, name) if known else path, error.kind, text if known else error.message)
+            name = commands.field_of(kind, error)
+            yield FieldError(inside(path, name) if name else path, error.kind, error.message)
 
 
 def _in_manifests(given: Any, path: str, refused: bool) -> Iterator[FieldError]:

@@ -164,7 +164,7 @@ def test_an_owner_that_is_on_its_way_out_makes_nothing_new() -> None:
 
 def test_an_unknown_policy_is_refused() -> None:
     simulation = world.cluster(world.replica_set("web", 0))
-    with pytest.raises(Rejected, match="propagation_policy: must be Background, Foreground, Orphan"):
+    with pytest.raises(Rejected, match="propagationPolicy: must be Background, Foreground, Orphan"):
         delete(simulation, "ReplicaSet", "web", "Sideways")
 
 

@@ -423,17 +423,17 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
     "a duration without a unit": (
         (),
         Replicas(3, lease_duration="15"),
-        'lease_duration: invalid argument "15" for "--leader-elect-lease-duration" flag: '
+        'leaseDuration: invalid argument "15" for "--leader-elect-lease-duration" flag: '
         'time: missing unit in duration "15"',
     ),
     "a retry period that would flood the trace": (
         (),
         Replicas(3, retry_period="1ms"),
-        "retry_period: must be at least 500ms in a sandbox",
+        "retryPeriod: must be at least 500ms in a sandbox",
     ),
     "a lock that nobody knows": ((), Replicas(3, lock="stone"), "Invalid lock-type stone"),
-    "no replica": ((), Replicas(0), "count: must be from 1 to 5"),
-    "too many replicas": ((), Replicas(6), "count: must be from 1 to 5"),
+    "no replica": ((), Replicas(0), "replicas: must be from 1 to 5"),
+    "too many replicas": ((), Replicas(6), "replicas: must be from 1 to 5"),
     "an action where there are no replicas": (
         (),
         does("kill"),

@@ -66,7 +66,7 @@ def test_who_set_a_fault_is_known_after_going_back_and_on_another_worker(visitor
         pytest.param("score", "NodeAffinity", {"answer": "deny"}, "cannot answer", id="an answer of another point"),
         pytest.param("bind", "DefaultBinder", {"answer": "wait", "seconds": "x"}, "a number", id="no number"),
         pytest.param("bind", "DefaultBinder", {"profile": "nobody"}, "no profile", id="an unknown profile"),
-        pytest.param("", "", {}, "a field is missing", id="nothing at all"),
+        pytest.param("", "", {}, "is missing", id="nothing at all"),
     ],
 )
 def test_a_wish_that_cannot_be_granted_is_said_in_the_dialog(

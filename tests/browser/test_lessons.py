@@ -8,26 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_accessibility import LOOKS, PHONE, violations
-from tests.browser.workbench import Eventually, arrive, connected, head, open_example, text
-
-SLUG = "a-scheduling-cycle"
-
-
-def open_lesson(page: Page, slug: str = SLUG) -> None:
-    """As the button of a course does."""
-    page.goto("/")
-    page.evaluate(
-        """slug => {
-            const form = document.createElement('form');
-            Object.assign(form, { method: 'post', action: '/new/' });
-            form.append(Object.assign(document.createElement('input'), { name: 'lesson', value: slug }));
-            document.body.append(form);
-            form.submit();
-        }""",
-        slug,
-    )
-    arrive(page)
+from tests.browser.states import SLUG, open_lesson
+from tests.browser.test_accessibility import PHONE
+from tests.browser.workbench import Eventually, connected, head, open_example, text
 
 
 def part(page: Page) -> str:
@@ -172,22 +155,3 @@ def test_predictions_are_asked_while_they_are_switched_on(page: Page, eventually
     eventually(lambda: page.locator("#les-predict").is_visible())
     page.keyboard.press("p")
     eventually(lambda: not page.locator("#lesson").is_visible())
-
-
-@LOOKS
-def test_everybody_can_learn(
-    new_page: Callable[..., Page], eventually: Eventually, viewport: dict[str, int], scheme: str
-) -> None:
-    page = new_page(viewport=viewport, color_scheme=scheme, bypass_csp=True)
-    open_lesson(page)
-    found = violations(page)
-    go_on(page, eventually)
-    go_on(page, eventually)
-    found += violations(page, "#lesson")
-    page.locator("#les-q-2 input").first.check()
-    page.locator("#les-q-2 button[type=submit]").click()
-    eventually(lambda: "You named" in text(page, "#panel-lesson"))
-    page.locator("#les-step").click()
-    eventually(lambda: page.locator(".les-a").count() == 1)
-    found += violations(page, "#lesson")
-    assert not found

@@ -77,6 +77,8 @@ class Live:
         """For ``earlier``, what was read last of the past: after so many commands, the key of the last one, and the
         text of one more that ended early.
         """
+        self.led: tuple[tuple[Any, ...], Simulation | None] | None = None
+        """For the lesson: after which command which steps were played on a copy last, and the copy; None: refused."""
         self.expecting: tuple[Expected, ...] = ()
         """What is expected since the sandbox's change ``expecting_at``."""
         self.expecting_at: int | None = None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox.lessons.wording import worded
 from sandbox.live import Live
 from sandbox.panels.model.state import by_priority
 from sandbox.records import Position
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson.model import Question
-from scheduler_engine.lesson.predictions import KINDS, answer, asked, choices
+from scheduler_engine.lesson.predictions import KINDS, Sight, asked, choices, judge
 from scheduler_engine.scenario.attempts import Seen
-from scheduler_engine.trace import events as ev
 
 PREDICTED = ("passes", "winner", "lane", "victims")
 """Questions about a pod that its next stages answer."""
 NO_NODE = "no node"
-"""A choice for who thinks that a pod gets none; the trace has no answer then, only the end of the attempt."""
+"""A choice for those who think that a pod gets none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``right``: of a question for one, any of them is; ``why``: choice → what the trace says of it."""
+    """``right``: of a question for one, any of them is; ``why``: choice → the reason, in words."""
 
     right: tuple[str, ...]
     why: dict[str, str]
@@ -46,7 +46,7 @@ def room_question(live: Live, position: Position, kind: str, pod: str) -> Predic
     key = pod or _next_pod(live)
     if not key or live.simulation.api.pod(key) is None:
         raise Rejected(f"There is no pod {key}." if key else "No pod is in flight, and none waits in activeQ.")
-    question = Question(kind=kind, pod=key)
+    question = Question(kind, pod=key, at=KINDS[kind].at)
     seen = Seen(live.simulation)
     offered = choices(seen, question) + ((NO_NODE,) if kind == "winner" else ())
     return Prediction(asked(question), key, offered, KINDS[kind].many, len(live.simulation.recorder.entries))
@@ -58,17 +58,14 @@ def _next_pod(live: Live) -> str:
 
 
 def room_outcome(live: Live, position: Position, kind: str, pod: str, since: int) -> Outcome | None:
-    """What came of it; None: it has not come to it yet."""
+    """What came of it; None: it has not come to it yet. Raises ``Rejected`` when there will never be an answer."""
     live.move_to(position)
-    found = answer(Seen(live.simulation), Question(kind=kind, pod=pod), since)
-    if found is not None:
-        return Outcome(found.right, dict(found.why))
-    return _without_a_node(live, pod, since) if kind == "winner" else None
-
-
-def _without_a_node(live: Live, pod: str, since: int) -> Outcome | None:
-    for entry in live.simulation.recorder.entries[since:]:
-        event = entry.event
-        if isinstance(event, ev.PodUnschedulable) and event.pod == pod:
-            return Outcome((NO_NODE,), {NO_NODE: event.message})
-    return None
+    seen = Seen(live.simulation)
+    question = Question(kind, pod=pod, at=KINDS[kind].at)
+    judged = judge(question, since, Sight(live.simulation.recorder, lambda _: seen))
+    if judged.none is not None and judged.none.key == "no-node":
+        return Outcome((NO_NODE,), {NO_NODE: judged.none.values["message"]})
+    if judged.none is not None:
+        raise Rejected(worded(judged.none))
+    found = judged.answer
+    return None if found is None else Outcome(found.right, {choice: worded(why) for choice, why in found.why.items()})

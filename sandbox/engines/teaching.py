@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.access import printable
 from sandbox.engines.importing import LONGEST_TITLE
-from sandbox.lessons.answers import asked, compared, question_text
+from sandbox.lessons.answers import asked, question_text
 from sandbox.lessons.desk import Desk
 from sandbox.live import Live
 from sandbox.panels.words.say import say
@@ -122,9 +122,9 @@ def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, pr
     question = _question(desk, predicts)
     # Of very many nodes not all are offered, and each can be named.
     more = live.world.nodes if question.kind == "winner" else ()
-    _check(asked(desk.seen, question), more, named)
-    since = predicts or (desk.open is not None and desk.open.foresee)
-    points = None if since else compared(desk.seen, question, None, named)
+    foresee = predicts or (desk.open is not None and desk.open.foresee)
+    _check(asked(desk.seen, question, foresee), more, named)
+    points = None if foresee else desk.compared_now(question, named)
     here = live.world.moment_of(len(live.world.entries))
     state = live.records.keys(live.plan.sandbox_id, [here.command]).get(here.command, 0)
     told = "" if points is None else json.dumps(points, ensure_ascii=False)
@@ -140,7 +140,7 @@ def _question(desk: Desk, predicts: bool) -> Question:
         return question
     question, shown = desk.open.question if desk.open else None, desk.part()
     asks = shown["question"] if shown and question else None
-    if question is None or asks is None or asks["given"] or asks["over"]:
+    if question is None or asks is None or asks["given"] or asks["late"]:
         raise NothingToDo(say("lesson.answered"))
     return question
 

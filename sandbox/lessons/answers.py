@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sandbox.lessons.wording import worded
+from sandbox.panels.words.say import say
 from sandbox.records import Guessed
+from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 from scheduler_engine.lesson import Question, predictions
+from scheduler_engine.lesson.ends import ATTEMPT
 from scheduler_engine.lesson.model import Option
+from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.scenario.attempts import Seen
 
 FEW_NODES = 60
@@ -27,27 +32,50 @@ def question_of(text: str) -> Question:
     return Question(**{**given, "options": options, "tempting": tuple(given["tempting"])})
 
 
-def asked(seen: Seen, question: Question) -> dict[str, Any]:
-    """A question with its choices. ``typed``: there are too many of them to be listed."""
+def asked(seen: Seen, question: Question, foresee: bool) -> dict[str, Any]:
+    """A question with its choices, and when it is checked. ``typed``: there are too many choices to be listed."""
     offered = predictions.choices(seen, question)
     return {
         "kind": question.kind,
         "ask": predictions.asked(question),
+        "when": _when(question, foresee),
         "choices": list(offered),
         "many": predictions.KINDS[question.kind].many,
         "typed": len(offered) > FEW_NODES,
     }
 
 
-def compared(seen: Seen, question: Question, since: int | None, named: Sequence[str] | None) -> dict[str, Any] | None:
-    """The engine's answer beside what was named (None: nobody guessed), point by point; None: there is none yet."""
-    found = predictions.answer(seen, question, since)
+def _when(question: Question, foresee: bool) -> str:
+    if not foresee:
+        return say("lesson.when-answered")
+    if question.at == ATTEMPT:
+        return say("lesson.when-attempt")
+    return (
+        say("lesson.when-stage", stage=STAGES[STAGE_INDEX[question.at]].title)
+        if question.at
+        else say("lesson.when-step")
+    )
+
+
+def compared(question: Question, since: int, sight: Sight, named: Sequence[str] | None) -> dict[str, Any] | None:
+    """The engine's answer beside what was named (None: nobody guessed), point by point; None: it is not over.
+
+    ``none``: why there is no answer, "" where there is one.
+    """
+    judged = predictions.judge(question, since, sight)
+    if judged.none is not None:
+        none = worded(judged.none)
+        return {"right": False, "rows": [], "kind": question.kind, "none": none, "end": judged.end}
+    found = judged.answer
     if found is None:
         return None
-    points = predictions.compare(question, named or (), found, predictions.choices(seen, question))
     right = named is not None and predictions.is_right(question, named, found)
-    rows = [{"choice": point.choice, "given": point.given, "right": point.right, "why": point.why} for point in points]
-    return {"right": right, "rows": rows, "kind": question.kind}
+    points = predictions.compare(named or (), found)
+    rows = [
+        {"choice": each.choice, "given": each.given, "right": each.right, "why": worded(each.why) if each.why else ""}
+        for each in points
+    ]
+    return {"right": right, "rows": rows, "kind": question.kind, "none": "", "end": judged.end}
 
 
 def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
@@ -64,7 +92,7 @@ def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, 
 def score(known: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
     """How many of the predictions were right, in all and by kind."""
     kinds: dict[str, list[int]] = {}
-    for _, points in known:
+    for points in (points for _, points in known if not points.get("none")):
         row = kinds.setdefault(points["kind"], [0, 0])
         row[0] += points["right"]
         row[1] += 1

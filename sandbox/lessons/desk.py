@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -20,9 +22,13 @@ from sandbox.records import Guessed, Studied
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
-from scheduler_engine.scenario import command_of
+from scheduler_engine.lesson.model import Steps
+from scheduler_engine.lesson.predictions import Sight
+from scheduler_engine.lesson.walking import Walk, summary_of
+from scheduler_engine.scenario import command_of, play
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.simulation import Simulation
 
 if TYPE_CHECKING:
     from sandbox.live import Live
@@ -34,7 +40,7 @@ ASKED_BEFORE = {
     "PreScore": "winner",
     "Score": "winner",
 }
-"""Stage that comes next → kind of the prediction that is asked before it."""
+"""Stage that comes next → kind of the prediction that is asked before it. The attempt answers it."""
 IN_LARGE = ("winner", "lane")
 CHARGES = {
     costs.NODE_ADDED: "new node",
@@ -46,10 +52,6 @@ CHARGES = {
 """What is charged → how it is counted in words."""
 MOST_CHARGES = 12
 """Lines of a bill that are listed."""
-
-
-def summary_of(step: Data) -> str:
-    return commands.summary(commands.from_json(command_of(step)))
 
 
 @dataclass(frozen=True)
@@ -97,32 +99,29 @@ class Desk:
         return Seen(self.live.simulation)
 
     @cached_property
-    def _made(self) -> tuple[int, int, int]:
-        """How many steps of this part lie behind, whoever made them; how many other commands came between; and the
-        number of the command that made the last one.
-        """
-        steps = self.open.do if self.open else ()
-        wanted = [summary_of(step) for step in steps]
-        made = other = last = 0
-        for command in self.live.world.commands[self.began :]:
-            while made < len(steps) and "refused" in steps[made]:
-                made += 1
-            if made == len(steps):
-                break
-            if command.summary == wanted[made]:
-                made, last = made + 1, command.number
-            else:
-                other += 1
-        # Of those that must be refused no trace tells: they are done with the one before, or when they were pressed.
+    def _walk(self) -> Walk:
+        """How far the steps of this part are done, whoever did them and however."""
         pressed = str(self.number) in self.progress.get("pressed", {})
-        if (made or pressed) and all("refused" in step for step in steps[made:]):
-            made = len(steps)
-        return made, other, last
+        steps = self.open.do if self.open else ()
+        begin = self.live.world.end_of(self.began)
+        return Walk(steps, self.live.simulation.recorder, begin, self._ahead, pressed)
+
+    def _ahead(self, entries: int, steps: Steps) -> Simulation | None:
+        """The simulation after so many entries, at the end of a command, and these steps; the last one is kept."""
+        live = self.live
+        moment = None if entries == len(live.world.entries) else live.world.moment_of(entries)
+        before = live.world.head if moment is None else moment.command
+        key = (before, live.records.keys(live.plan.sandbox_id, [before]).get(before, 0), repr(steps))
+        if live.led is None or live.led[0] != key:
+            simulation = earlier.simulation_at(live, moment)
+            if not steps:
+                return simulation
+            live.led = key, _played(simulation, steps)
+        return live.led[1]
 
     def steps_left(self) -> list[tuple[Data, str]]:
         """Commands of the button, each with the text with which it is to be refused, or ""."""
-        steps = self.open.do[self._made[0] :] if self.open else ()
-        return [(command_of(step), step.get("refused", "")) for step in steps]
+        return [(command_of(step), step.get("refused", "")) for step in self._walk.left()]
 
     @cached_property
     def lost(self) -> bool:
@@ -134,7 +133,7 @@ class Desk:
 
     @property
     def stepped(self) -> bool:
-        return self.open is not None and self._made[0] >= len(self.open.do)
+        return self.open is not None and self._walk.over
 
     @property
     def done(self) -> bool:
@@ -212,7 +211,7 @@ class Desk:
             "say": part.say or "; ".join(summary_of(step) for step in part.do),
             "steps": bool(part.do),
             "stepped": self.stepped,
-            "off": bool(part.do) and not self.stepped and self._made[1] > 0,
+            "off": bool(part.do) and not self.stepped and self._walk.other > 0,
             "done": done,
             "question": self._question(part),
             "task": self._task(part),
@@ -255,26 +254,36 @@ class Desk:
             return None
         guess = self._guess
         points = self._points(guess) if guess else None
-        found = asked(self.seen, part.question)
+        found = asked(self.seen, part.question, part.foresee)
         # Who steps on without an answer is not asked what he sees already.
-        return {**found, **answered(guess, points), "over": guess is None and part.foresee and self._made[0] > 0}
+        late = guess is None and part.foresee and self._walk.begun
+        return {**found, **answered(guess, points), "late": say("reveal.late") if late else ""}
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
-        """The answer point by point; None: the engine has none yet."""
+        """The answer point by point; None: the question is not over."""
         if guess.points:
             found: dict[str, Any] = json.loads(guess.points)
             return found
-        question = question_of(guess.question)
-        since = self.live.world.entry_of(Moment(guess.n, guess.entries))
-        named = json.loads(guess.named)
-        if question.kind != "options":
-            return compared(self.seen, question, since, named)
-        if not self.stepped:
-            return None
-        # What holds is asked of the moment at which the steps were done, whatever came later.
-        world = self.live.world
-        then = world.moment_of(world.end_of(self._made[2])) if self._made[2] else None
-        return compared(Seen(earlier.simulation_at(self.live, then)), question, since, named)
+        question, since = question_of(guess.question), self.live.world.entry_of(Moment(guess.n, guess.entries))
+        if guess.part is None:
+            # Those of older versions do not say it.
+            question = replace(question, at=predictions.KINDS[question.kind].at)
+        return compared(question, since, self._sight(of_part=guess.part is not None), json.loads(guess.named))
+
+    def _sight(self, of_part: bool) -> Sight:
+        if not of_part:
+            return Sight(self.live.simulation.recorder, lambda _: self.seen)
+        return Sight(self.live.simulation.recorder, self._seen_then, self._walk)
+
+    def _seen_then(self, entries: int) -> Seen:
+        """The run at the end of the steps, whatever came later."""
+        there = self._walk.simulation() if self._walk.over else self.live.simulation
+        assert there is not None, "these steps were played before"
+        return self.seen if there is self.live.simulation else Seen(there)
+
+    def compared_now(self, question: Question, named: Sequence[str] | None) -> dict[str, Any] | None:
+        """The answer to a question about what has happened by now."""
+        return compared(question, 0, Sight(self.live.simulation.recorder, lambda _: self.seen), named)
 
     # --- predictions ---
 
@@ -288,12 +297,17 @@ class Desk:
         question = self.predictable()
         here = self.live.world.moment_of(len(self.live.world.entries))
         given = next((row for row in reversed(own) if (row.n, row.entries) == (here.command, here.entries)), None)
-        last = known[-1] if known else None
+        # What the last command has answered, or what was answered last: one command can answer several questions.
+        news = [each for each in known if each[1]["end"] > self.live.world.starts[-1]] or known[-1:]
+        shown = asked(self.seen, question, foresee=True) if question else None
         return {
-            "question": asked(self.seen, question) if question and given is None else None,
+            "question": shown if given is None else None,
             "at": here.command,
             "waiting": given is not None and self._points(given) is None,
-            "last": {"ask": predictions.asked(question_of(last[0].question)), **answered(*last)} if last else None,
+            "when": shown["when"] if shown else "",
+            "last": [
+                {"ask": predictions.asked(question_of(row.question)), **answered(row, points)} for row, points in news
+            ],
             "score": score(known),
         }
 
@@ -307,4 +321,14 @@ class Desk:
             return None
         if len(self.live.world.nodes) > FEW_NODES and kind not in IN_LARGE:
             return None
-        return Question(kind, pod=cycle.pod.key)
+        return Question(kind, pod=cycle.pod.key, at=predictions.KINDS[kind].at)
+
+
+def _played(simulation: Simulation, steps: Steps) -> Simulation | None:
+    """A copy in which these steps are done; None: one of them is refused."""
+    played = copy.deepcopy(simulation)
+    try:
+        play(played, steps)
+    except Rejected:
+        return None
+    return played

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_engine.errors import FieldError
+from scheduler_engine.lesson.ends import AT
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
@@ -49,6 +50,7 @@ QUESTION = Fields(
         "options": ListOf(OPTION, "Answers to choose from, of which one must be right.", fewest=2),
         "node": Text("The node that is asked about."),
         "tempting": ListOf(Text(), "Answers that many give, and that must be wrong."),
+        "at": Text("The stage of the pod's attempt after which it is checked; attempt: at its end.", AT),
     },
     about="What the learner is asked, and the engine answers.",
     some=tuple(KINDS),
@@ -125,6 +127,9 @@ def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
             yield FieldError(inside(path, other), "FieldValueForbidden", f"Forbidden: it does not go with {one}")
     for key in ("predict", "question"):
         asked = part.get(key, {})
+        if "at" in asked and (key == "question" or "options" in asked):
+            text = "Forbidden: only a prediction about a pod is checked at a stage"
+            yield FieldError(f"{path}.{key}.at", "FieldValueForbidden", text)
         if "options" in asked and "ask" not in asked:
             yield FieldError(f"{path}.{key}.ask", "FieldValueRequired", "Required value: options need it")
         if ("refuses" in asked) != ("node" in asked):

@@ -124,6 +124,7 @@ def _question(data: Data) -> Question:
         ask=data.get("ask", ""),
         options=options,
         tempting=tuple(data.get("tempting", ())),
+        at=data.get("at", ""),
     )
 
 

@@ -24,7 +24,8 @@ class Question:
     """What a learner is asked of ``pod`` (``namespace/name``), and the engine answers: ``kind`` is one of
     ``predictions.KINDS``.
 
-    ``ask``: in words, "" = the kind's own. ``tempting``: answers that many give, and that are wrong.
+    ``ask``: in words, "" = the kind's own. ``tempting``: answers that many give, and that are wrong. ``at``: the stage
+    of the pod's attempt that ends the question, or the ``attempt``; "" = the steps of the part do.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Question:
     ask: str = ""
     options: tuple[Option, ...] = ()
     tempting: tuple[str, ...] = ()
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scheduler_engine.framework.extension_points import STAGES
+from scheduler_engine.lesson.answers import LANES
 from scheduler_engine.lesson.format import TABS
-from scheduler_engine.lesson.predictions import LANES
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev

@@ -10,8 +10,9 @@ from scheduler_engine.lesson import predictions
 from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.pointers import pointers, seen_names, wrong_with
-from scheduler_engine.lesson.predictions import KINDS, Answer
+from scheduler_engine.lesson.predictions import Judged, Sight, judge
 from scheduler_engine.lesson.tasks import checked
+from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.executing import play
 from scheduler_engine.scenario.expectations import failures_of
@@ -20,6 +21,18 @@ from scheduler_engine.simulation import Simulation
 
 Problem = tuple[str, str]
 """Path in the file, and what is wrong there."""
+NO_ANSWER = {
+    "abandoned": "the attempt at {pod} never ends",
+    "error": "the attempt at {pod} fails by an error: {message}",
+    "gone": "{pod} is gone",
+    "in-flight": "{pod} is in flight",
+    "no-attempt": "no attempt at {pod} has come so far",
+    "no-node": "{pod} gets no node: {message}",
+    "none-holds": "no answer is right",
+    "not-refused": "{node} is not refused for {pod}",
+    "nowhere": "{pod} is in no queue, and has no node",
+}
+"""Key of a ``Why`` that there is no answer → it in words, for authors."""
 
 
 def problems_of(lesson: Lesson) -> list[str]:
@@ -53,12 +66,20 @@ def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
         yield from _task(simulation, part.task, path)
     question, inner = part.question, f"{path}.{'predict' if part.foresee else 'question'}"
     if question:
-        yield from _before(simulation, question, part.foresee, since, inner)
+        yield from _before(simulation, question, inner)
     yield from _steps(simulation, part.way, f"{path}.{'right[0]' if part.task else 'do'}")
     if question:
-        found = predictions.answer(Seen(simulation), question, since if part.foresee else None)
-        yield from _answered(simulation, question, found, inner)
+        yield from _answered(
+            question, judge(question, since if part.foresee else 0, _sight(simulation, part, since)), inner
+        )
     yield from _held(simulation, part.expect, f"{path}.expect")
+
+
+def _sight(simulation: Simulation, part: Part, since: int) -> Sight:
+    """As for somebody who has pressed the button of the part."""
+    seen = Seen(simulation)
+    walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.foresee else None
+    return Sight(simulation.recorder, lambda _: seen, walk)
 
 
 def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]:
@@ -79,24 +100,21 @@ def _held(simulation: Simulation, expectations: Sequence[Data], path: str) -> It
             yield f"{path}[{number}]", f"this does not hold: {text}"
 
 
-def _before(simulation: Simulation, question: Question, foresee: bool, since: int, path: str) -> Iterator[Problem]:
-    seen = Seen(simulation)
-    offered = predictions.choices(seen, question)
+def _before(simulation: Simulation, question: Question, path: str) -> Iterator[Problem]:
+    offered = predictions.choices(Seen(simulation), question)
     if not offered:
         yield path, "there is nothing to choose from"
     for choice in question.tempting:
         if choice not in offered:
             yield f"{path}.tempting", f"{choice!r} is no choice; there are {', '.join(offered)}"
-    if foresee and predictions.answer(seen, question, since) is not None:
-        yield path, "this is known before it is asked"
 
 
-def _answered(simulation: Simulation, question: Question, found: Answer | None, path: str) -> Iterator[Problem]:
+def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem]:
+    found = judged.answer
     if found is None:
-        yield path, "this has no answer"
+        why = NO_ANSWER[judged.none.key].format_map(judged.none.values) if judged.none else "it is not over"
+        yield path, f"this has no answer at the end of the steps: {why}"
         return
-    if not found.right and not KINDS[question.kind].many:
-        yield path, "no answer is right"
     if question.kind == "options" and len(found.right) > 1:
         yield f"{path}.options", f"only one of them may be right, and these are: {', '.join(found.right)}"
     for choice in question.tempting:

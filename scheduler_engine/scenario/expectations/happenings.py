@@ -15,12 +15,18 @@ from scheduler_engine.trace.text import line
 
 OBJECT_EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
 READY = ("Ready", "True")
+TAINT_EVICTION, MARKING = "TaintManagerEviction", "Marking for deletion"
+"""Reason and message of the event that the taint eviction controller records when it deletes a pod."""
 
 
 def _trace(seen: Seen, expectation: Data) -> list[str]:
     told = (line(entry.event) for entry in seen.simulation.recorder.entries)
-    missing = [text for text in expectation["trace"] if not any(text in said for said in told)]
-    return [f"the trace does not tell, after what stands before it: {missing[0]!r}"] if missing else []
+    wanted = expectation["trace"]
+    missing = next((place for place, text in enumerate(wanted) if not any(text in said for said in told)), None)
+    if missing is None:
+        return []
+    after = f" after {wanted[missing - 1]!r}" if missing else ""
+    return [f"{wanted[missing]!r} has not happened{after}"]
 
 
 def _if(holds: bool, *names: str) -> tuple[str, ...]:
@@ -29,6 +35,17 @@ def _if(holds: bool, *names: str) -> tuple[str, ...]:
 
 RESIZE = "resize Pod "
 """How the summary of such a command begins."""
+
+
+def _evicted(event: ev.Event) -> tuple[str, ...]:
+    if isinstance(event, ev.EventRecorded):
+        told = event.reason == TAINT_EVICTION and event.message.startswith(MARKING)
+        return _if(told, event.regarding)
+    if isinstance(event, ev.EvictionAnswered):
+        return _if(event.code == 200, event.pod)
+    return (event.pod,) if isinstance(event, ev.PodEvicted) else ()
+
+
 HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "added": (
         "A pod is made.",
@@ -49,10 +66,8 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     ),
     "preempted": ("A pod has to leave for another.", lambda e: e.victims if isinstance(e, ev.PostFilterRan) else ()),
     "evicted": (
-        "A pod is evicted: its node is low on something, or the Eviction API agreed.",
-        lambda e: (
-            (e.pod,) if isinstance(e, ev.PodEvicted) or (isinstance(e, ev.EvictionAnswered) and e.code == 200) else ()
-        ),
+        "A pod is evicted: its node is low on something, a taint drives it away, or the Eviction API agreed.",
+        _evicted,
     ),
     "deleted": (
         "A pod is gone.",
@@ -87,7 +102,7 @@ def _order(seen: Seen, expectation: Data) -> list[str]:
             when = f" at {at:g} s" if at is not None else ""
             others = [f"{moment / SECOND_US:g} s" for moment in _moments(seen, name, about)]
             found = f"it happened at {', '.join(others)}" if others else "it never happened"
-            after = "" if number == 0 else f", after what stands before it ({_said(expectation['order'][number - 1])})"
+            after = "" if number == 0 else f" after {_said(expectation['order'][number - 1])}"
             return [f"{_said(wanted)}{when} did not happen{after}: {found}"]
     return []
 

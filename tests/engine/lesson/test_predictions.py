@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from scheduler_engine.lesson.model import Option, Question
-from scheduler_engine.lesson.predictions import Answer, answer, asked, choices, compare, is_right
+from scheduler_engine.lesson.answers import Answer
+from scheduler_engine.lesson.ends import ATTEMPT, Why
+from scheduler_engine.lesson.model import Option, Question, Steps
+from scheduler_engine.lesson.predictions import KINDS, Judged, Sight, asked, choices, compare, is_right, judge
+from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.scenario import load_scenarios, play
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 
+REFUSED = Why("refused", {"plugin": "NodeResourcesFit", "reasons": ("Insufficient cpu",)})
 SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 
 
@@ -20,12 +26,22 @@ def cluster(*objects: object) -> Simulation:
     return simulation
 
 
+def sight(simulation: Simulation) -> Sight:
+    return Sight(simulation.recorder, lambda _: Seen(simulation))
+
+
 def asked_then(simulation: Simulation, question: Question, *steps: dict[str, object]) -> Answer | None:
-    """The answer to a question that is asked before some steps, which must not be there yet."""
+    """The answer to a question about the next attempt, asked before some steps, which must not be there yet."""
+    question = replace(question, at=question.at or KINDS[question.kind].at)
     since = len(simulation.recorder.entries)
-    assert answer(Seen(simulation), question, since) is None
+    if question.at:
+        assert judge(question, since, sight(simulation)) == Judged()
     play(simulation, list(steps))
-    return answer(Seen(simulation), question, since)
+    return judge(question, since, sight(simulation)).answer
+
+
+def now(simulation: Simulation, question: Question) -> Judged:
+    return judge(question, 0, sight(simulation))
 
 
 def two_nodes() -> Simulation:
@@ -40,7 +56,7 @@ def test_nodes_that_pass() -> None:
     found = asked_then(two_nodes(), Question("passes", "default/web"), {"kind": "pod"})
     assert found is not None
     assert found.right == ("n1",)
-    assert found.why == {"n1": "passes", "n2": "refused by NodeResourcesFit (Insufficient cpu)"}
+    assert found.why == {"n1": Why("passes"), "n2": REFUSED}
 
 
 def test_nothing_passes_where_all_nodes_were_refused_before_the_filters() -> None:
@@ -62,7 +78,7 @@ def test_the_winner_and_its_total() -> None:
     found = asked_then(two_nodes(), Question("winner", "default/web"), {"kind": "pod"})
     assert found is not None
     assert found.right == ("n1",)
-    assert found.why["n2"] == "refused by NodeResourcesFit (Insufficient cpu)"
+    assert found.why["n2"] == REFUSED
 
 
 def test_each_of_equal_nodes_is_a_right_answer() -> None:
@@ -74,26 +90,31 @@ def test_each_of_equal_nodes_is_a_right_answer() -> None:
     assert sorted(found.right) == ["n1", "n2", "n3"]
     assert all(is_right(question, [name], found) for name in ("n1", "n2", "n3"))
     assert not is_right(question, [], found)
-    assert "drawn among 3 equal ones" in " ".join(found.why.values())
+    assert [why.values["count"] for why in found.why.values() if why.key == "drawn"] == [3]
 
 
 @pytest.mark.parametrize(
-    ("cpu", "lane", "why"),
-    [("1", "bound", "bound to n1"), ("64", "unschedulablePods", "held back by NodeResourcesFit")],
+    ("cpu", "lane", "key", "values"),
+    [
+        ("1", "bound", "bound", {"node": "n1"}),
+        ("64", "unschedulablePods", "moved", {"cause": "ScheduleAttemptFailure", "plugins": ("NodeResourcesFit",)}),
+    ],
 )
-def test_where_a_pod_goes(cpu: str, lane: str, why: str) -> None:
+def test_where_a_pod_is_after_its_attempt(cpu: str, lane: str, key: str, values: dict[str, object]) -> None:
     simulation = cluster(make_node("n1").obj(), make_pod("web").cpu(cpu).obj())
     found = asked_then(simulation, Question("lane", "default/web"), {"kind": "pod"})
     assert found is not None
     assert found.right == (lane,)
-    assert why in found.why[lane]
+    assert found.why[lane].key == key
+    assert values.items() <= found.why[lane].values.items()
 
 
-def test_where_a_pod_goes_that_is_not_there_yet() -> None:
+def test_where_a_pod_is_at_the_end_of_a_step() -> None:
     simulation = cluster(make_node("n1").obj())
     gated = make_pod("web").obj()
     gated["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
-    found = asked_then(simulation, Question("lane", "default/web"), {"kind": "apply", "manifests": [gated]})
+    play(simulation, [{"kind": "apply", "manifests": [gated]}])
+    found = now(simulation, Question("lane", "default/web")).answer
     assert found is not None
     assert found.right == ("gated",)
 
@@ -121,11 +142,12 @@ def test_which_plugin_refuses() -> None:
     simulation = two_nodes()
     play(simulation, [{"kind": "pod"}])
     question = Question("refuses", "default/web", "n2")
-    found = answer(Seen(simulation), question)
-    assert found == Answer(("NodeResourcesFit",), {"NodeResourcesFit": "Insufficient cpu"})
+    found = now(simulation, question).answer
+    assert found == Answer(("NodeResourcesFit",), {"NodeResourcesFit": Why("says", {"reasons": ("Insufficient cpu",)})})
     offered = choices(Seen(simulation), question)
     assert offered[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
-    assert answer(Seen(simulation), Question("refuses", "default/web", "n1")) is None
+    none = now(simulation, Question("refuses", "default/web", "n1")).none
+    assert none == Why("not-refused", {"pod": "default/web", "node": "n1", "why": Why("passes")})
 
 
 def test_options_are_right_by_what_holds() -> None:
@@ -150,21 +172,19 @@ def test_an_old_answer_does_not_answer_a_new_question() -> None:
 
 def test_answers_are_compared_point_by_point() -> None:
     question = Question("passes", "default/web")
-    found = Answer(("n1", "n3"), {"n1": "passes", "n2": "refused", "n3": "passes"})
-    points = compare(question, ["n1", "n2"], found, ["n1", "n2", "n3"])
-    assert [(point.choice, point.agrees, point.why) for point in points] == [
-        ("n1", True, "passes"),
-        ("n2", False, "refused"),
-        ("n3", False, "passes"),
+    found = Answer(("n1", "n3"), {"n2": REFUSED}, ("n1", "n2", "n3"))
+    assert [(point.choice, point.agrees, point.why) for point in compare(["n1", "n2"], found)] == [
+        ("n1", True, None),
+        ("n2", False, REFUSED),
+        ("n3", False, None),
     ]
     assert not is_right(question, ["n1", "n2"], found)
     assert is_right(question, ["n3", "n1"], found)
 
 
 def test_of_a_question_for_one_only_what_counts_is_compared() -> None:
-    question = Question("winner", "default/web")
-    found = Answer(("n1",), {"n1": "total 300", "n2": "total 200"})
-    points = compare(question, ["n2"], found, ["n1", "n2", "n3"])
+    found = Answer(("n1",))
+    points = compare(["n2"], found)
     assert [(point.choice, point.given, point.right) for point in points] == [("n2", True, False), ("n1", False, True)]
 
 
@@ -172,3 +192,141 @@ def test_a_question_has_words() -> None:
     assert asked(Question("refuses", "default/web", "n2")) == "Which plugin refuses n2 for web?"
     assert asked(Question("winner", "kube-system/dns")) == "Which node does kube-system/dns get?"
     assert asked(Question("winner", "default/web", ask="Where to?")) == "Where to?"
+    assert asked(Question("lane", "default/web")) == "Where is web at the end of this step?"
+    assert asked(Question("lane", "default/web", at=ATTEMPT)) == "Where is web when this attempt is over?"
+
+
+# --- when a question is over, and ends that nobody meant --------------------------------------------------------------
+
+FAILS, LATER = make_pod("web").cpu("64").obj(), Question("lane", "default/web", at=ATTEMPT)
+STAGE: dict[str, object] = {"kind": "stage"}
+DELETE: dict[str, object] = {"kind": "delete", "object_kind": "Pod", "key": "default/web"}
+
+
+def test_a_lane_is_that_of_the_end_of_the_attempt_and_not_of_the_next_one() -> None:
+    simulation = cluster(make_node("n1").obj(), FAILS)
+    play(simulation, [STAGE])
+    since = len(simulation.recorder.entries)
+    node = make_node("n2").capacity(cpu="90", memory="8Gi").obj()
+    for _ in range(3):
+        play(simulation, [STAGE])
+        assert judge(LATER, since, sight(simulation)) == Judged()
+    play(simulation, [{"kind": "apply", "manifests": [node]}])
+    assert judge(LATER, since, sight(simulation)) == Judged()
+    play(simulation, [STAGE])
+    found = judge(LATER, since, sight(simulation))
+    assert found.answer is not None
+    assert found.answer.right == ("backoffQ",)
+    play(simulation, [{"kind": "advance", "seconds": 5}])
+    assert simulation.api.pod("default/web").node_name == "n2"
+    assert judge(LATER, since, sight(simulation)) == found
+
+
+@pytest.mark.parametrize("stages", [0, 1, 3])
+def test_a_pod_that_is_deleted_leaves_a_reason_and_no_answer(stages: int) -> None:
+    simulation = cluster(make_node("n1").obj(), FAILS)
+    play(simulation, [STAGE] * stages)
+    since = len(simulation.recorder.entries)
+    play(simulation, [DELETE, {"kind": "settle"}])
+    assert judge(LATER, since, sight(simulation)).none == Why("gone", {"pod": "default/web"})
+
+
+def test_a_pod_that_is_never_tried_is_waited_for() -> None:
+    gated = make_pod("web").obj()
+    gated["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
+    simulation = cluster(make_node("n1").obj(), gated)
+    since = len(simulation.recorder.entries)
+    play(simulation, [{"kind": "advance", "seconds": 60}])
+    assert judge(LATER, since, sight(simulation)) == Judged()
+
+
+def test_a_bind_that_fails_is_where_the_attempt_ends() -> None:
+    simulation = cluster(make_node("n1").obj(), make_pod("web").obj())
+    play(simulation, [{"kind": "fault", "plugin": "DefaultBinder", "point": "bind"}])
+    found = asked_then(simulation, LATER, {"kind": "pod"})
+    assert found is not None
+    assert found.right == ("errorBackoffQ",)
+
+
+def test_an_error_before_the_stage_is_told() -> None:
+    simulation = cluster(make_node("n1").obj(), make_node("n2").obj(), make_pod("web").obj())
+    play(simulation, [{"kind": "fault", "plugin": "NodeResourcesFit", "point": "filter"}])
+    since = len(simulation.recorder.entries)
+    play(simulation, [{"kind": "pod"}])
+    none = judge(Question("winner", "default/web", at="SelectHost"), since, sight(simulation)).none
+    assert none is not None
+    assert none.key == "error"
+
+
+def test_a_node_that_came_after_the_snapshot_was_not_in_it() -> None:
+    simulation = two_nodes()
+    play(simulation, [STAGE, STAGE])
+    since = len(simulation.recorder.entries)
+    play(simulation, [{"kind": "apply", "manifests": [make_node("n3").obj()]}, STAGE, STAGE])
+    found = judge(Question("passes", "default/web", at="Filter"), since, sight(simulation)).answer
+    assert found is not None
+    assert found.why["n3"] == Why("not-in-snapshot")
+
+
+def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Walk:
+    """How far somebody has come with steps that began after ``since`` entries, at the end of a command."""
+    start = simulation.history
+    assert start is not None
+
+    def ahead(entries: int, more: Steps) -> Simulation:
+        there = Simulation()
+        for command in start.commands:
+            if len(there.recorder.entries) < entries:
+                there.execute(command)
+        play(there, more)
+        return there
+
+    return Walk(steps, simulation.recorder, since, ahead)
+
+
+POD: dict[str, object] = {"kind": "pod"}
+MINUTE: dict[str, object] = {"kind": "advance", "seconds": 60}
+WAYS: dict[str, tuple[tuple[dict[str, object], ...], list[dict[str, object]], int]] = {
+    "nothing yet": ((POD,), [], 0),
+    "the button": ((POD,), [POD], 1),
+    "stage by stage, under way": ((POD,), [STAGE] * 5, 0),
+    "stage by stage, to the end": ((POD,), [STAGE] * 11, 1),
+    "with another button that goes as far": ((POD,), [{"kind": "settle"}], 1),
+    "over more than one step at once": ((*[STAGE] * 4, POD), [POD], 5),
+    "second by second, under way": ((MINUTE,), [{"kind": "advance", "seconds": 20}] * 2, 0),
+    "second by second": ((MINUTE,), [{"kind": "advance", "seconds": 20}] * 3, 1),
+    "too far": ((MINUTE,), [{"kind": "advance", "seconds": 100}], 1),
+    "something else in between, and then on": ((POD,), [STAGE, {"kind": "cordon", "node": "n2"}, *[STAGE] * 10], 1),
+    "by playing": ((MINUTE,), [{"kind": "advance", "seconds": 1, "play": True}] * 60, 1),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_step_is_done_however_it_was_done(way: str) -> None:
+    steps, given, made = WAYS[way]
+    simulation = two_nodes()
+    since = len(simulation.recorder.entries)
+    play(simulation, given)
+    walk = walked(simulation, since, *steps)
+    assert walk.made == made
+    assert walk.begun == bool(given)
+    assert walk.other == (1 if "else" in way else 0)
+
+
+def test_of_a_time_that_has_passed_in_part_the_rest_is_left() -> None:
+    simulation = two_nodes()
+    since = len(simulation.recorder.entries)
+    play(simulation, [{"kind": "advance", "seconds": 20}])
+    assert walked(simulation, since, MINUTE).left() == [{"kind": "advance", "seconds": 40}]
+
+
+def test_who_goes_too_far_is_judged_by_the_end_of_the_step() -> None:
+    simulation = two_nodes()
+    since = len(simulation.recorder.entries)
+    play(simulation, [MINUTE])
+    walk = walked(simulation, since, *[STAGE] * 4)
+    assert walk.over
+    seen = Seen(walk.simulation())
+    assert seen.simulation.api.pod("default/web").node_name == ""
+    found = judge(Question("lane", "default/web"), since, Sight(simulation.recorder, lambda _: seen, walk))
+    assert found.none == Why("in-flight", {"pod": "default/web"})

@@ -462,7 +462,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"trace": ["big-1 popped, attempt 1", "inFlight → unschedulablePods"]},
         {"trace": ["inFlight → unschedulablePods", "big-1 popped, attempt 1"]},
-        "the trace does not tell, after what stands before it: 'big-1 popped, attempt 1'",
+        "'big-1 popped, attempt 1' has not happened after 'inFlight → unschedulablePods'",
     ),
     "happenings in order": (
         "preemption-every-rung",
@@ -478,8 +478,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
             ]
         },
         {"order": [{"bound": "default/vip-1"}, {"deleted": "default/young-1"}]},
-        "deleted default/young-1 did not happen, after what stands before it (bound default/vip-1): "
-        "it happened at 90 s",
+        "deleted default/young-1 did not happen after bound default/vip-1: it happened at 90 s",
     ),
     "a happening at another time": (
         "preemption-every-rung",
@@ -491,13 +490,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "leader-killed",
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-2"}]},
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-3"}]},
-        "after what stands before it (leads kube-scheduler-1): it never happened",
+        "after leads kube-scheduler-1: it never happened",
     ),
     "an eviction among the happenings": (
         "eviction-answers",
         {"order": [{"evicted": "default/db-0"}, {"evicted": "default/db-1"}]},
         {"order": [{"evicted": "default/db-1"}, {"evicted": "default/db-0"}]},
-        "evicted default/db-0 did not happen, after what stands before it",
+        "evicted default/db-0 did not happen after evicted default/db-1",
     ),
     "a pod on a node with labels": (
         "small",

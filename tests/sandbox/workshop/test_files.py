@@ -54,7 +54,7 @@ def test_a_file_opens_as_a_room_with_its_questions_to_be_put() -> None:
         "Which queue?",
         "Which of them?",
         "Which node does the next pod get?",
-        "Where does web-9 go next?",
+        "Where is web-9 when this attempt is over?",
     ]
     assert trainer.post("planned/", number="1").status_code == 204
     asked = Question.objects.get()

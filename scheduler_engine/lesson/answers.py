@@ -1,0 +1,214 @@
+"""The engine's own answer to each kind of question, from the trace: data, which the site puts into words.
+
+What has happened last up to the end of a question counts, so that of several attempts the last one answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from scheduler_engine.lesson.ends import Why
+from scheduler_engine.lesson.model import Question
+from scheduler_engine.queue.lanes import (
+    ACTIVE_Q,
+    BACKOFF_Q,
+    ERROR_BACKOFF_Q,
+    GATED,
+    IN_FLIGHT,
+    OUTSIDE,
+    UNSCHEDULABLE_PODS,
+)
+from scheduler_engine.scenario.attempts import Attempt, Seen, attempts_in
+from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.trace import events as ev
+
+BOUND = "bound"
+LANES = (BOUND, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED)
+"""Where a pod can be."""
+NODE_LISTED = 400
+"""Nodes and pods that are offered as choices, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``right``: the choices that are right; of a question for one, any of them is. ``why``: choice → the reason.
+    ``offered``: of a question for many, every choice.
+    """
+
+    right: tuple[str, ...]
+    why: Mapping[str, Why] = field(default_factory=dict)
+    offered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Window:
+    """A run as a question looks at it: what happened after ``since`` entries, up to ``until``; ``seen`` is it then."""
+
+    seen: Seen
+    entries: list[ev.Entry]
+    since: int
+    until: int
+
+    @cached_property
+    def _attempts(self) -> dict[str, list[Attempt]]:
+        return attempts_in(self.entries[: self.until])
+
+    def backwards(self, since: int = 0) -> Iterator[ev.Event]:
+        return (self.entries[place].event for place in range(self.until - 1, since - 1, -1))
+
+    def attempt(self, pod: str, *kinds: type[ev.Event]) -> Attempt | None:
+        """The attempt at a pod that has the last of these events."""
+        cycles = {attempt.cycle: attempt for attempt in self._attempts.get(pod, ())}
+        events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
+        return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)
+
+    def nothing(self, pod: str) -> Why:
+        """Why there is no such attempt."""
+        event = next((event for event in self.backwards(self.since) if _ends(event, pod)), None)
+        if isinstance(event, ev.CycleFinished) and event.outcome == "error":
+            return Why("error", {"pod": pod, "message": event.message})
+        return Why("gone" if _gone(self, pod) else "no-attempt", {"pod": pod})
+
+
+def _ends(event: ev.Event, pod: str) -> bool:
+    return isinstance(event, ev.CycleFinished) and event.pod == pod
+
+
+def _gone(window: Window, pod: str) -> bool:
+    changes = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
+    mine = (e for e in window.backwards() if isinstance(e, changes) and (e.kind, e.key) == ("Pod", pod))
+    return isinstance(next(mine, None), (ev.ObjectDeleted, type(None)))
+
+
+def nodes(seen: Seen, question: Question) -> tuple[str, ...]:
+    return tuple(node.name for node in seen.simulation.api.list("Node"))[:NODE_LISTED]
+
+
+# --- what the filters found ------------------------------------------------------------------------------------------
+
+
+def _filtered(window: Window, question: Question) -> Attempt | None:
+    """The attempt that says what the filters found: at Filter, or at PreFilter when that refused all nodes."""
+    return window.attempt(question.pod, ev.FilterRan, ev.PodUnschedulable)
+
+
+def _snapshot(window: Window, cycle: int) -> tuple[str, ...]:
+    """The nodes that an attempt knew of."""
+    taken = (e for e in window.backwards() if isinstance(e, ev.SnapshotTaken) and e.cycle <= cycle)
+    return next((event.node_order for event in taken if event.node_order is not None), ())
+
+
+def _verdicts(window: Window, attempt: Attempt, names: tuple[str, ...]) -> dict[str, Why]:
+    known = {*_snapshot(window, attempt.cycle)}
+    return {node: _verdict(attempt, node, node in known) for node in names}
+
+
+def _verdict(attempt: Attempt, node: str, known: bool) -> Why:
+    verdict = attempt.verdict(node) if known else None
+    if verdict is not None:
+        plugin, _, reasons = verdict
+        return Why("refused", {"plugin": plugin, "reasons": reasons}) if plugin else Why("passes")
+    if not known:
+        return Why("not-in-snapshot")
+    narrowed = attempt.pre_filter.node_names if attempt.pre_filter else None
+    if narrowed is not None and node not in narrowed:
+        return Why("narrowed")
+    first = attempt.filter.nominated_first if attempt.filter else ""
+    if attempt.filter and first and attempt.filter.feasible == (first,):
+        return Why("nominated-first", {"node": first})
+    return Why("search-ended")
+
+
+def passes(window: Window, question: Question) -> Answer | Why:
+    attempt = _filtered(window, question)
+    if attempt is None:
+        return window.nothing(question.pod)
+    passing = attempt.filter.feasible if attempt.filter else ()
+    names = nodes(window.seen, question)
+    return Answer(tuple(passing), _verdicts(window, attempt, names), names)
+
+
+def refuses(window: Window, question: Question) -> Answer | Why:
+    attempt = _filtered(window, question)
+    if attempt is None:
+        return window.nothing(question.pod)
+    found = _verdicts(window, attempt, (question.node,))[question.node]
+    if found.key != "refused":
+        return Why("not-refused", {"pod": question.pod, "node": question.node, "why": found})
+    return Answer(
+        (found.values["plugin"],), {found.values["plugin"]: Why("says", {"reasons": found.values["reasons"]})}
+    )
+
+
+# --- who wins, who leaves --------------------------------------------------------------------------------------------
+
+
+def winner(window: Window, question: Question) -> Answer | Why:
+    """Of equal nodes one is drawn, so that each of them is a right answer."""
+    attempt = window.attempt(question.pod, ev.HostSelected, ev.PodUnschedulable)
+    if attempt is None:
+        return window.nothing(question.pod)
+    chosen = attempt.selected
+    if chosen is None:
+        message = attempt.finished.message if attempt.finished else ""
+        return Why("no-node", {"pod": question.pod, "message": message})
+    why = {node: Why("total", {"total": total}) for node, total in attempt.totals.items()}
+    left = tuple(node for node in nodes(window.seen, question) if node not in why)
+    why |= _verdicts(window, attempt, left)
+    if len(chosen.ties) > 1:
+        why[chosen.node] = Why("drawn", {"total": chosen.total, "count": len(chosen.ties)})
+    elif chosen.how == "only":
+        why[chosen.node] = Why("only")
+    return Answer(tuple(chosen.ties) if len(chosen.ties) > 1 else (chosen.node,), why)
+
+
+def victims(window: Window, question: Question) -> Answer | Why:
+    """Of several attempts the last one that looked for victims: once they are gone, the next needs nobody to leave."""
+    attempt = window.attempt(question.pod, ev.PostFilterRan) or _filtered(window, question)
+    if attempt is None:
+        return window.nothing(question.pod)
+    found, offered = attempt.post_filter, could_leave(window.seen, question)
+    if found is None and attempt.outcome == "error":
+        return window.nothing(question.pod)
+    if found is None:
+        return Answer((), offered=offered)
+    leaving = Why("leaves", {"node": found.nominated_node, "rung": attempt.rung})
+    return Answer(found.victims, dict.fromkeys(found.victims, leaving), offered)
+
+
+def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
+    """The pods that have a node, those of higher priority included: that they stay is part of the answer."""
+    pods = seen.simulation.api.pods()
+    return tuple(pod.key for pod in pods if pod.node_name and pod.key != question.pod)[:NODE_LISTED]
+
+
+# --- where a pod is --------------------------------------------------------------------------------------------------
+
+
+def lane(window: Window, question: Question) -> Answer | Why:
+    """Where the pod is at the end, whatever came in between."""
+    for event in window.backwards():
+        if isinstance(event, ev.PodMoved) and event.pod == question.pod and event.target != OUTSIDE:
+            if event.target == IN_FLIGHT:
+                return Why("in-flight", {"pod": question.pod})
+            return Answer((event.target,), {event.target: _moved(event)})
+        if isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", question.pod):
+            return Why("gone", {"pod": question.pod})
+        if isinstance(event, (ev.ObjectAdded, ev.ObjectModified)) and (event.kind, event.key) == ("Pod", question.pod):
+            node = event.manifest["spec"].get("nodeName")
+            if node:
+                return Answer((BOUND,), {BOUND: Why("bound", {"node": node})})
+    return Why("nowhere", {"pod": question.pod})
+
+
+def _moved(event: ev.PodMoved) -> Why:
+    values: dict[str, Any] = {"lane": event.target, "cause": event.cause, "plugin": event.plugin, "hint": event.hint}
+    return Why("moved", {**values, "plugins": event.unschedulable_plugins, "gate": event.gating_plugin})
+
+
+def option(window: Window, question: Question) -> Answer | Why:
+    right = tuple(option.text for option in question.options if not failures_of(window.seen, option.holds))
+    return Answer(right) if right else Why("none-holds")

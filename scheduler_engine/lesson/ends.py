@@ -1,0 +1,66 @@
+"""When a question is over: at the end of a step, of an attempt, or of a stage of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.framework.extension_points import STAGE_INDEX
+from scheduler_engine.trace import events as ev
+
+ATTEMPT = "attempt"
+"""Beside the names of the stages: the end of the attempt, its binding included."""
+AT = (*STAGE_INDEX, ATTEMPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """A reason as data: ``key`` names a sentence, ``values`` what stands in it."""
+
+    key: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """After so many ``entries`` of the trace; None: not yet. ``missed``: it will never come, and why."""
+
+    entries: int | None = None
+    missed: Why | None = None
+
+
+def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
+    """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
+    entries = recorder.entries
+    cycle = _under_way(recorder, pod, since)
+    for place in range(since, len(entries)):
+        event = entries[place].event
+        if isinstance(event, ev.CycleStarted) and event.pod == pod:
+            if cycle is not None:
+                return End(missed=Why("abandoned", {"pod": pod}))
+            cycle = event.cycle
+        elif cycle is None and isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
+            return End(missed=Why("gone", {"pod": pod}))
+        elif isinstance(event, ev.StageFinished) and event.cycle == cycle and _past(event.next_stage, at):
+            return End(_rest(recorder, place + 1))
+    return End()
+
+
+def _under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
+    """Number of the cycle of a pod that has begun and not ended."""
+    for entry in reversed(recorder.entries[:since]):
+        event = entry.event
+        if isinstance(event, (ev.CycleStarted, ev.CycleFinished)) and event.pod == pod:
+            return event.cycle if isinstance(event, ev.CycleStarted) else None
+    return None
+
+
+def _past(next_stage: str, at: str) -> bool:
+    return not next_stage or (at != ATTEMPT and STAGE_INDEX[next_stage] > STAGE_INDEX[at])
+
+
+def _rest(recorder: ev.Recorder, entries: int) -> int:
+    """The next moment at which the engine stood between two steps."""
+    place = bisect_left(recorder.rests, (entries, -1))
+    return recorder.rests[place][0] if place < len(recorder.rests) else len(recorder.entries)

@@ -1,0 +1,142 @@
+"""How far somebody has come with the steps of a part, whichever way they went.
+
+A step is done when its command was given. Steps that only let the sandbox go on (``stage``, ``pod``, ``settle``,
+``advance``, ``run``) are also done when others of these have led as far: a pod stage by stage, a minute second by
+second. What "as far" is, nobody works out: the step is played on a copy, and what happens there must have happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from scheduler_engine import commands
+from scheduler_engine.lesson.model import Steps
+from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.scenario.steps import command_of
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.time_commands import HANDLERS as STEPPING
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace import events as ev
+
+Ahead = Callable[[int, Steps], Simulation | None]
+"""The simulation after so many entries of the trace, where a command ended, and then these steps; None: one of them is
+refused. It is only read.
+"""
+
+
+def summary_of(step: Data) -> str:
+    """What a step does, in one line."""
+    return commands.summary(commands.from_json(command_of(step)))
+
+
+@dataclass
+class Walk:
+    """``made``: steps that are done. ``other``: commands that belong to none. ``begun``: the first step is done, or
+    under way. ``place``: how many entries there were when the last step was done, or at the start.
+
+    From entry ``base`` on, where a command ended, ``base_step`` and the following steps were done by other commands.
+    """
+
+    steps: Steps
+    recorder: ev.Recorder
+    base: int
+    ahead: Ahead
+    pressed: bool = False
+    """Its button was pressed: the only sign of steps that are all refused."""
+    made: int = field(default=0, init=False)
+    other: int = field(default=0, init=False)
+    begun: bool = field(default=False, init=False)
+    place: int = field(default=0, init=False)
+    base_step: int = field(default=0, init=False)
+    due_us: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.place = self.base
+        for command, last, now_us in self._commands():
+            self._skip_refused()
+            if self.over:
+                return
+            self._take(command, last, now_us)
+        if (self.made or self.pressed) and all("refused" in step for step in self.steps[self.made :]):
+            self.made = len(self.steps)
+
+    @property
+    def over(self) -> bool:
+        """All steps are done."""
+        return self.made == len(self.steps)
+
+    def simulation(self) -> Simulation | None:
+        """As it was when the last step was done."""
+        return self.ahead(self.base, self.steps[self.base_step : self.made])
+
+    def left(self) -> list[Data]:
+        """The steps that are still to do; of a time that has passed in part, what is left of it."""
+        steps = [*self.steps[self.made :]]
+        if self.due_us is not None and steps and steps[0]["kind"] == "advance":
+            rest_us = self.due_us - self.recorder.now_us
+            steps[0] = {**steps[0], "seconds": rest_us / SECOND_US}
+        return steps
+
+    def _commands(self) -> Iterator[tuple[ev.CommandGiven, int, int]]:
+        """Each command since the start, how many entries there were at its end, and what the clock showed then."""
+        entries = self.recorder.entries
+        starts = [
+            place for place in range(self.base, len(entries)) if isinstance(entries[place].event, ev.CommandGiven)
+        ]
+        for start, end in pairwise([*starts, len(entries)]):
+            command = entries[start].event
+            assert isinstance(command, ev.CommandGiven)
+            yield command, end, entries[end].at_us if end < len(entries) else self.recorder.now_us
+
+    def _skip_refused(self) -> None:
+        """Of steps that must be refused no trace tells: they are done with the one before."""
+        while not self.over and "refused" in self.steps[self.made]:
+            self._step_made(self.place)
+
+    def _take(self, command: ev.CommandGiven, last: int, now_us: int) -> None:
+        step = self.steps[self.made]
+        if command.summary == summary_of(step):
+            self._step_made(last)
+            self._stand(last)
+        elif command.kind in STEPPING and step["kind"] in STEPPING:
+            self._follow(last, now_us)
+        else:
+            self.other += 1
+            self._stand(last)
+
+    def _step_made(self, place: int) -> None:
+        self.made, self.place, self.begun = self.made + 1, place, True
+
+    def _stand(self, last: int) -> None:
+        """What comes is compared with what would come from here on."""
+        self.base, self.base_step, self.due_us = last, self.made, None
+
+    def _follow(self, last: int, now_us: int) -> None:
+        """Take every step that what has happened up to ``last`` accounts for."""
+        self.begun = True
+        while not self.over and self.steps[self.made]["kind"] in STEPPING:
+            played = self.ahead(self.base, self.steps[self.base_step : self.made + 1])
+            if played is None:
+                return
+            own = self.recorder.entries[self.base : last]
+            covered = _covered(played.recorder.entries[self.base :], own)
+            self.due_us = played.now_us
+            if covered is None or now_us < played.now_us:
+                return
+            self._step_made(max(self.place, self.base + covered))
+            self.due_us = None
+
+
+def _covered(wanted: Sequence[ev.Entry], own: Sequence[ev.Entry]) -> int | None:
+    """How many of ``own`` entries hold all that happens in ``wanted``; None: not all of it has happened in them."""
+    left = [entry for entry in wanted if not isinstance(entry.event, ev.CommandGiven)]
+    place = 0
+    for entry in left:
+        while place < len(own) and isinstance(own[place].event, ev.CommandGiven):
+            place += 1
+        if place == len(own) or own[place].at_us != entry.at_us or own[place].event != entry.event:
+            return None
+        place += 1
+    return place

@@ -1,0 +1,104 @@
+"""The words of a reveal: a plain sentence for each cause and each reason, and no raw name in any lesson."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from sandbox.lessons.answers import compared
+from sandbox.lessons.shelf import lessons
+from sandbox.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, because, worded
+from scheduler_engine.framework import events
+from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.events_registry import UNROLLED_RESOURCES
+from scheduler_engine.lesson import Part, predictions, tasks
+from scheduler_engine.lesson.ends import Why
+from scheduler_engine.lesson.predictions import Sight
+from scheduler_engine.lesson.verifying import NO_ANSWER
+from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.scenario import play
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scheduler.eventhandlers import RESOURCES
+from scheduler_engine.simulation import Simulation
+
+ANY = (ActionType.ADD, ActionType.DELETE, ActionType.UPDATE)
+NODE_ACTIONS = (*ANY, *(action for action, _ in events.NODE_CHANGES))
+POD_ACTIONS = (*ANY, *(action for action, _ in events.POD_CHANGES))
+OTHERS = ({*RESOURCES.values()} | {*UNROLLED_RESOURCES}) - {events.NODE, events.POD}
+HAPPEN = {
+    str(ClusterEvent(resource, action))
+    for resources, actions in (
+        ((events.NODE,), NODE_ACTIONS),
+        ((events.ASSIGNED_POD, events.UNSCHEDULABLE_POD), POD_ACTIONS),
+        (OTHERS, ANY),
+    )
+    for resource, action in product(resources, actions)
+}
+"""The label of each event of the cluster that can move a pod."""
+OWN = {
+    *(events.SCHEDULE_ATTEMPT_FAILURE, events.BACKOFF_COMPLETE),
+    *(str(events.UNSCHEDULABLE_TIMEOUT), str(events.FORCE_ACTIVATE)),
+}
+"""Causes that are no event of the cluster. By Pop a pod comes to no lane."""
+PHRASES = ("the trace does not tell", "what stands before it", "held back by", "ScheduleAttempt", "UnschedulablePod")
+CAMEL = re.compile(r"\b[A-Za-z][a-z0-9]*[a-z0-9][A-Z]\w*")
+KNOWN = {*REGISTRY, *LANES, *(resource.rpartition("/")[2] for resource in OBJECTS), "PreFilter"}
+"""Names that learners meet elsewhere: plugins, lanes, kinds."""
+REASONS = re.compile(r"(refuses it|It says|rejected it in its last attempt|got no node\.)[^\n]*")
+"""What a plugin says stands there word for word, as kubectl shows it."""
+
+
+def raw(text: str) -> list[str]:
+    """What in a reveal no learner can read."""
+    names = [name for name in CAMEL.findall(REASONS.sub("", text)) if name not in KNOWN]
+    return [*names, *(phrase for phrase in PHRASES if phrase in text)]
+
+
+@pytest.mark.parametrize("lane", [lane for lane in LANES if lane not in ("gated", "errorBackoffQ")])
+@pytest.mark.parametrize("cause", sorted(HAPPEN | OWN))
+def test_each_cause_of_a_move_has_a_plain_sentence(cause: str, lane: str) -> None:
+    for plugin, plugins in (("", ()), ("NodeResourcesFit", ("NodeResourcesFit", "TaintToleration"))):
+        values = {"lane": lane, "cause": cause, "plugin": plugin, "plugins": plugins, "gate": ""}
+        told = worded(Why("moved", values))
+        assert raw(told) == []
+        assert told.endswith(".")
+
+
+def test_a_cause_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        because("MoonRose", "", (), "activeQ")
+
+
+def test_causes_are_those_of_the_engine() -> None:
+    assert {*CAUSES} - HAPPEN - OWN == set()
+    assert FAILURE in OWN
+
+
+def test_each_reason_why_there_is_no_answer_is_worded_for_learners_and_for_authors() -> None:
+    assert {*NO_ANSWER} <= {*WORDED}
+
+
+def part_reveals(part: Part, simulation: Simulation, since: int) -> list[str]:
+    """Everything that is said of the answers to a question, whatever was answered; the steps are done."""
+    assert part.question is not None
+    seen = Seen(simulation)
+    offered = predictions.choices(seen, part.question)
+    points = compared(part.question, since, Sight(simulation.recorder, lambda _: seen), offered)
+    assert points is not None
+    assert not points["none"]
+    return [row["why"] for row in points["rows"]]
+
+
+@pytest.mark.parametrize("slug", [*lessons()])
+def test_no_reveal_and_no_missing_point_holds_a_raw_name(slug: str) -> None:
+    lesson = lessons()[slug].lesson
+    simulation = lesson.scenario.open()
+    for part in lesson.parts:
+        since = len(simulation.recorder.entries) if part.foresee else 0
+        missing = tasks.checked(Seen(simulation), part.task) if part.task else []
+        assert [text for row in missing for text in row.wrong if any(phrase in text for phrase in PHRASES)] == []
+        play(simulation, part.way)
+        told = part_reveals(part, simulation, since) if part.question else []
+        assert [(text, found) for text in told if (found := raw(text))] == []

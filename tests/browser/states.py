@@ -67,7 +67,7 @@ def answered(page: Page, eventually: Eventually) -> Page:
     question(page, eventually)
     page.locator("#les-q-2 input").first.check()
     page.locator("#les-q-2 button[type=submit]").click()
-    eventually(lambda: "You named" in text(page, "#panel-lesson"))
+    eventually(lambda: "You answered" in text(page, "#panel-lesson"))
     page.locator("#les-step").click()
     eventually(lambda: page.locator(".les-a").count() == 1)
     return page

@@ -35,6 +35,8 @@ LARGEST_MESSAGE = 1_000_000
 NOT_FOUND = 4404
 """Close code for a wrong URL: not one after which htmx connects again."""
 TRY_AGAIN = 1011
+PONG = '{"pong":true}'
+"""What a page hears that has asked whether its line is alive, with a ``ping``."""
 PATIENCE_SECONDS = 1.0
 """Between looks at a sandbox that is busy."""
 
@@ -80,6 +82,9 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _decoded(text_data)
         if self.access is None or message is None:
+            return
+        if "ping" in message:
+            await self.send(PONG)
             return
         self.view = View.from_mapping(message)
         given = message.get("open")

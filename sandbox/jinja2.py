@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import jinja2
+from django.conf import settings
 from django.template import defaultfilters
 from django.templatetags.static import static
 from django.urls import reverse
@@ -38,6 +39,8 @@ def environment(**options: Any) -> Environment:
     made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
     made.filters["json_script"] = json_script
     made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "say": say, "static": static, "url": reverse}
+    # Milliseconds that a page waits for an answer: longer than any command may take.
+    made.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)
     return made
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox import layers
+from sandbox.consumers import PONG
 from sandbox.threads import LIVE_LINES, in_thread
 from sandbox.workshop.access import RoomAccess, enter
 from sandbox.workshop.board import watched
@@ -56,7 +57,9 @@ class RoomConsumer(AsyncWebsocketConsumer):
             given = json.loads(text_data or "")
         except (ValueError, RecursionError):
             return
-        if isinstance(given, dict):
+        if isinstance(given, dict) and "ping" in given:
+            await self.send(PONG)
+        elif isinstance(given, dict):
             found = {name: str(given.get(name, ""))[:LONGEST] for name in ("order", "find")}
             self.looked = Board(**found)
             self.catch_up()

@@ -18,6 +18,7 @@ from sandbox.workshop.room import current
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_QUESTIONS = 500
+KNOWN_NUMBERS = frozenset(map(str, range(1, MOST_QUESTIONS + 1)))
 MOST_CHOICES = 60
 """Nodes that a room is asked about: a phone shows them all."""
 MOST_PROJECTED = 12
@@ -29,6 +30,11 @@ NOT_YET = "The scheduler has not come to it yet. Let your sandbox make its next 
 def latest(room: Workshop) -> Question | None:
     """The question that the room is at."""
     return room.questions.order_by("-number").first()
+
+
+def numbered(room: Workshop, number: str) -> Question | None:
+    """A question of the room, by its number as text."""
+    return room.questions.filter(number=int(number)).first() if number in KNOWN_NUMBERS else None
 
 
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
@@ -83,12 +89,22 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str]) 
     """Take an answer, or another one in its place. Raises ``Rejected``."""
     offered = json.loads(question.choices)
     given = [choice for choice in offered if choice in chosen]
-    if question.over is not None:
-        raise Rejected("This question is over.")
     if len(given) != len(set(chosen)) or not (question.many or len(given) == 1):
-        raise Rejected([FieldError("chosen", "Invalid value", "must be one of the answers")])
-    Answer.objects.update_or_create(question=question, participant=participant, defaults={"chosen": _text(given)})
+        raise Rejected("Choose an answer." if not chosen else "Choose one of the answers.")
+    with transaction.atomic():
+        locked = Question.objects.select_for_update().get(pk=question.pk)
+        if locked.over is not None:
+            raise Rejected(_too_late(locked))
+        Answer.objects.update_or_create(question=locked, participant=participant, defaults={"chosen": _text(given)})
     tell_room(question.workshop_id)
+
+
+def _too_late(question: Question) -> str:
+    if question.revealed:
+        return "Your answer arrived too late: the right one is shown already."
+    if Question.objects.filter(workshop=question.workshop_id, number__gt=question.number).exists():
+        return "Your answer arrived too late: the trainer has asked another question."
+    return "Your answer arrived too late: the trainer takes no more answers."
 
 
 def end(question: Question) -> None:

@@ -1,6 +1,7 @@
 // A sandbox in somebody else's page: panels that the server draws, moments to move through, and messages to the page
 // around it. What may be changed the link decides, on the server; this page asks.
 
+import { connect } from './line.js';
 import { link, mark } from './links.js';
 import { cellOf } from './matrix.js';
 import { patch } from './patch.js';
@@ -10,6 +11,7 @@ import { listen, tell } from './embed-talk.js';
 const byId = (id) => document.getElementById(id);
 const app = byId('app');
 const { base, panels, socket: line } = app.dataset;
+const patience = Number(app.dataset.patience);
 const acts = 'acts' in app.dataset;
 const view = JSON.parse(byId('em-view').textContent);
 let state = JSON.parse(byId('em-state').textContent);
@@ -24,7 +26,7 @@ async function show() {
   asking += 1;
   const mine = asking;
   const query = new URLSearchParams(Object.entries({ ...view, panels, at }).filter(([, value]) => value));
-  const answer = await fetch(`${base}embed/state/?${query}`, { credentials: 'omit' }).catch(() => null);
+  const answer = await fetch(`${base}embed/state/?${query}`, { credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
   if (mine !== asking) return; // something newer has been asked for
   if (!answer?.ok) return say(answer ? await sentenceOf(answer) : 'The server gave no answer. Try again.');
   say('');
@@ -108,7 +110,7 @@ async function charts() {
 
 async function command(verb) {
   at = '';
-  const answer = await fetch(`${base}do/${verb}/`, { method: 'POST', body: new URLSearchParams(), credentials: 'omit' }).catch(() => null);
+  const answer = await fetch(`${base}do/${verb}/`, { method: 'POST', body: new URLSearchParams(), credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
   if (!answer) return say('The server gave no answer, so the last click may be lost.');
   if (!answer.ok) return say(await sentenceOf(answer));
   return show();
@@ -226,16 +228,19 @@ for (const child of [...byId('bench').children, document.querySelector('.em-foot
 
 // --- live: the socket only says that there is something new -----------------------------------------------------------------
 
+const LOST = 'The connection is lost. Trying again.';
 let tries = 0;
 function follow() {
-  const socket = new WebSocket(new URL(line, location.href.replace(/^http/, 'ws')));
-  socket.addEventListener('open', () => { tries = 0; socket.send(JSON.stringify({ open: 'status' })); });
+  const silent = (yes) => say(yes ? LOST : '');
+  const socket = connect(new URL(line, location.href.replace(/^http/, 'ws')), { silent });
+  socket.addEventListener('open', () => { tries = 0; if (byId('em-told').textContent === LOST) say(''); socket.send(JSON.stringify({ open: 'status' })); });
   socket.addEventListener('message', ({ data }) => {
     // The first one, too: something may have happened since this page was made.
     if (!data.startsWith('{') && !at) show();
   });
   socket.addEventListener('close', ({ code }) => {
     if (code === 4404) return say('This sandbox is not there any more.');
+    if (tries) say(LOST);
     tries += 1;
     const late = code === 4429 ? 10000 + Math.random() * 20000 : Math.random() * Math.min(500 * 2 ** tries, 10000) + 500;
     setTimeout(() => { follow(); if (!at) show(); }, late);

@@ -1,5 +1,6 @@
-// In which rooms this browser is, and as whom. Shape: { id of the room: { path, name } }, the last one that was opened last.
-// The path of a participant's page is the key to it.
+// In which rooms this browser is, and as whom, the last one that was opened last. Shape: { id of the room: { path, name, unsent } }
+//   path     of the participant's page, which is the key to it
+//   unsent   answers that could not be sent yet: { number of the question: choices }
 
 import { read, write } from './storage.js';
 
@@ -13,13 +14,14 @@ function all() {
   } catch { return {}; } // Somebody else has written there: it counts as nothing.
 }
 
-/** { path, name } of this browser's page in a room, if it has one. */
+/** { path, name, unsent } of this browser in a room, if it was there. */
 export const known = (room) => all()[room];
 
-/** Remember it; false where the browser keeps nothing. */
-export function remember(room, path, name) {
-  const { [room]: _, ...others } = all();
-  write(KEY, JSON.stringify(Object.fromEntries([...Object.entries(others), [room, { path, name }]].slice(-MOST))));
+/** Remember it; false where the browser keeps nothing. What somebody else has not sent is dropped. */
+export function remember(room, path, name, unsent) {
+  const { [room]: before, ...others } = all();
+  const kept = unsent ?? (before?.path === path ? before.unsent : undefined) ?? {};
+  write(KEY, JSON.stringify(Object.fromEntries([...Object.entries(others), [room, { path, name, unsent: kept }]].slice(-MOST))));
   return known(room)?.path === path;
 }
 

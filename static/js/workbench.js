@@ -13,6 +13,7 @@ import { whenFree } from './hold.js';
 import { quietly, remember, restore, travel } from './keep.js';
 import { markNodes, settleMap } from './heat.js';
 import { settleLesson, teach } from './lesson.js';
+import { keepLine } from './line.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
 import { patch } from './patch.js';
@@ -31,7 +32,6 @@ const view = { ...JSON.parse(app.dataset.view), tab: app.dataset.viewTab };
 let pins = '';
 let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
 let last = ''; // the stage that was shown last
-let socket = null;
 
 // --- the connection ---------------------------------------------------------------------------------------------------
 
@@ -44,32 +44,10 @@ function send() {
   const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
   if (now === told) return;
   told = now;
-  socket?.send(now);
+  line.send(now);
 }
 
-const NOT_FOUND = 4404;
-const TOO_OFTEN = 4429;
-const HTMX_RETRIES = [1006, 1011, 1012, 1013];
-htmx.config.wsReconnectDelay = (tries) => Math.random() * Math.min(500 * 2 ** tries, 5000);
-let lostTimer = 0;
-let closed = true;
-document.body.addEventListener('htmx:wsOpen', (event) => {
-  clearTimeout(lostTimer);
-  byId('lost').hidden = true;
-  socket = event.detail.socketWrapper;
-  closed = false;
-  told = '';
-  send();
-});
-document.body.addEventListener('htmx:wsClose', (event) => {
-  const { event: end, socketWrapper } = event.detail;
-  closed = true;
-  if (end.code !== NOT_FOUND && !HTMX_RETRIES.includes(end.code)) {
-    setTimeout(() => { if (closed) socketWrapper.reconnect(); }, end.code === TOO_OFTEN ? 10000 + Math.random() * 20000 : 1500);
-  }
-  clearTimeout(lostTimer);
-  lostTimer = setTimeout(() => { byId('lost').hidden = false; }, 600);
-});
+const line = keepLine(htmx, () => { told = ''; send(); });
 
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
@@ -126,25 +104,13 @@ document.body.addEventListener('htmx:afterSwap', () => {
   const go = () => { if (calm.matches(':hover, :focus-within')) setTimeout(go, CALM_MS); else calm.remove(); };
   setTimeout(go, CALM_MS);
 });
-// A click that got no answer is told of at once, and no longer once something is answered again.
-const NO_ANSWER = 'no-answer';
-document.body.addEventListener('htmx:sendError', () => {
-  byId('lost').hidden = false;
-  byId('notice').replaceChildren(byId(NO_ANSWER).content.cloneNode(true));
-});
-document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
-  if (!detail.xhr?.status) return;
-  byId('notice').querySelector('[data-no-answer]')?.remove();
-  if (!closed) byId('lost').hidden = true;
-});
-
 // After a step there is always something to show. When nothing comes, the line has died without a word.
 const STALLED_MS = 4000;
 let expected = 0;
 document.body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestConfig } }) => {
   if (requestConfig.verb !== 'post' || !/^do\/(?!stop)/.test(requestConfig.path) || !(xhr.status >= 200 && xhr.status < 300)) return;
   clearTimeout(expected);
-  expected = setTimeout(() => { byId('lost').hidden = false; socket?.reconnect(); }, STALLED_MS);
+  expected = setTimeout(() => { byId('lost').hidden = false; line.reconnect(); }, STALLED_MS);
 });
 document.body.addEventListener('htmx:beforeRequest', (event) => {
   if (event.target.getAttribute('aria-disabled') === 'true') event.preventDefault();

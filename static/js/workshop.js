@@ -1,5 +1,7 @@
 // A page of a room: it puts in place what the live line brings, and keeps everything else as it is.
 
+import { hasUnsent, keepAnswers, showAnswers } from './answers.js';
+import { keepLine } from './line.js';
 import { patch } from './patch.js';
 import { forget, remember } from './rooms.js';
 
@@ -9,19 +11,7 @@ const byId = (id) => document.getElementById(id);
 
 // --- the live line ----------------------------------------------------------------------------------------------------
 
-const NOT_FOUND = 4404;
-let socket = null;
-document.body.addEventListener('htmx:wsOpen', ({ detail }) => {
-  byId('lost').hidden = true;
-  socket = detail.socketWrapper;
-  look();
-});
-document.body.addEventListener('htmx:wsClose', ({ detail: { event, socketWrapper } }) => {
-  socket = null;
-  if (event.code === NOT_FOUND) return;
-  byId('lost').hidden = false;
-  setTimeout(() => { if (!socket) socketWrapper.reconnect(); }, 1000 + Math.random() * 2000);
-});
+const line = keepLine(htmx, look);
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   const { message } = event.detail;
@@ -35,7 +25,9 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 /** The room knows this page no longer. */
 function gone() {
   forget(room.dataset.room);
+  const lost = hasUnsent();
   room.replaceChildren(byId('gone').content.cloneNode(true));
+  byId('answer-lost').hidden = !lost;
 }
 
 function settle() {
@@ -43,6 +35,7 @@ function settle() {
   tick();
   chosen();
   stay();
+  showAnswers();
 }
 
 /** Keep who this is for a next time. A browser that keeps nothing shows the code in its place. */
@@ -121,7 +114,7 @@ document.querySelector('.room-tabs')?.addEventListener('keydown', ({ key }) => {
 /** Tell the server in which order the board is wanted, and of whom. */
 function look() {
   if (!byId('room-order')) return;
-  socket?.send(JSON.stringify({ order: byId('room-order').value, find: byId('room-find').value }));
+  line.send(JSON.stringify({ order: byId('room-order').value, find: byId('room-find').value }));
 }
 byId('room-order')?.addEventListener('change', look);
 byId('room-find')?.addEventListener('input', look);
@@ -175,3 +168,4 @@ document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
 });
 
 settle();
+if (room.dataset.role === 'participant') keepAnswers();

@@ -76,8 +76,8 @@ def put_away(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 
 @done_by("participant")
 def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    question = questions.latest(access.room)
-    if question is None or access.participant is None or str(question.number) != request.POST.get("number"):
+    question = questions.numbered(access.room, request.POST.get("number", ""))
+    if question is None or access.participant is None:
         return problem(request, 404, NO_QUESTION)
     questions.answer(question, access.participant, request.POST.getlist("chosen"))
     return HttpResponse(status=DONE)

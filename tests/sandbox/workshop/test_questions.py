@@ -39,7 +39,9 @@ def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Jo
     assert bars(question()) == [Bar("activeQ", 1, True, ""), Bar("backoffQ", 1, False, "")]
     assert "You were right" in told(ada)
     assert "It went otherwise" in told(ben)
-    assert ben.post("answer/", number="1", chosen="activeQ").status_code == 422
+    late = ben.post("answer/", number="1", chosen="activeQ")
+    assert late.status_code == 422
+    assert "arrived too late: the right one is shown already" in late.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,9 @@ def test_the_next_question_ends_the_one_before(trainer: Person, joined: Joined) 
     ada = joined("Ada")
     trainer.post("ask/", ask="first", choices="a\nb")
     trainer.post("ask/", ask="second", choices="a\nb")
-    assert ada.post("answer/", number="1", chosen="a").status_code == 404
+    late = ada.post("answer/", number="1", chosen="a")
+    assert late.status_code == 422
+    assert "arrived too late: the trainer has asked another question" in late.content.decode()
     assert [asked.over is None for asked in Question.objects.order_by("number")] == [False, True]
 
 

@@ -1,0 +1,100 @@
+// Answers to the question of a room. One that cannot be sent is kept, also in this browser, until it is sent or its loss is said.
+
+import { known, remember } from './rooms.js';
+
+const ANSWER_MS = 8000; // for the server to take an answer
+const AGAIN_MS = 4000; // after which one that was not taken is sent again, where no line tells that it can be
+const SOON_MS = 1000; // until then nobody needs to know that it is under way
+const byId = (id) => document.getElementById(id);
+const room = byId('room');
+const unsent = new Map(); // number of a question → choices
+const told = new Map(); // number of a question → what there is to say of its answer
+let busy = false;
+let again = 0;
+
+/** Begin: what an earlier page could not send is sent now. */
+export function keepAnswers() {
+  const before = known(room.dataset.room);
+  if (before?.path === location.pathname) for (const [number, chosen] of Object.entries(before.unsent ?? {})) unsent.set(number, chosen);
+  document.addEventListener('submit', (event) => {
+    if (!event.target.matches('[data-answer]')) return;
+    event.preventDefault();
+    const given = new FormData(event.target);
+    told.delete(given.get('number'));
+    unsent.set(given.get('number'), given.getAll('chosen'));
+    changed();
+    send();
+  });
+  for (const [target, kind] of [[document, 'line-back'], [document, 'visibilitychange'], [window, 'online']]) target.addEventListener(kind, send);
+  send();
+}
+
+/** Whether an answer waits that will not be sent any more once the page is gone. */
+export const hasUnsent = () => unsent.size > 0;
+
+async function send() {
+  if (busy || !unsent.size || document.hidden) return;
+  clearTimeout(again);
+  busy = true;
+  const late = setTimeout(() => { for (const number of unsent.keys()) wait(number); }, SOON_MS);
+  for (const [number, chosen] of unsent) if (!await sendOne(number, chosen)) break;
+  clearTimeout(late);
+  busy = false;
+  if (unsent.size) again = setTimeout(send, AGAIN_MS);
+}
+
+/** Whether the server has taken it, or refused it for good. */
+async function sendOne(number, chosen) {
+  const body = new URLSearchParams([['number', number], ...chosen.map((choice) => ['chosen', choice])]);
+  const answer = await fetch('answer/', { method: 'POST', body, signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  const again = !answer || answer.status === 429 || answer.status >= 500;
+  if (unsent.get(number) !== chosen) return !again; // it was changed meanwhile: the new one is next
+  if (again) {
+    wait(number);
+    return false;
+  }
+  unsent.delete(number);
+  told.set(number, answer.ok ? '' : await sentenceOf(answer));
+  changed();
+  return true;
+}
+
+function wait(number) {
+  told.set(number, `Not sent yet: ${unsent.get(number).join(', ') || 'none of them'}. It is sent when the connection is back.`);
+  showAnswers();
+}
+
+async function sentenceOf(answer) {
+  const made = document.createElement('template');
+  made.innerHTML = await answer.text();
+  const said = made.content.querySelector('[data-notice] p')?.textContent;
+  const why = [...made.content.querySelectorAll('[data-notice] li')].map((item) => item.textContent).join(' ');
+  return why || said || 'This room does not know you any more. Your answer was not sent.';
+}
+
+function changed() {
+  remember(room.dataset.room, location.pathname, document.querySelector('[data-name]').textContent, Object.fromEntries(unsent));
+  showAnswers();
+}
+
+/** At the question; once that has gone, as a notice. */
+export function showAnswers() {
+  const place = document.querySelector('[data-unsent]');
+  for (const [number, text] of told) {
+    if (place?.dataset.unsent === number) {
+      if (place.textContent !== text) place.textContent = text;
+    } else if (text && !unsent.has(number)) {
+      notice(text);
+      told.delete(number);
+    }
+  }
+  const form = document.querySelector('form[data-answer]');
+  const chosen = form && unsent.get(form.elements.number.value);
+  if (chosen && !form.contains(document.activeElement)) for (const field of form.querySelectorAll('[name="chosen"]')) field.checked = chosen.includes(field.value);
+}
+
+function notice(text) {
+  const made = byId('no-answer').content.cloneNode(true);
+  made.querySelector('p').textContent = text;
+  byId('notice').replaceChildren(made);
+}

@@ -1,0 +1,63 @@
+"""A line to a server that can stop carrying anything without closing: a black hole, in both directions."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+class Proxy:
+    """Forwards every connection to a port of this machine; what is sent during ``hole()`` arrives after ``mend()``."""
+
+    def __init__(self, port: int) -> None:
+        self.target = port
+        self.carries = threading.Event()
+        self.carries.set()
+        self.ends: list[socket.socket] = []
+        self.door = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.door.getsockname()[1]}"
+
+    def hole(self) -> None:
+        self.carries.clear()
+
+    def mend(self) -> None:
+        self.carries.set()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self.door.accept()
+                far = socket.create_connection(("127.0.0.1", self.target))
+                self.ends += [near, far]
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self.carries.wait()
+                sink.sendall(data)
+            self.carries.wait()
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        self.mend()
+        for end in (self.door, *self.ends):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+
+@contextmanager
+def line_to(port: int) -> Iterator[Proxy]:
+    proxy = Proxy(port)
+    try:
+        yield proxy
+    finally:
+        proxy.close()

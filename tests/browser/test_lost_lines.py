@@ -1,0 +1,167 @@
+"""Black holes: nothing is closed, and nothing comes. The page says so within five seconds of its own clock, keeps what
+was given, and sends it or says that it is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Server
+from tests.browser.proxy import Proxy, line_to
+from tests.browser.test_workshop import join, open_room
+from tests.browser.workbench import Eventually, head, open_example
+
+SOON_MS = 5000
+LONG_MS = 15_000
+KNOWN = ["ERR_", "htmx:", "WebSocket", "404", "422"]
+
+
+@pytest.fixture
+def line(server: Server, allowed_console_errors: list[str]) -> Iterator[Proxy]:
+    allowed_console_errors += KNOWN
+    with line_to(server.port) as proxy:
+        yield proxy
+
+
+def through(new_page: Callable[..., Page], line: Proxy) -> Page:
+    """A page whose clock the test can put forward; it goes on by itself besides."""
+    page = new_page(base_url=line.url)
+    page.clock.install()
+    return page
+
+
+def ask(trainer: Page, question: str, choices: str) -> None:
+    if not trainer.locator("[name=ask]").is_visible():
+        trainer.get_by_text("A question of your own").click()
+    trainer.locator("[name=ask]").fill(question)
+    trainer.locator("[name=choices]").fill(choices)
+    trainer.get_by_role("button", name="Ask", exact=True).click()
+
+
+def answer(person: Page, choice: str) -> None:
+    person.locator("#asked").get_by_label(choice, exact=True).check()
+    person.locator("#asked form button").click()
+
+
+def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
+    new_page: Callable[..., Page], line: Proxy, eventually: Eventually
+) -> None:
+    trainer, person = new_page(), through(new_page, line)
+    code = open_room(trainer, "node-selector")
+    person.goto("/join/")
+    join(person, code, "Carl")
+    ask(trainer, "Which queue?", "*activeQ\nbackoffQ")
+    answer(person, "backoffQ")
+    person.get_by_text("Answered: backoffQ").wait_for()
+
+    line.hole()
+    person.clock.run_for(SOON_MS)
+    assert person.locator("#lost").is_visible()
+    assert "connection is lost" in person.locator("#lost").inner_text()
+    answer(person, "activeQ")
+    person.clock.run_for(SOON_MS)
+    assert "Not sent yet: activeQ" in person.locator("[data-unsent]").inner_text()
+    person.clock.run_for(LONG_MS)
+    assert "1 of 1 have answered" in trainer.locator("#asked").inner_text()
+    line.mend()
+    person.get_by_text("Answered: activeQ").wait_for()
+    person.locator("#lost").wait_for(state="hidden")
+    eventually(lambda: not person.locator("[data-unsent]").inner_text())
+    assert (
+        person.evaluate("JSON.stringify(Object.values(JSON.parse(localStorage.rooms)).map(room => room.unsent))")
+        == "[{}]"
+    )
+
+    # The page is closed before the line is back: another one of this browser sends what it kept.
+    line.hole()
+    answer(person, "backoffQ")
+    person.clock.run_for(SOON_MS)
+    person.get_by_text("Not sent yet: backoffQ").wait_for()
+    home = person.url
+    again = person.context.new_page()
+    person.close()
+    line.mend()
+    again.goto(home)
+    again.get_by_text("Answered: backoffQ").wait_for()
+
+    # What comes too late is said to be lost: the right one is shown, or another question was asked.
+    for act, why in (
+        (lambda: trainer.get_by_role("button", name="Reveal").click(), "the right one is shown already"),
+        (lambda: ask(trainer, "And now?", "a\nb"), "the trainer has asked another question"),
+    ):
+        ask(trainer, "Again?", "*yes\nno")
+        again.get_by_text("Again?").first.wait_for()
+        again.locator("#asked").get_by_label("yes", exact=True).wait_for()
+        line.hole()
+        answer(again, "yes")
+        act()
+        eventually(
+            lambda: (
+                "Again?" not in trainer.locator("#asked").inner_text()
+                or trainer.get_by_role("button", name="Reveal").count() == 0
+            )
+        )
+        line.mend()
+        eventually(lambda why=why: f"Your answer arrived too late: {why}" in again.locator("#room").inner_text())
+
+    # The room is gone.
+    answer(again, "b")
+    again.get_by_text("Answered: b").wait_for()
+    line.hole()
+    answer(again, "a")
+    trainer.locator("[data-person]").click()
+    trainer.get_by_role("button", name="Take out of the room").click()
+    trainer.locator("#person").wait_for(state="hidden")
+    line.mend()
+    again.get_by_text("Your last answer was not sent.").or_(
+        again.get_by_text("does not know you any more")
+    ).first.wait_for()
+
+
+def test_a_workbench_says_that_nothing_comes_and_goes_on_afterwards(
+    new_page: Callable[..., Page], line: Proxy, eventually: Eventually
+) -> None:
+    page = through(new_page, line)
+    open_example(page)
+    before = head(page)
+    line.hole()
+    page.locator("#do-stage").click()
+    page.clock.run_for(SOON_MS)
+    assert page.locator("#lost").is_visible()
+    page.clock.run_for(LONG_MS)
+    assert "The server gave no answer" in page.locator("#notice").inner_text(), "what hangs is given up and said"
+    line.mend()
+    page.locator("#lost").wait_for(state="hidden")
+    eventually(lambda: head(page) == before + 1)
+
+
+def test_a_trainers_form_keeps_what_was_typed_when_no_answer_comes(
+    new_page: Callable[..., Page], line: Proxy, eventually: Eventually
+) -> None:
+    trainer = through(new_page, line)
+    open_room(trainer, "node-selector")
+    trainer.get_by_role("tab", name="Your sandbox").click()
+    trainer.get_by_role("tab", name="Everybody").click()
+    line.hole()
+    ask(trainer, "Kept?", "yes\nno")
+    trainer.clock.run_for(SOON_MS)
+    trainer.clock.run_for(LONG_MS)
+    eventually(lambda: "The server gave no answer" in trainer.locator("#room").inner_text())
+    assert trainer.locator("[name=ask]").input_value() == "Kept?"
+
+
+def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: Proxy, eventually: Eventually) -> None:
+    page = through(new_page, line)
+    open_example(page)
+    heard: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+    page.goto(page.url.split("?")[0] + "embed/?panels=sentence&live=1")
+    eventually(lambda: page.locator("#em-told").count() and heard)
+    line.hole()
+    page.clock.run_for(SOON_MS)
+    assert page.locator("#em-told").inner_text() == "The connection is lost. Trying again."
+    line.mend()
+    eventually(lambda: page.locator("#em-told").inner_text() == "")

@@ -55,6 +55,10 @@ function take() {
   taken = wanted;
   htmx.ajax('POST', 'take/', { target: '#notice', swap: 'innerHTML' });
 }
+document.body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestConfig } }) => {
+  if (requestConfig.path === 'take/' && !xhr.status) taken = ''; // it may be asked for anew once the line is back
+});
+document.addEventListener('line-back', take);
 
 // --- time -------------------------------------------------------------------------------------------------------------
 

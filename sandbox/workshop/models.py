@@ -103,7 +103,7 @@ class Question(models.Model):
     why = models.TextField(blank=True, help_text="What there is to say of a choice, as JSON text.")
     asked = models.DateTimeField(auto_now_add=True)
     over = models.DateTimeField(null=True, help_text="Since when nobody can answer any more.")
-    revealed = models.BooleanField(default=False)
+    revealed = models.DateTimeField(null=True, help_text="Since when everybody sees what is right.")
     away = models.BooleanField(default=False, help_text="No page shows it any more.")
 
     class Meta:

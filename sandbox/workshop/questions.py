@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sandbox.engines import site
+from sandbox.engines.asking import Outcome
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
 from sandbox.workshop.room import current
@@ -129,16 +130,27 @@ def _end(question: Question) -> None:
 def reveal(room: Workshop, question: Question) -> None:
     """Show what is right; of a prediction, what the scheduler did since. Raises ``Rejected`` or ``EngineError``."""
     if question.prediction:
-        put = json.loads(question.prediction)
-        sandbox = current(None, room).sandbox
-        found = sandbox and site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"])[1]
+        found = outcome(room, question)
         if not found:
             raise Rejected(NOT_YET)
         question.right, question.why = _text(found.right), _text(found.why)
-    question.revealed = True
+    question.revealed = question.revealed or timezone.now()
     question.over = question.over or timezone.now()
     question.save()
     tell_room(room.pk)
+
+
+def outcome(room: Workshop, question: Question) -> Outcome | None:
+    """What the scheduler has done since a prediction was asked; None as long as it has not come to it.
+
+    Raises ``Rejected`` or ``EngineError``.
+    """
+    put = json.loads(question.prediction)
+    sandbox = current(None, room).sandbox
+    if sandbox is None:
+        return None
+    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"])[1]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +183,12 @@ def for_projector(found: Sequence[Bar]) -> tuple[list[Bar], list[Bar]]:
 
 def is_right(question: Question, chosen: Sequence[str]) -> bool | None:
     """None when the question has no right answer, or it was not revealed."""
-    right = json.loads(question.right or "[]")
-    if not question.revealed or not (right or question.prediction):
+    return fits(question, json.loads(question.right or "[]"), chosen) if question.revealed else None
+
+
+def fits(question: Question, right: Sequence[str], chosen: Sequence[str]) -> bool | None:
+    """Whether an answer is right if ``right`` is; None when the question has no right answer."""
+    if not (right or question.prediction):
         return None
     if question.many:
         return sorted(chosen) == sorted(right)

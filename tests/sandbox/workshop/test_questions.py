@@ -163,14 +163,45 @@ def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, j
     ada.post("answer/", number="1", chosen="activeQ")
     trainer.post("reveal/")
     trainer.post("ask/", ask="Open", choices="a\nb")
-    rows = list(csv.reader(StringIO(table(trainer.room))))
-    assert rows == [
-        ["participant", "question", "asked", "answer", "right", "expected"],
-        ["'=HYPERLINK(1)", "1", "Which queue?", "activeQ", "yes", "activeQ"],
-        ["Ben", "1", "Which queue?", "", "", "activeQ"],
-        ["'=HYPERLINK(1)", "2", "Open", "", "", ""],
-        ["Ben", "2", "Open", "", "", ""],
+    rows = list(csv.DictReader(StringIO(table(trainer.room))))
+    plain = ("participant", "question", "asked", "answer", "right", "expected")
+    assert [tuple(row[name] for name in plain) for row in rows] == [
+        ("'=HYPERLINK(1)", "1", "Which queue?", "activeQ", "yes", "activeQ"),
+        ("Ben", "1", "Which queue?", "", "", "activeQ"),
+        ("'=HYPERLINK(1)", "2", "Open", "", "", ""),
+        ("Ben", "2", "Open", "", "", ""),
     ]
+
+
+def test_results_tell_when_and_who_was_taken_out_and_what_was_expected(
+    crowded: Person, joined: Joined, step: Any
+) -> None:
+    ada, ben = joined("Ada", crowded.room), joined("Ben", crowded.room)
+    crowded.post("ask/", ask="Which?", choices="*a\nb", many="1")
+    ada.post("answer/", number="1")
+    ben.post("answer/", number="1", chosen="a")
+    crowded.post("predict/", kind="winner")
+    ada.post("answer/", number="2", chosen="no node")
+    expected = [row["expected"] for row in csv.DictReader(StringIO(table(crowded.room)))]
+    assert expected == ["a", "a", "", ""], "the scheduler has not come to it yet"
+    step(crowded.seat().sandbox)
+    sandbox = ada.sit()
+    step(sandbox)
+    crowded.post("remove/", who=ada.now().pk)
+    rows = list(csv.DictReader(StringIO(table(crowded.room))))
+    adas = [row for row in rows if row["participant"] == "Ada"]
+    assert [(row["answer"], row["right"], row["expected"]) for row in adas[:2]] == [
+        ("none of them", "no", "a"),
+        ("no node", "yes", "no node"),
+    ]
+    assert all(row["removed at"] and row["asked at"] for row in adas)
+    assert not any(row["removed at"] for row in rows if row["participant"] == "Ben")
+    assert adas[0]["answered at"] >= adas[0]["asked at"]
+    assert not adas[0]["revealed at"]
+    assert (adas[2]["asked"], adas[2]["steps"]) == (sandbox.title, "1")
+    crowded.post("reveal/")
+    again = [row for row in csv.DictReader(StringIO(table(crowded.room))) if row["question"] == "2"]
+    assert all(row["revealed at"] for row in again)
 
 
 def test_a_room_has_an_end_of_questions(trainer: Person, monkeypatch: pytest.MonkeyPatch) -> None:

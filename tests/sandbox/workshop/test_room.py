@@ -355,4 +355,4 @@ def test_the_board_and_the_results_tell_how_far_everybody_is_in_the_lesson(db: N
     Study.objects.filter(sandbox=slow).update(slug="gone")
     assert {row.lesson.told for row in board.rows(made) if row.lesson} == {"part 1", told["Ben"]}
     assert told["Ben"] in room.get().content.decode()
-    assert f'Ben,,Three queues,"{told["Ben"]}",,' in results.table(made)
+    assert f'Ben,,,Three queues,"{told["Ben"]}",,,0,' in results.table(made)

@@ -1,0 +1,31 @@
+"""When a question was revealed, instead of whether."""
+
+from typing import Any
+
+from django.db import migrations, models
+
+
+def at_its_end(apps: Any, schema_editor: Any) -> None:
+    """Nobody has noted when it was; no later than a question is revealed, it is over."""
+    apps.get_model("workshop", "Question").objects.filter(revealed=True).update(revealed_at=models.F("over"))
+
+
+def whether(apps: Any, schema_editor: Any) -> None:
+    apps.get_model("workshop", "Question").objects.exclude(revealed_at=None).update(revealed=True)
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("workshop", "0004_people"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="question",
+            name="revealed_at",
+            field=models.DateTimeField(help_text="Since when everybody sees what is right.", null=True),
+        ),
+        migrations.RunPython(at_its_end, whether),
+        migrations.RemoveField(model_name="question", name="revealed"),
+        migrations.RenameField(model_name="question", old_name="revealed_at", new_name="revealed"),
+    ]

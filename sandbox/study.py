@@ -25,7 +25,8 @@ from scheduler_engine.errors import NothingToDo, Rejected
 
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it; ``hints``: part → how many are shown; ``pressed``:
-parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts.
+parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts; ``outline``: of a lesson that
+somebody brought, how many parts there are, and which have a task.
 """
 
 
@@ -48,7 +49,9 @@ def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str 
         queue_rules=learned.queue_rules,
         token=token,
     )
-    Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text)
+    # A lesson that is on no shelf is read in an engine alone: its outline is kept for those who look on.
+    progress = {"outline": [learned.parts, list(learned.tasks)]} if text else {}
+    Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text, progress=json.dumps(progress))
     return sandbox, token
 
 

@@ -34,6 +34,9 @@ class Learned:
     configuration: Data | None
     queue_rules: str
     setup: list[Data]
+    parts: int = 0
+    tasks: tuple[int, ...] = ()
+    """How many parts there are, and the numbers, from 0, of those with a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,9 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     scenario = lesson.scenario
     title = printable(lesson.title)[:LONGEST_TITLE]
     setup = [dict(step) for step in scenario.setup]
-    return Learned(lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup)
+    tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
+    parts = len(lesson.parts)
+    return Learned(lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, parts, tasks)
 
 
 def _desk(live: Live, position: Position) -> Desk:

@@ -199,14 +199,14 @@ def _wants_page(request: HttpRequest) -> bool:
 def _refused(
     request: HttpRequest, status: int, errors: list[FieldError], page: str = "import_refused.html"
 ) -> HttpResponse:
-    lines = [_line(error) for error in errors[:MOST_TOLD]]
+    lines = [line_of(error) for error in errors[:MOST_TOLD]]
     if _wants_page(request):
         return render(request, page, {"lines": lines}, status=status)
     text = "\n".join([*lines, "Nothing was made.", ""])
     return HttpResponse(text, content_type="text/plain; charset=utf-8", status=status)
 
 
-def _line(error: FieldError) -> str:
+def line_of(error: FieldError) -> str:
     """``line 7, column 3: path: message``."""
     column = f", column {error.column}" if error.column else ""
     place = f"line {error.line}{column}: " if error.line else ""

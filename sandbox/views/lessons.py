@@ -73,6 +73,13 @@ def predict(request: HttpRequest, access: Access) -> HttpResponse:
 @partial(told, page="lesson_refused.html")
 def open_own(request: HttpRequest) -> HttpResponse:
     """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""
+    text, name = brought_text(request)
+    sandbox, token = study.open_learned(read_lesson(text, name), text=text)
+    return redirect("workbench", sandbox.pk, token)
+
+
+def brought_text(request: HttpRequest) -> tuple[str, str]:
+    """The text of a form's file, and its name. Raises ``OverQuota`` or ``Rejected``."""
     file, text = request.FILES.get("file"), request.POST.get("text", "")
     if file is not None:
         if (file.size or 0) > BYTES_A_LETTER * LONGEST_LESSON:
@@ -83,11 +90,14 @@ def open_own(request: HttpRequest) -> HttpResponse:
             raise Rejected(say("lesson.no-text")) from None
     if not text.strip():
         raise Rejected(say("lesson.no-file"))
-    name = (file.name if file is not None else None) or "lesson.yaml"
+    return text, (file.name if file is not None else None) or "lesson.yaml"
+
+
+def read_lesson(text: str, name: str = "lesson.yaml") -> Learned:
+    """A lesson that holds. Raises ``Rejected`` with everything that is wrong in it, or ``EngineError``."""
     job = (Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", text, name)
     learned: Learned = site.ask(*job, seconds=settings.COMMAND_SECONDS)
-    sandbox, token = study.open_learned(learned, text=text)
-    return redirect("workbench", sandbox.pk, token)
+    return learned
 
 
 urlpatterns: list[URLPattern] = [

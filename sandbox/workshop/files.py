@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from sandbox.engines.asking import PREDICTED
+from sandbox.views.importing import line_of
+from sandbox.views.lessons import read_lesson
 from sandbox.workshop import sources
+from sandbox.workshop.lessons import MOST_BYTES, MOST_LESSONS, Brought
 from sandbox.workshop.models import Question, Workshop
 from sandbox.workshop.questions import LONGEST_ASK, LONGEST_CHOICE
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.format import API_VERSION
-from scheduler_engine.scenario.shapes import Data, Fields, Flag, ListOf, Shape, Text, invalid
+from scheduler_engine.scenario.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
 from scheduler_engine.scenario.yaml_file import at_line, document_in
 
 KIND, NAME = "Workshop", "workshop.yaml"
-LIMITS = Limits(size=256 * 1024, nodes=20_000)
+LIMITS = Limits(size=256 * 1024 + 2 * MOST_BYTES, nodes=20_000)
 MOST_PLANNED = 100
+IS_LESSON = re.compile(r"""^kind: *["']?Lesson\b""", re.MULTILINE)
 IS_ONE = re.compile(r"""^kind: *["']?Workshop\b""", re.MULTILINE)
 
 PUT: dict[str, Shape] = {
@@ -40,11 +45,13 @@ BEGIN: dict[str, Callable[[str], sources.Source]] = {
     "scenario": sources.scenario,
     "file": sources.file,
 }
+BEGINS: dict[str, Shape] = {**dict.fromkeys(BEGIN, Text()), "own": Number(whole=True, least=1)}
 KEYS: dict[str, Shape] = {
     "apiVersion": Text(values=(API_VERSION,)),
     "kind": Text(values=(KIND,)),
     "title": Text(longest=120),
-    "begin": Fields(dict.fromkeys(BEGIN, Text()), some=tuple(BEGIN), single=True),
+    "begin": Fields(BEGINS, some=tuple(BEGINS), single=True),
+    "lessons": ListOf(Text()),
     "questions": ListOf(Fields(PUT, some=("ask", "predict"), single=True)),
 }
 """Key → shape, in the order in which a file is written."""
@@ -56,24 +63,63 @@ def is_room(text: str) -> bool:
     return IS_ONE.search(text) is not None
 
 
-def read(text: str) -> tuple[str, sources.Source, list[Data]]:
-    """Title, what newcomers get, and the planned questions. Raises ``Rejected``, and as ``sources.file``."""
+def is_lesson(text: str) -> bool:
+    """Whether the text of a file is meant as a lesson."""
+    return IS_LESSON.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What stands in a room's file; ``begins``: the number of the own lesson that newcomers get, 0 = ``source``."""
+
+    title: str
+    source: sources.Source
+    plan: list[Data]
+    lessons: list[Brought]
+    begins: int
+
+
+def read(text: str) -> Read:
+    """Raises ``Rejected``, and as ``sources.file`` and ``read_lesson``."""
     document = document_in(text, NAME, LIMITS, "room")
     data: Data = document.data
-    problems = [*ROOM.problems(data, "")] or [*_together(data.get("questions", []))]
+    problems = [*ROOM.problems(data, "")] or [*_together(data)]
     if problems:
         raise Rejected([at_line(problem, document.place, NAME) for problem in problems])
+    source, begins = sources.BLANK, 0
     for kind, given in data.get("begin", {}).items():
+        if kind == "own":
+            begins = given
+            continue
         try:
             source = BEGIN[kind](given)
         except Rejected as refusal:
             told = [FieldError(f"begin.{kind}", "FieldValueInvalid", str(error)) for error in refusal.errors]
             raise Rejected([at_line(error, document.place, NAME) for error in told]) from refusal
-        return data.get("title", ""), source, list(data.get("questions", []))
-    return data.get("title", ""), sources.BLANK, list(data.get("questions", []))
+    brought = [
+        _lesson(given, f"lessons[{place}]", document.place) for place, given in enumerate(data.get("lessons", ()))
+    ]
+    return Read(data.get("title", ""), source, list(data.get("questions", [])), brought, begins)
 
 
-def _together(questions: Sequence[Data]) -> Iterator[FieldError]:
+def _lesson(text: str, path: str, place: Any) -> Brought:
+    try:
+        return Brought(text, read_lesson(text))
+    except Rejected as refusal:
+        told = [FieldError(path, "FieldValueInvalid", line_of(error)) for error in refusal.errors]
+        raise Rejected([at_line(error, place, NAME) for error in told]) from refusal
+
+
+def _together(data: Data) -> Iterator[FieldError]:
+    own, given = data.get("begin", {}).get("own", 0), len(data.get("lessons", ()))
+    if own > given:
+        yield invalid("begin.own", own, f"must be the number of one of the lessons: there are {given}")
+    if given > MOST_LESSONS:
+        yield FieldError("lessons", "FieldValueTooMany", f"Too many: {given}: must have at most {MOST_LESSONS} items")
+    yield from _questions(data.get("questions", []))
+
+
+def _questions(questions: Sequence[Data]) -> Iterator[FieldError]:
     if len(questions) > MOST_PLANNED:
         told = f"Too many: {len(questions)}: must have at most {MOST_PLANNED} items"
         yield FieldError("questions", "FieldValueTooMany", told)
@@ -97,11 +143,22 @@ def written(room: Workshop) -> str:
         "apiVersion": API_VERSION,
         "kind": KIND,
         "title": room.title,
-        "begin": _begin(sources.read(room.source)),
+        "begin": _begin(room, sources.read(room.source)),
+        "lessons": [lesson.text for lesson in room.lessons.order_by("number")],
         "questions": [*put, *left],
     }
     kept = {key: value for key, value in found.items() if value}
-    return yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(kept, Dumper=Lines, sort_keys=False, allow_unicode=True, width=120)
+
+
+class Lines(yaml.SafeDumper):
+    """Writes text of several lines as it stands in its own file."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+Lines.add_representer(str, Lines.represent_text)
 
 
 def planned(room: Workshop) -> list[Data]:
@@ -118,7 +175,9 @@ def told(question: Data) -> str:
     return kind.ask.format(pod=pod or "the next pod")
 
 
-def _begin(source: sources.Source) -> Data:
+def _begin(room: Workshop, source: sources.Source) -> Data:
+    if source["kind"] == "own":
+        return {"own": room.lessons.get(pk=source["lesson"]).number}
     key = {"scenario": "slug", "lesson": "slug", "file": "text"}.get(source["kind"])
     return {source["kind"]: source[key]} if key else {}
 

@@ -19,7 +19,7 @@ from sandbox.workshop.questions import bars, for_projector, is_right, latest
 from sandbox.workshop.room import current
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("controls", "asked", "board"),
+    "trainer": ("controls", "lessons", "asked", "board"),
     "beamer": ("corner", "shown", "asked"),
     "participant": ("strip", "desk", "asked"),
 }
@@ -68,6 +68,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         "people": people.count(),
         "hands": people.exclude(hand=None).count(),
         "looked": looked,
+        "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
 
 

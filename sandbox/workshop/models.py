@@ -38,6 +38,25 @@ class Workshop(models.Model):
         return self.participants.filter(removed=None)
 
 
+class OwnLesson(models.Model):
+    """A lesson of the trainer's own, which can be sent in the room. Each sandbox of it has what it was made with."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="lessons")
+    number = models.PositiveIntegerField(help_text="Of the room's lessons, from 1.")
+    title = models.CharField(max_length=130, help_text="Told apart from the room's others.")
+    text = models.TextField(help_text="Of the file.")
+    learned = models.TextField(help_text="What a sandbox is made of, as JSON text; see lessons.py.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workshop", "number"], name="one_lesson_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
 class Participant(models.Model):
     """Somebody in a room, known by the token in the link of their page."""
 

@@ -26,13 +26,22 @@ def far(sandboxes: Iterable[Sandbox]) -> dict[Any, Far]:
 
 
 def _far(study: Study) -> Far:
-    placed = None if study.text else lessons().get(study.slug)
-    done = json.loads(study.progress).get("done", [])
-    if placed is None:
+    progress = json.loads(study.progress)
+    outline = progress.get("outline") if study.text else _on_a_shelf(study.slug)
+    if outline is None:
         return Far(f"part {study.part + 1}", 0)
-    parts = placed.lesson.parts
-    tasks = [number for number, part in enumerate(parts) if part.task]
-    at = "finished" if study.part >= len(parts) else f"part {study.part + 1} of {len(parts)}"
+    parts, tasks = outline
+    done = progress.get("done", [])
+    at = "finished" if study.part >= parts else f"part {study.part + 1} of {parts}"
     finished = sum(number in done for number in tasks)
     told = f"{at}, {finished} of {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else at
-    return Far(told, min(study.part, len(parts)) / len(parts))
+    return Far(told, min(study.part, parts) / parts)
+
+
+def _on_a_shelf(slug: str) -> tuple[int, list[int]] | None:
+    """How many parts a lesson has, and which have a task."""
+    placed = lessons().get(slug)
+    if placed is None:
+        return None
+    parts = placed.lesson.parts
+    return len(parts), [number for number, part in enumerate(parts) if part.task]

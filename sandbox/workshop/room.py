@@ -21,7 +21,8 @@ from sandbox.panels.model.moment import Moment
 from sandbox.quotas import OverQuota
 from sandbox.workshop import sources
 from sandbox.workshop.layers import tell_room
-from sandbox.workshop.models import Participant, Seat, Workshop
+from sandbox.workshop.lessons import Brought, check_room, filled
+from sandbox.workshop.models import OwnLesson, Participant, Seat, Workshop
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.scenario.shapes import Data
 
@@ -36,23 +37,38 @@ TRAINER = "Trainer"
 """Under which name a trainer's step stands in the sandbox of a participant."""
 
 
-def opened(source: sources.Source, title: str = "", plan: Sequence[Data] = ()) -> tuple[Workshop, str]:
+def opened(
+    source: sources.Source,
+    title: str = "",
+    plan: Sequence[Data] = (),
+    brought: Sequence[Brought] = (),
+    begins: int = 0,
+) -> tuple[Workshop, str]:
     """A new room whose trainer has a sandbox of ``source``, as everybody who joins gets; and the trainer's token.
 
-    ``plan``: questions of a file, which the trainer can put.
+    ``plan``: questions of a file, which the trainer can put; ``brought``: lessons of the trainer's own; ``begins``: the
+    number of the one of them that everybody begins with instead of ``source``, 0 = none.
     """
+    check_room([each.text for each in brought])
     pruning.prune_if_due()
     token = tokens.new_token()
     room = Workshop(
-        title=printable(title) or source["title"],
         trainer_token_hash=tokens.digest(token),
         beamer_token_hash=tokens.digest(tokens.view_token(token)),
-        source=sources.written(source),
         plan=json.dumps(list(plan), ensure_ascii=False),
     )
-    sandbox = sources.made(source, tokens.seat_token(token, 1))
+    own: list[OwnLesson] = []
+    for number, each in enumerate(brought, 1):
+        own.append(filled(OwnLesson(workshop=room, number=number), each, [lesson.title for lesson in own]))
+    seat_token = tokens.seat_token(token, 1)
+    if begins:
+        source, sandbox = sources.of_lesson(own[begins - 1]), sources.made_of(own[begins - 1], seat_token)
+    else:
+        sandbox = sources.made(source, seat_token)
+    room.title, room.source = printable(title) or source["title"], sources.written(source)
     with transaction.atomic():
         _save_with_code(room)
+        OwnLesson.objects.bulk_create(own)
         _seat(room, None, token, 1, room.source, sandbox)
     return room, token
 

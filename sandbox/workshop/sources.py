@@ -6,6 +6,7 @@
 | ``scenario`` | ``slug`` |
 | ``lesson`` | ``slug`` |
 | ``file`` | ``text``, of a scenario file |
+| ``own`` | ``lesson``, the id of one that is kept in the room |
 | ``copy`` | ``sandbox``, the id of one that stands where it is to begin |
 """
 
@@ -20,9 +21,11 @@ from sandbox.guide import scenarios
 from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
 from sandbox.panels.words.say import say
-from sandbox.study import open_lesson
+from sandbox.study import open_learned, open_lesson
 from sandbox.views.importing import open_brought, read_brought
 from sandbox.views.pages import open_scenario
+from sandbox.workshop.lessons import learned
+from sandbox.workshop.models import OwnLesson, Workshop
 from scheduler_engine.errors import Rejected
 
 Source = dict[str, Any]
@@ -50,6 +53,18 @@ def lesson(slug: str) -> Source:
 def file(text: str) -> Source:
     """Of the text of a scenario file. Raises as ``read_brought``."""
     return {"kind": "file", "title": read_brought(text).title, "text": text}
+
+
+def own(room: Workshop, number: str) -> Source:
+    """Of a lesson of the room, by its number as text. Raises ``Rejected`` for an unknown one."""
+    found = next((lesson for lesson in room.lessons.all() if str(lesson.number) == number), None)
+    if found is None:
+        raise Rejected(say("lesson.no-such"))
+    return of_lesson(found)
+
+
+def of_lesson(lesson: OwnLesson) -> Source:
+    return {"kind": "own", "title": lesson.title, "lesson": str(lesson.pk)}
 
 
 def copy_of(sandbox: Sandbox) -> Source:
@@ -89,6 +104,18 @@ def _lesson(source: Source, token: str) -> Sandbox:
     return open_lesson(found, token)[0]
 
 
+def _own(source: Source, token: str) -> Sandbox:
+    found = OwnLesson.objects.filter(pk=source["lesson"]).first()
+    if found is None:
+        raise Rejected(GONE.format(title=source["title"]))
+    return made_of(found, token)
+
+
+def made_of(lesson: OwnLesson, token: str) -> Sandbox:
+    """A new sandbox of a lesson of the room, whether that is saved or not."""
+    return open_learned(learned(lesson), text=lesson.text, token=token)[0]
+
+
 def _file(source: Source, token: str) -> Sandbox:
     return open_brought(read_brought(source["text"]), token)[0]
 
@@ -104,6 +131,7 @@ MAKERS: dict[str, Callable[[Source, str], Sandbox]] = {
     "blank": _blank,
     "scenario": _scenario,
     "lesson": _lesson,
+    "own": _own,
     "file": _file,
     "copy": _copy,
 }

@@ -60,6 +60,7 @@ async function sendOne(number, chosen) {
 }
 
 function wait(number) {
+  if (!document.querySelector('[data-name]')) return;
   told.set(number, `Not sent yet: ${unsent.get(number).join(', ') || 'none of them'}. It is sent when the connection is back.`);
   showAnswers();
 }
@@ -73,7 +74,9 @@ async function sentenceOf(answer) {
 }
 
 function changed() {
-  remember(room.dataset.room, location.pathname, document.querySelector('[data-name]').textContent, Object.fromEntries(unsent));
+  const name = document.querySelector('[data-name]');
+  if (!name) return; // the room knows this page no longer, and says so
+  remember(room.dataset.room, location.pathname, name.textContent, Object.fromEntries(unsent));
   showAnswers();
 }
 

@@ -157,7 +157,7 @@ def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: P
     page = through(new_page, line)
     open_example(page)
     heard: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(frame)))
     page.goto(page.url.split("?")[0] + "embed/?panels=sentence&live=1")
     eventually(lambda: page.locator("#em-told").count() and heard)
     line.hole()

@@ -16,10 +16,12 @@ from sandbox.access import answered, limited, readable_body, too_often
 from sandbox.guide import scenarios
 from sandbox.lessons.shelf import shelf
 from sandbox.quotas import OverQuota
+from sandbox.views.lessons import read_lesson
 from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, shown
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
+from sandbox.workshop.lessons import Brought
 from sandbox.workshop.models import Workshop
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -64,8 +66,10 @@ def open_room(request: HttpRequest) -> HttpResponse:
 def _opened(request: HttpRequest) -> tuple[Workshop, str]:
     title, text = request.POST.get("title", ""), _text(request)
     if files.is_room(text):
-        named, source, plan = files.read(text)
-        return room.opened(source, title or named, plan)
+        read = files.read(text)
+        return room.opened(read.source, title or read.title, read.plan, read.lessons, read.begins)
+    if files.is_lesson(text):
+        return room.opened(sources.BLANK, title, brought=[Brought(text, read_lesson(text))], begins=1)
     return room.opened(sources.file(text) if text else chosen(request), title)
 
 
@@ -73,7 +77,8 @@ def _text(request: HttpRequest) -> str:
     """Of the file, else of the field. Raises ``OverQuota`` or ``Rejected``."""
     given = request.FILES.get("file")
     if not given:
-        return request.POST.get("text", "").strip()
+        text = request.POST.get("text", "")
+        return text if text.strip() else ""
     uploads.check_size(given.size or 0)
     try:
         return given.read().decode()
@@ -81,10 +86,12 @@ def _text(request: HttpRequest) -> str:
         raise Rejected([FieldError("file", "DecodeError", "The file is no text in UTF-8.")]) from None
 
 
-def chosen(request: HttpRequest) -> sources.Source:
-    """What a form names: a scenario, a lesson, or nothing. Raises ``Rejected``."""
+def chosen(request: HttpRequest, room: Workshop | None = None) -> sources.Source:
+    """What a form names: a scenario, a lesson, one of the room's own, or nothing. Raises ``Rejected``."""
     if slug := request.POST.get("scenario", ""):
         kind, _, name = slug.rpartition(":")
+        if kind == "own" and room is not None:
+            return sources.own(room, name)
         return sources.lesson(name) if kind == "lesson" else sources.scenario(slug)
     return sources.BLANK
 

@@ -8,9 +8,11 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
 
-from sandbox.access import problem
+from sandbox.access import limited, problem
 from sandbox.panels.view import View
-from sandbox.workshop import files, people, room
+from sandbox.views.importing import line_of
+from sandbox.views.lessons import brought_text, read_lesson
+from sandbox.workshop import files, lessons, people, room
 from sandbox.workshop.access import RoomAccess, done_by, shown
 from sandbox.workshop.models import Participant, Workshop
 from sandbox.workshop.results import table
@@ -85,8 +87,22 @@ def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     if request.POST.get("moment") == "1":
         source = room.moment_of_trainer(access.room, View.from_mapping(request.POST.dict()).at)
     else:
-        source = chosen(request)
+        source = chosen(request, access.room)
     room.send(access.room, source, to, everybody=len(to) == len(people))
+    return HttpResponse(status=DONE)
+
+
+@limited
+@done_by("trainer")
+def bring_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """Keep a lesson file in the room; ``instead``: the number of the one that it corrects."""
+    text, name = brought_text(request)
+    try:
+        learned = read_lesson(text, name)
+    except Rejected as refusal:
+        lines = [FieldError("", error.kind, line_of(error)) for error in refusal.errors]
+        return problem(request, 422, "This lesson has errors. Nothing was added.", lines)
+    lessons.bring(access.room, lessons.Brought(text, learned), request.POST.get("instead", ""))
     return HttpResponse(status=DONE)
 
 
@@ -156,6 +172,7 @@ urlpatterns = [
     path("rename/", rename, name="room-rename"),
     path("remove/", remove, name="room-remove"),
     path("send/", send, name="room-send"),
+    path("lessons/", bring_lesson, name="room-lesson"),
     path("step/", step, name="room-step"),
     path("results.csv", results, name="room-results"),
     path("workshop.yaml", as_a_file, name="room-file"),

@@ -33,7 +33,7 @@ def test_a_trainer_brings_a_lesson_and_sees_where_everybody_is(
     trainer.get_by_role("button", name="Send A pod and two nodes to all").click()
     workbench(ada).locator("#panel-lesson").get_by_text("Part 1 of 4").wait_for()
     eventually(lambda: "part 1 of 4, 0 of 1 task" in row(trainer, "Ada"))
-    workbench(ada).locator("#les-next").click()
+    workbench(ada).locator("#les-on").click()
     eventually(lambda: "part 2 of 4" in row(trainer, "Ada"))
     late = new_page()
     late.goto("/join/")

@@ -26,8 +26,9 @@ def test_a_trainer_brings_a_lesson_and_sees_where_everybody_is(
     trainer.get_by_text("Open a lesson of your own").click()
     chooser, add = trainer.locator("#lessons [name=file]"), trainer.get_by_role("button", name="Check and add")
     chooser.set_input_files(file(LESSON.replace("say: web is on", "sya: web is on")))
-    add.click()
-    eventually(lambda: "line 28" in trainer.locator("#room").inner_text())
+    with trainer.expect_response("**/lessons/") as refused:
+        add.click()
+    assert "line 28" in refused.value.text()
     chooser.set_input_files(file(LESSON))
     add.click()
     trainer.get_by_role("button", name="Send A pod and two nodes to all").click()

@@ -1,19 +1,24 @@
-"""docs/coverage.md tells of each capability in which lessons and scenarios it is seen, and leaves none out."""
+"""docs/coverage.md says of each capability where it is seen. Every place is opened here; what is missing is named."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from scheduler_engine.lesson import load_lesson
 from scheduler_engine.scenario import FOLDER, load_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/coverage.md"
+ANCHORS: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "docs/coverage.yaml").read_text())
 CELLS = ("id", "what", "learn", "scenarios", "elsewhere")
-COUNTS = {"Q": 10, "C": 8, "F": 8, "D": 12, "P": 8, "L": 6, "U": 7, "X": 24}
+COUNTS = {"Q": 10, "C": 8, "F": 8, "D": 12, "P": 8, "L": 6, "U": 7, "X": 29}
 """How many capabilities each group has, numbered from 1."""
 SHELVES = ("lessons", "misconceptions", "challenges")
 COURSE = "QCFDPL"
@@ -34,6 +39,7 @@ def link(title: str, path: Path) -> str:
     return f"[{title}](../{path.relative_to(ROOT)})"
 
 
+@functools.cache
 def learnt() -> dict[str, list[str]]:
     """By id: links to lessons, misconceptions and challenges."""
     found = defaultdict(list)
@@ -42,24 +48,41 @@ def learnt() -> dict[str, list[str]]:
             lesson = load_lesson(path)
             for row in lesson.rows:
                 found[row].append(link(lesson.title, path))
-    return found
+    return dict(found)
 
 
+@functools.cache
 def played() -> dict[str, list[str]]:
     """By id: links to scenarios."""
     found = defaultdict(list)
     for path in sorted(FOLDER.glob("*.yaml")):
         scenario = load_scenario(path)
         found[scenario.group].append(link(scenario.title, path))
-    return found
+    return dict(found)
+
+
+def elsewhere(anchors: list[dict[str, Any]]) -> str:
+    """The last column: where else it is seen, and what is not there."""
+    seen = [said(anchor) for anchor in anchors if "says" in anchor]
+    missing = [f"**missing**: {anchor['missing']}" for anchor in anchors if "missing" in anchor]
+    return "; ".join(seen + missing)
+
+
+def said(anchor: dict[str, Any]) -> str:
+    if "section" in anchor:
+        return f"[{anchor['says']}]({anchor['section']})"
+    if "command" in anchor:
+        return f"[{anchor['says']}](command-line.md#{anchor['command']})"
+    return f"[{anchor['says']}](api.md#routes)" if "route" in anchor else str(anchor["says"])
 
 
 def test_the_page_is_what_lessons_and_scenarios_say(golden: Callable[[Path, str], None]) -> None:
-    lessons, scenarios = learnt(), played()
+    lessons, stories = learnt(), played()
     lines = PAGE.read_text().splitlines()
     for number, line in enumerate(lines):
         if row := row_of(line):
-            row |= {"learn": "; ".join(lessons[row["id"]]), "scenarios": "; ".join(scenarios[row["id"]])}
+            row |= {"learn": "; ".join(lessons.get(row["id"], ())), "scenarios": "; ".join(stories.get(row["id"], ()))}
+            row["elsewhere"] = elsewhere(ANCHORS.get(row["id"], []))
             lines[number] = f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in row.values())}|"
     golden(PAGE, "\n".join(lines) + "\n")
 
@@ -73,6 +96,12 @@ def test_each_capability_has_one_row_in_which_something_stands() -> None:
 def test_lessons_and_scenarios_name_no_id_that_is_not_there() -> None:
     known = {row["id"] for row in rows()}
     assert {*learnt(), *played()} <= known
+
+
+def test_what_is_there_has_a_place_and_what_is_not_is_named() -> None:
+    known = {row["id"] for row in rows()}
+    assert {*ANCHORS} <= known
+    assert known - {*ANCHORS, *learnt(), *played()} == set()
 
 
 def test_the_course_teaches_every_group() -> None:

@@ -1,52 +1,132 @@
-"""Each lesson, taken to its end: its questions answered, its buttons pressed."""
+"""Each lesson, misconception and challenge with a question, taken to its end by clicks: by turns answered rightly and
+wrongly, quickly and slowly. The verdict comes at the end and not before, and says what the engine holds.
+
+The suite goes once through each. ``make questions`` gives each answer in both ways.
+"""
 
 from __future__ import annotations
 
 import json
-from urllib.request import Request, urlopen
+import os
 
 import pytest
 from playwright.sync_api import Page
 
-from sandbox.lessons.shelf import lessons, shelf
+from sandbox.lessons.shelf import SHELVES, lessons, shelf
+from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of
-from tests.browser.test_lessons import open_lesson, part
-from tests.browser.workbench import Eventually
+from scheduler_engine.scenario.shapes import Data
+from tests.browser.test_lessons import part as part_on
+from tests.browser.workbench import Eventually, connected, head
+from tests.questions import Put, commands_of, parts_of
+
+COMPLETE = bool(os.environ.get("EVERY_ANSWER"))
+"""Every answer in both ways, for ``make questions``; else each question is answered once."""
+AT_ONCE = 9
+"""Lessons that one page goes through."""
+CHUNKS = [(name, start) for name in SHELVES for start in range(0, len(shelf(name)), AT_ONCE)]
 
 
-def carry_out(page: Page, steps: Part) -> None:
-    """The right way of a task, given to the sandbox of the page."""
-    site, _, base = page.url.partition("/s/")
-    url = f"{site}/api/v1/sandboxes/{base.partition('?')[0]}commands"
-    for step in steps.way:
-        body = json.dumps(command_of(step)).encode()
-        with urlopen(Request(url, body, {"Content-Type": "application/json"}), timeout=30) as answer:
-            assert answer.status == 200
+def give(page: Page, *commands: Data, base: str = "") -> None:
+    """Commands that the sandbox of the page, or at the path ``base``, is given by somebody else."""
+    path = base.removeprefix("/s/") or page.url.partition("/s/")[2].partition("?")[0]
+    for command in commands:
+        answer = page.request.post(f"/api/v1/sandboxes/{path}commands", data=command_of(command))
+        assert answer.ok, answer.text()
 
 
-ONE_OF_EACH = ("misconceptions", "challenges")
-"""Shelves whose entries are made as lessons are; tests/engine/lesson plays them all."""
-OPENED = [slug for slug, placed in lessons().items() if placed.shelf not in ONE_OF_EACH]
-OPENED += [shelf(name)[0].slug for name in ONE_OF_EACH]
+def answer(page: Page, put: Put, given: tuple[str, ...]) -> None:
+    form = page.locator(".les-q")
+    form.wait_for()
+    if form.locator("datalist").count():
+        form.locator("input").fill(given[0])
+    for choice in () if form.locator("datalist").count() else given:
+        form.locator(f"input[value={json.dumps(choice)}]").check()
+    form.locator("button[type=submit]").click()
+    form.wait_for(state="detached")
 
 
-@pytest.mark.parametrize("slug", OPENED)
-def test_it_goes_to_its_end(page: Page, eventually: Eventually, slug: str) -> None:
-    open_lesson(page, slug)
-    for number, one in enumerate(lessons()[slug].lesson.parts):
-        eventually(lambda number=number: part(page) == str(number))
-        if one.question:
-            form = page.locator(".les-q")
-            if form.locator("datalist").count():
-                form.locator("input").fill(form.locator("option").first.get_attribute("value") or "")
-            else:
-                form.locator("input").first.check()
-            form.locator("button[type=submit]").click()
-            form.wait_for(state="detached")
-        if one.do:
+def step_slowly(page: Page, eventually: Eventually, part: Part, put: Put) -> None:
+    """In the smallest steps. After the first one and before the last one there is no verdict."""
+    *before, last = commands_of(part.do, True, put.start)
+    reached = head(page)
+    for commands in filter(None, (before[:1], before[1:])):
+        give(page, *commands)
+        reached += len(commands)
+        eventually(lambda reached=reached: head(page) >= reached)
+        assert page.locator(".les-a").count() == 0, "a verdict before the end"
+    give(page, last)
+
+
+def verdict(page: Page, eventually: Eventually, put: Put, given: tuple[str, ...]) -> None:
+    eventually(lambda: page.locator(".les-a").count() == 1)
+    found = page.locator(".les-a")
+    assert ("is-right" in (found.get_attribute("class") or "")) == put.agrees(given)
+    marked = found.locator("li:has(.mark.verd-yes) b").all_inner_texts()
+    assert sorted(marked) == sorted(put.right) if put.many else {*marked} == {*put.right}
+
+
+def take(page: Page, eventually: Eventually, lesson: Lesson, turn: int, slow: bool, whole: bool) -> None:
+    """A lesson, part by part; ``turn`` chooses the answers. ``whole``: to its end; else only its questions."""
+    made = page.request.post("/new/", form={"lesson": lesson.slug}, max_redirects=0)
+    base = made.headers["location"]
+    parts = [*parts_of(lesson)]
+    last = len(parts) - 1 if whole else max(number for number, (_, put) in enumerate(parts) if put)
+    for number, (part, put) in enumerate(parts[: last + 1]):
+        if not whole and not put:
+            pass_by(page, base, part, number)
+            continue
+        if base not in page.url:
+            page.goto(base)
+            connected(page)
+        eventually(lambda number=number: part_on(page) == str(number))
+        if put:
+            ask(page, eventually, part, put, turn + number, slow != bool(number % 2))
+        elif part.do:
             page.locator("#les-step").click()
-        if one.task:
-            carry_out(page, one)
+        if part.task:
+            give(page, *part.way)
         page.locator("#les-on").click()
-    eventually(lambda: page.locator("#panel-lesson[data-finished]").count() == 1)
+    if whole:
+        eventually(lambda: page.locator("#panel-lesson[data-finished]").count() == 1)
+
+
+def pass_by(page: Page, base: str, part: Part, number: int) -> None:
+    """Through a part without a question, as its buttons do."""
+    if part.task:
+        give(page, *part.way, base=base)
+    for verb, of in (("step", number), ("turn", number + 1)):
+        assert page.request.post(f"{base}lesson/{verb}/", form={"part": str(of)}).ok
+
+
+def ask(page: Page, eventually: Eventually, part: Part, put: Put, turn: int, slow: bool) -> None:
+    answers = put.answers()
+    given = answers[turn % (len(answers) if COMPLETE else 2) % len(answers)]
+    answer(page, put, given)
+    if slow and part.foresee:
+        step_slowly(page, eventually, part, put)
+    elif part.do:
+        page.locator("#les-step").click()
+    verdict(page, eventually, put, given)
+
+
+def turns(lesson: Lesson, place: int) -> list[tuple[int, bool, bool]]:
+    """How a lesson is taken: which answers, slowly, and as a whole."""
+    answers = [len(put.answers()) for _, put in parts_of(lesson) if put]
+    if not COMPLETE:
+        return [(place, bool(place // 2 % 2), True)] if answers or not place else []
+    return [(turn, slow, turn == 0) for turn in range(max(answers, default=0)) for slow in (False, True)]
+
+
+@pytest.mark.parametrize(("name", "start"), CHUNKS)
+def test_each_question_is_judged_at_its_end(page: Page, eventually: Eventually, name: str, start: int) -> None:
+    for place, lesson in enumerate(shelf(name)[start : start + AT_ONCE], start):
+        for turn, slow, whole in turns(lesson, place):
+            print(lesson.slug, turn, slow)
+            take(page, eventually, lesson, turn, slow, whole)
+
+
+def test_each_shelf_has_questions() -> None:
+    asking = {placed.shelf for placed in lessons().values() if any(part.question for part in placed.lesson.parts)}
+    assert asking == {*SHELVES}

@@ -24,7 +24,17 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "stages": stages,
         "cycle": cycle.number if cycle else 0,
         "tab": tab_for(cycle),
+        "moments": _moments(world, cycle),
     }
+
+
+def _moments(world: World, cycle: Cycle | None) -> dict[str, str]:
+    """In the past: the moment of each stage that the attempt in view has reached by now."""
+    present = world.present
+    whole = present.by_number.get(cycle.number) if present is not None and cycle is not None else None
+    if present is None or whole is None:
+        return {}
+    return {mark.stage: str(present.moment_of(present.rest_at(mark.entry))) for mark in whole.stages}
 
 
 def _undone(cycle: Cycle) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from sandbox.panels.facts.position import position
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import STEPS, Command, Cycle
 from sandbox.panels.model.world import World
@@ -108,6 +109,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "later": len(whole.cycles) - first - len(cycles),
         "at": str(world.moment_of(at)) if world.present else "",
         "entry": at,
+        "asked": str(view.at or ""),
+        "position": position(world),
         "present": str(whole.moment_of(len(whole.entries))),
         "start": str(whole.moment_of(1)),
         "label": say("timeline.label", cycles=plural(len(whole.cycles), "cycle"), clock=clock(whole.clock_us)),

@@ -1,9 +1,10 @@
-"""The clock and where in the command log the sandbox stands."""
+"""The clock, and the position of the moment in view."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.position import position
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock
@@ -17,6 +18,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "cycle": cycle.number if cycle else 0,
         "head": now.head,
         "length": now.length,
-        "can_go_forward": now.head < now.length,
+        "position": position(world),
         "past": world.present is not None,
     }

@@ -143,6 +143,7 @@ const CLICKS = [
   ['#em-back', back],
   ['#em-step', step],
   ['[role="tab"]', (el) => openTab(el.dataset.tab)],
+  ['[data-to]', (el) => { openTab(el.dataset.gotoTab); return go(el.dataset.to); }],
   ['[data-goto-tab]', (el) => openTab(el.dataset.gotoTab)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
   ['[data-colour]', (el) => choose({ colour: el.dataset.colour })],

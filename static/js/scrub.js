@@ -9,27 +9,43 @@ function marks(kind = '[data-entry]') {
   return [...line().querySelectorAll(`ol ${kind}[data-entry]`)].sort((a, b) => a.dataset.entry - b.dataset.entry);
 }
 
-let aim = null; // the mark that was gone to, until the page shows its moment
+let aim = null; // the mark that was gone to, until the page shows what was asked for
 const here = () => aim ?? Number(line().dataset.nowEntry);
 const isPast = () => line().dataset.now !== '';
 
 /** Where a mark is, from the left end of the line; a box ends where its time ends. */
 function place(mark) {
   const box = mark.getBoundingClientRect();
-  return (mark.tagName === 'I' ? box.left : box.right) - byId('scroll-time').getBoundingClientRect().left + byId('scroll-time').scrollLeft;
+  const around = mark.closest('li').getBoundingClientRect(); // a box with many marks hides the last ones
+  const x = Math.min(around.right, Math.max(around.left, mark.tagName === 'I' ? box.left : box.right));
+  return x - byId('scroll-time').getBoundingClientRect().left + byId('scroll-time').scrollLeft;
 }
 
-/** Put the knob at the last mark that is not later than the moment in view, and keep it in sight; in the present it
- * stands at the end of the line by itself. */
-export function settleKnob() {
-  if (Number(line().dataset.nowEntry) === aim) aim = null;
+/** Where the moment in view is: at the last mark that is not later; the present is at the end of the line. */
+function placeNow() {
+  if (!isPast()) return null;
+  const last = marks().filter((mark) => Number(mark.dataset.entry) <= Number(line().dataset.nowEntry) && mark.checkVisibility()).at(-1);
+  return last ? place(last) : 0;
+}
+
+let seen = ''; // the moment that the knob was brought in sight for
+
+/** Put the knob at the moment in view. When that is another one than before, bring the knob in sight. `at`: the moment
+ * that the page asks for.
+ */
+export function settleKnob(at) {
+  const { asked, now, nowEntry } = line().dataset;
+  if (asked === at) aim = null;
   const knob = byId('knob');
-  if (!knob || !isPast()) return;
+  if (!knob) return;
+  const left = placeNow();
+  knob.style.left = left === null ? '' : `${left}px`;
   const scroll = byId('scroll-time');
-  const last = marks().filter((mark) => Number(mark.dataset.entry) <= here()).at(-1);
-  const at = last ? place(last) : 0;
-  knob.style.left = `${at}px`;
-  if (at < scroll.scrollLeft + 40 || at > scroll.scrollLeft + scroll.clientWidth - 40) scroll.scrollLeft = at - scroll.clientWidth / 2;
+  const moment = `${now} ${nowEntry} ${scroll.clientWidth}`;
+  if (moment === seen) return;
+  seen = moment;
+  const x = left ?? scroll.scrollWidth;
+  if (x < scroll.scrollLeft + 40 || x > scroll.scrollLeft + scroll.clientWidth - 40) scroll.scrollLeft = left === null ? x : x - scroll.clientWidth / 2;
 }
 
 /** The mark that is nearest to a place on the screen; null: to the right of all. */

@@ -68,7 +68,7 @@ function update(detail) {
   restore(kept);
   settleTurn();
   if (news) lookAtNow();
-  settleKnob();
+  settleKnob(view.at);
   travel(kept);
   htmx.trigger(app, 'htmx:wsAfterMessage', detail);
 }
@@ -161,6 +161,8 @@ function settle() {
     if (pinnedIn === null && now.tab !== view.tab && !stays(view.tab)) openTab(now.tab);
     send();
   }
+  const { asked, now: past } = byId('panel-timeline').dataset;
+  if (view.at && asked === view.at && !past) choose({ at: '', cycle: 0 }); // It is the present: somebody went back to here.
   const clock = byId('panel-toolbar').dataset;
   disable('do-back', Number(clock.head) <= 0);
   disable('do-forward', Number(clock.head) >= Number(clock.length));
@@ -181,7 +183,6 @@ function markAll() {
 
 /** Scroll to what is now. */
 function lookAtNow() {
-  if (!view.at) byId('scroll-time').scrollLeft = byId('scroll-time').scrollWidth;
   centre();
   centreTab();
 }
@@ -269,6 +270,7 @@ const small = matchMedia('(max-width: 760px)');
 const CLICKS = [
   ['[role="tab"]', (el) => personOpens(el.dataset.tab)],
   ['[data-tabs]', (el) => personOpens(el.parentElement.dataset.last ?? el.parentElement.querySelector('.tab').dataset.tab)],
+  ['.st button', chooseStage],
   ['[data-goto-tab]', (el) => goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el) => showPane(el.dataset.panel)],
   ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
@@ -301,6 +303,13 @@ function chooseCycle(el) {
   const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
   pinnedIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
   choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
+}
+
+/** Open the tab of a stage; in the past go to the moment of the stage, too. */
+function chooseStage(el) {
+  const { to, gotoTab } = el.dataset;
+  goTo(gotoTab);
+  if (to) choose({ at: to === byId('panel-timeline').dataset.present ? '' : to, cycle: Number(byId('panel-ribbon').dataset.cycle) });
 }
 
 function chooseCell(el, node, plugin) {
@@ -450,10 +459,10 @@ teach(view, { choose, goTo, showPane, send });
 cells(app);
 document.addEventListener('look-changed', settle);
 document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), { node }));
-addEventListener('resize', settleKnob);
+addEventListener('resize', () => settleKnob(view.at));
 openTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);
 settle();
 lookAtNow();
-settleKnob();
+settleKnob(view.at);

@@ -26,8 +26,8 @@ MOMENTS = 4
 """Tried of each history."""
 OF_THE_PRESENT = {"timeline", "toolbar", "status"}
 """Panels that also tell of what came later."""
-BESIDE = ("past", "when", "dump", "steps")
-"""What the sentence tells of the present while the past is shown."""
+BESIDE = ("past", "when", "dump", "steps", "moments")
+"""What is told of the present while the past is shown."""
 
 
 def world_of(entries: list[Entry], now_us: int, slug: str = "") -> World:
@@ -69,7 +69,8 @@ def replayed(
 def facts(world: World, view: View) -> dict[str, Any]:
     found = {name: dict(panel.stats(world, view)) for name, panel in PANELS.items() if name not in OF_THE_PRESENT}
     for name in BESIDE:
-        found["sentence"].pop(name, None)
+        for panel in ("sentence", "ribbon"):
+            found[panel].pop(name, None)
     return found
 
 

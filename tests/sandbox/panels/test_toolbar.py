@@ -11,9 +11,3 @@ def test_the_clock_and_the_cycle_are_those_of_the_trace() -> None:
     found = stats(World.fold(traces.web_at_filter().entries), View())
     assert (found["clock"], found["cycle"]) == ("00:12.4", 6)
 
-
-def test_after_going_back_one_can_go_forward() -> None:
-    world = World.fold(traces.web_at_filter().entries)
-    assert not stats(world, View())["can_go_forward"]
-    world.head, world.length = 0, 7
-    assert stats(world, View())["can_go_forward"]

@@ -14,7 +14,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-ui hostile dist lock
+.PHONY: help venv run test lint format types contracts golden screens questions bench bench-ui edits hostile dist lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ bench-ui: venv ## Measure from the click to what is painted, and write docs/perf
 
 questions: venv ## Give every answer to every question of every lesson in Chromium, quickly and slowly: an hour or more
 	EVERY_ANSWER=1 $(BIN)/python -m pytest tests/browser/test_every_lesson.py $(ARGS)
+
+edits: venv ## Type into every form over a line of each speed, while others change the sandbox
+	LATENCIES=0,50,200,1000 $(BIN)/python -m pytest tests/browser/test_edits.py
 
 hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000
 	$(BIN)/python -m tests.hostile.attack --seconds $$(( $(MINUTES) * 60 )) --bound $(MEMORY) --cap $(MEMORY)

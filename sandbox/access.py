@@ -78,6 +78,8 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
     return Access(sandbox, token, True, key) if key else None
 
 
+REVISION = "Sandbox-Revision"
+"""Header of an answer to a change: how many changes there are with it. Live updates name theirs, too."""
 FROZEN = "The trainer has stopped the room for a moment. Nothing was changed."
 
 
@@ -198,6 +200,8 @@ def edits(view: CapabilityView[P]) -> RoutedView:
 
     No cookie gives authority, so that there is nothing for a forged request to ride on: CSRF protection would only keep
     the site from working inside an iframe with cookies blocked.
+
+    The answer to what was not refused names the sandbox's revision: a page keeps what it sent until it sees that one.
     """
 
     @csrf_exempt
@@ -214,7 +218,10 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             return problem(request, 423, FROZEN, calm=True)
         if late := ratelimit.wait("command", str(sandbox_id)):
             return too_often(request, "command", late)
-        return answered(view)(request, access, *args, **kwargs)
+        response = answered(view)(request, access, *args, **kwargs)
+        if response.status_code < 400:
+            response.headers[REVISION] = str(statements.place(sandbox_id).revision)
+        return response
 
     return routed
 

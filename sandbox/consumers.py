@@ -60,6 +60,8 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.open: tuple[str, ...] = ()
         self.follow = False
         self.sent: dict[str, bytes] = {}
+        self.told = 0
+        """The revision that the browser knows to see."""
         self.place: Place | None = None
         """The newest state that it has heard of or shown."""
         self.behind = False
@@ -143,13 +145,17 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         changed = {panel: made for panel, made in found.items() if self.sent.get(panel) != made.digest}
         # A panel that is closed may change on the page by then; it is sent anew when it opens.
         self.sent = {panel: made.digest for panel, made in found.items()}
-        if changed:
-            for message in _messages(changed, self.view):
+        if changed or place.revision != self.told:
+            self.told = place.revision
+            for message in _messages(changed, self.view, place.revision):
                 await self.send(message)
 
 
-def _messages(changed: dict[str, Fragment], view: View) -> Iterator[str]:
-    """The fragments in as few messages as the limit allows; what is too large for any the page fetches itself."""
+def _messages(changed: dict[str, Fragment], view: View, revision: int) -> Iterator[str]:
+    """The fragments in as few messages as the limit allows; what is too large for any the page fetches itself.
+
+    The last one names the revision, in a comment: a page that has taken it sees every change up to there.
+    """
     batch: list[str] = []
     size = 0
     for panel, made in changed.items():
@@ -165,7 +171,7 @@ def _messages(changed: dict[str, Fragment], view: View) -> Iterator[str]:
             batch, size = [], 0
         batch.append(html)
         size += length
-    yield "".join(batch)
+    yield f"<!--{revision}-->" + "".join(batch)
 
 
 def _decoded(text: str | None) -> dict[str, Any] | None:

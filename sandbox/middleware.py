@@ -51,6 +51,7 @@ def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -
     response.headers["Content-Security-Policy"] = POLICY.format(sockets=sockets, ancestors=settings.FRAME_ANCESTORS)
     if request.path_info.startswith(BY_LINK):
         response.headers["Access-Control-Allow-Origin"] = "*"
+        response.headers["Access-Control-Expose-Headers"] = "*"
     if request.path_info not in OPEN_TO_ALL:
         for name, value in PRIVATE.items():
             response.headers.setdefault(name, value)

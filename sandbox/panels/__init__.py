@@ -28,14 +28,12 @@ __all__ = ["GROUPS", "PANELS", "TABS", "Panel", "Tab", "View", "World"]
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """Of the decision panels one is open at a time. ``tall``: it wants room as soon as there is an attempt to show.
-
-    ``group``: those that belong together stand together, in the order of ``GROUPS``. ``stays``: whoever opens it goes
-    on looking at it, whatever stage comes. ``note``: the key of a line beside the tabs.
+    """Of the decision panels one is open at a time. ``group``: those that belong together stand together, in the order
+    of ``GROUPS``. ``stays``: also when a lesson opens it, no stage opens another. ``note``: the key of a line beside
+    the tabs.
     """
 
     group: str
-    tall: bool = True
     stays: bool = False
     note: str = ""
 
@@ -77,7 +75,7 @@ PANELS: dict[str, Panel] = {
             "Filter",
             filter.stats,
             ("cycle", "pod", "node", "plugin", "group", "reasons"),
-            tab=Tab("decision", tall=False),
+            tab=Tab("decision"),
         ),
         Panel(
             "scores",
@@ -105,12 +103,12 @@ PANELS: dict[str, Panel] = {
         Panel("evictions", "Evictions", evictions.stats, ("pod", "node"), tab=Tab("cluster", stays=True)),
         Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
         Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
-        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run", tall=False)),
+        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run")),
         Panel(
             "expectations",
             "Expectations",
             expectations.stats,
-            tab=Tab("run", tall=False, stays=True),
+            tab=Tab("run", stays=True),
             tells_expected=True,
         ),
         Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),

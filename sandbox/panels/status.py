@@ -8,6 +8,7 @@ from sandbox.panels.facts.position import position
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock
+from scheduler_engine.trace.events import Configured
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -18,5 +19,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "last": last.summary if last else "",
         "who": world.who,
         "last_at": clock(last.at_us) if last else "",
+        "configured": world.latest.get(Configured, 0),
         "events": len(world.entries),
     }

@@ -17,6 +17,8 @@ let before = '';
 let known = null; // the text that the controls show
 let pause = 0;
 let asked = Promise.resolve();
+const told = new Map(); // control → what it was given, until the answer has come
+let since = ''; // which configuration was in force when the drawer opened
 
 function write(text) {
   area.value = text;
@@ -35,6 +37,8 @@ function forget() {
   editor?.session.clearAnnotations();
 }
 
+const inForceNow = () => document.getElementById('panel-status').dataset;
+
 async function inForce() {
   const answer = await fetch(`${app.dataset.base}configuration/`);
   if (!answer.ok) throw new Error('the configuration in force could not be read');
@@ -43,6 +47,7 @@ async function inForce() {
 
 async function open() {
   before = document.activeElement?.id ?? '';
+  since = inForceNow().configured;
   document.getElementById('drawer')?.close();
   box.show();
   const untouched = area.value === given;
@@ -78,17 +83,26 @@ function typed() {
 
 /** One question after the other, since each begins with the text that the one before has made. */
 function ask(change = {}) {
-  asked = asked.then(() => exchange(change)).catch(failed);
+  const profile = side.firstElementChild?.dataset.profile ?? 0;
+  asked = asked.then(() => exchange({ profile, ...change })).catch(failed);
+  return asked;
+}
+
+/** A button adds or removes what others are counted by: the controls wait for its answer. */
+async function press(change) {
+  box.setAttribute('aria-busy', 'true');
+  await ask(change);
+  box.removeAttribute('aria-busy');
 }
 
 async function exchange(change) {
   const text = area.value;
-  const profile = side.firstElementChild?.dataset.profile ?? 0;
-  const body = new URLSearchParams({ configuration: text, profile, ...change });
+  const body = new URLSearchParams({ configuration: text, ...change });
   const answer = await fetch(`${app.dataset.base}controls/`, { method: 'POST', body });
   const made = document.createElement('template');
   made.innerHTML = await answer.text();
-  if (area.value !== text) return; // Somebody typed on, and asks again after the pause.
+  if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody typed on, and asks again after the pause.
+  if (told.get(change.control) === change.value) told.delete(change.control);
   known = text;
   const shown = made.content.querySelector('fieldset');
   if (shown) {
@@ -102,22 +116,48 @@ async function exchange(change) {
     annotate(editor, errors);
   }
   const rewritten = made.content.querySelector('template[data-rewritten]')?.content.textContent;
-  if (rewritten === undefined) return;
+  if (rewritten === undefined) return undefined;
   known = rewritten;
   says.textContent = plain; // It is no longer what the preset says.
   write(rewritten);
+  return undefined;
 }
 
-/** The controls in place of the old ones; the hand stays where it is, with what is typed there and not yet told. */
+const controlOf = (name) => side.querySelector(`[data-control="${CSS.escape(name)}"]`);
+
+/** The controls in place of the old ones; the hand stays where it is. What is typed there, or was sent and is not answered
+ * yet, stays.
+ */
 function show(shown) {
   const { id, value, defaultValue } = side.contains(document.activeElement) ? document.activeElement : {};
   const { scrollTop } = side;
   side.replaceChildren(shown);
   side.scrollTop = scrollTop;
+  for (const [control, given] of told) {
+    const field = controlOf(control);
+    if (field?.type === 'checkbox') field.checked = given === '1';
+    else if (field) field.value = field.defaultValue = given;
+  }
   const now = id && document.getElementById(id);
   if (!now) return;
   now.focus({ preventScroll: true });
   if (now.type !== 'checkbox' && defaultValue !== undefined && value !== defaultValue && !now.hasAttribute('aria-invalid')) now.value = value;
+}
+
+/** What is typed in a control and was not announced. */
+function announce() {
+  for (const field of side.querySelectorAll('input:not([type="checkbox"])')) {
+    if (field.value !== field.defaultValue) field.dispatchEvent(new Event('change', { bubbles: true }));
+  }
+}
+
+/** Wait until the text holds what the controls show; whether it does. */
+async function settled() {
+  announce();
+  for (let last = null; last !== asked; await last) last = asked;
+  const wrong = side.querySelector('[aria-invalid]');
+  wrong?.focus();
+  return !wrong;
 }
 
 document.addEventListener('click', (event) => {
@@ -126,16 +166,32 @@ document.addEventListener('click', (event) => {
 });
 side.addEventListener('change', ({ target }) => {
   const value = target.type === 'checkbox' ? (target.checked ? '1' : '') : target.value;
-  if (target.type !== 'checkbox') target.defaultValue = target.value; // It is told.
+  if ('defaultValue' in target && target.type !== 'checkbox') target.defaultValue = target.value; // It is told.
+  told.set(target.dataset.control, value);
   ask({ control: target.dataset.control, value });
+});
+// What is applied is what is on the screen.
+document.addEventListener('htmx:confirm', async (event) => {
+  if (event.target.id !== 'form-configuration') return;
+  event.preventDefault();
+  box.setAttribute('aria-busy', 'true');
+  const ready = await settled();
+  box.removeAttribute('aria-busy');
+  if (ready) event.detail.issueRequest(true);
+});
+document.getElementById('app').addEventListener('htmx:wsAfterMessage', () => {
+  const { configured, who } = inForceNow();
+  if (!box.open || configured === since || box.hasAttribute('aria-busy')) return;
+  since = configured;
+  says.textContent = `Another configuration was applied meanwhile${who ? ` by ${who}` : ''}. What you apply replaces it.`;
 });
 box.addEventListener('click', (event) => {
   const button = event.target.closest('button');
   if (!button) return;
   const { preset, line, control, view } = button.dataset;
   if (preset !== undefined) start(preset).catch(failed);
-  else if (view !== undefined) ask({ profile: view });
-  else if (control !== undefined) ask({ control, value: button.value });
+  else if (view !== undefined) press({ profile: view });
+  else if (control !== undefined) press({ control, value: button.value });
   else if (line !== undefined) goTo(editor, button.dataset);
   else if ('close' in button.dataset) close();
 });

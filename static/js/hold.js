@@ -1,19 +1,18 @@
 // An update replaces parts of panels. It waits while a hand is on something in a panel, because a click whose button is
-// replaced midway does nothing, and until what was asked there is answered, because the answer would find no place.
+// replaced midway does nothing.
 
 const IN_A_PANEL = '[id^="panel-"] *';
 const waiting = []; // updates, the oldest first
 let held = false;
-let asked = 0; // requests under way
 
-/** Calls `update` now, or as soon as nothing in a panel is held and nothing is asked there. */
+/** Calls `update` now, or as soon as nothing in a panel is held. */
 export function whenFree(update) {
   waiting.push(update);
   goOn();
 }
 
 function goOn() {
-  while (waiting.length && !held && !asked) waiting.shift()();
+  while (waiting.length && !held) waiting.shift()();
 }
 
 function letGo() {
@@ -27,9 +26,3 @@ document.addEventListener('pointerdown', ({ target, button }) => {
 }, true);
 for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(letGo)); // after the click or the change that it makes
 window.addEventListener('pointermove', ({ buttons }) => { if (held && !buttons) letGo(); }); // it was let go of where nobody saw it
-
-document.addEventListener('htmx:beforeSend', ({ target, detail: { xhr } }) => {
-  if (!target.matches(IN_A_PANEL)) return;
-  asked += 1;
-  xhr.addEventListener('loadend', () => { asked -= 1; goOn(); });
-});

@@ -61,6 +61,7 @@ function doorOf(form) {
     form.toggleAttribute('data-over', event.type === 'dragover');
   };
 
+  text.addEventListener('input', () => { file.value = ''; }); // What is sent is what was given last.
   file.addEventListener('change', () => { if (file.files[0]) send(file.files[0], file.files[0].name); });
   form.addEventListener('dragover', over);
   form.addEventListener('dragleave', ({ relatedTarget }) => { if (!form.contains(relatedTarget)) form.removeAttribute('data-over'); });

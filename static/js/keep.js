@@ -1,7 +1,9 @@
 // An update changes panels, and replaces parts of them. This keeps what a person would miss: focus, scrolling, what was
 // unfolded, what is being typed; and it lets cards come from where they were.
 
+import { rememberFields, restoreFields } from './edits.js';
 import { cellOf, focusCell } from './matrix.js';
+import { aims, steady } from './steady.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const MOST = 120;
@@ -18,50 +20,6 @@ function boxes() {
   return found;
 }
 
-const usual = (field) => field.defaultValue ?? (field.querySelector('[selected]') ?? field.options[0])?.value;
-const whose = (field) => field.closest('[data-whose]')?.dataset.whose;
-const refusal = (field) => field.closest('form, li')?.querySelector('[data-refusal]');
-const sent = new Map(); // id of a field → what the server has taken from it
-
-document.addEventListener('input', ({ target }) => sent.delete(target.id));
-document.addEventListener('htmx:afterRequest', ({ detail: { xhr, elt } }) => {
-  if (xhr.status >= 200 && xhr.status < 300) for (const { id, value } of elt.elements ?? [elt]) sent.set(id, value);
-});
-
-const FIELDS = '.panel :is(input:not([type="range"]), textarea, select)';
-const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
-
-/** What was typed or chosen in a panel and is not sent, or was refused. */
-function typed() {
-  return new Map([...document.querySelectorAll(FIELDS)]
-    .filter((field) => field.id && field.value !== usual(field) && field.value !== sent.get(field.id))
-    .map((field) => [field.id, {
-      value: field.value, usual: usual(field), whose: whose(field), caret: field.selectionStart, said: refusal(field)?.innerHTML,
-    }]));
-}
-
-/** Text stays, unless what it was typed over has changed meanwhile: then only under the cursor. All else says what it
- * usually says.
- */
-function typeAgain({ fields, focus }) {
-  const refused = new Set();
-  for (const field of document.querySelectorAll(FIELDS)) {
-    const known = fields.get(field.id);
-    const stays = known && whose(field) === known.whose && (field.id === focus || usual(field) === known.usual);
-    if (ticked(field)) field.checked = field.defaultChecked;
-    const value = stays ? known.value : usual(field);
-    if (value !== undefined && field.value !== value) {
-      field.value = value;
-      if (stays && field.id === focus && Number.isInteger(known.caret)) field.setSelectionRange(known.caret, known.caret);
-    }
-    const box = stays && known.said && refusal(field);
-    if (!box) continue;
-    refused.add(box);
-    if (box.innerHTML !== known.said) box.innerHTML = known.said;
-  }
-  for (const box of document.querySelectorAll('.panel [data-refusal]:not(:empty)')) if (!refused.has(box)) box.replaceChildren();
-}
-
 const hush = (event) => event.stopImmediatePropagation();
 
 /** Chromium says "change" of a field that leaves the page while somebody types in it: it would send a half-typed number. */
@@ -76,17 +34,20 @@ export function remember() {
   return {
     focus: active && active !== document.body ? active.id : '',
     cell: cellOf(active),
-    fields: typed(),
+    cursor: rememberFields(),
     scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
     who: document.querySelector('.insp-t h3')?.textContent ?? '',
     boxes: boxes(),
+    aims: aims(),
   };
 }
 
-/** First what changes the page, then what asks where things are: each change in between would cost another layout. */
-export function restore(kept) {
+/** Put it back after an update that includes the changes up to `count`. First what changes the page, then what asks where
+ * things are: each change in between would cost another layout.
+ */
+export function restore(kept, count) {
   for (const id of kept.unfolded) {
     const details = document.getElementById(id)?.parentElement;
     if (details) details.open = true;
@@ -103,14 +64,15 @@ export function restore(kept) {
   if (kept.focus && document.activeElement?.id !== kept.focus) {
     document.getElementById(kept.focus)?.focus({ preventScroll: true });
   }
-  typeAgain(kept);
+  restoreFields(kept.cursor, count);
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 
 const moving = new WeakMap(); // card → the way that it goes, or went last
 
-/** Let cards come from where they were: the last thing, after having asked where all of them are. */
-export function travel({ boxes: before }) {
+/** Let cards come from where they were, but not what is aimed at: the last thing, after having asked where all of them are. */
+export function travel({ boxes: before, aims: known }) {
+  steady(known);
   if (calm.matches || !before.size) return;
   const moves = [];
   const cards = document.querySelectorAll(CARDS);

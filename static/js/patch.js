@@ -2,7 +2,8 @@
 // keeps its focus, its scrolling and what a person unfolded, and the browser lays out and paints the rest alone.
 //
 // What is compared is what the server said then and says now, never the page: the page also has what the browser itself
-// put there, such as marks and half-typed text. Where the page has other nodes than the version before, it is replaced.
+// put there, such as marks and half-typed text. Where the page has other nodes than the version before, it is replaced;
+// what is marked with data-own the page has put there, and nothing else is compared with it.
 
 const held = new Map(); // id of a panel → it as the server sent it last, apart from the page
 
@@ -78,7 +79,7 @@ function children(live, before, after, born) {
   let end = 0;
   while (end < Math.min(was.length, is.length) - start && was.at(-1 - end).isEqualNode(is.at(-1 - end))) end += 1;
   if (start + end === was.length && was.length === is.length) return;
-  const here = [...live.childNodes];
+  const here = [...live.childNodes].filter((node) => !isOwn(node));
   if (here.length !== was.length || here.some((node, place) => node.nodeName !== was[place].nodeName)) {
     live.replaceChildren(...is.map((node) => made(node, born)));
     return;
@@ -98,9 +99,17 @@ function children(live, before, after, born) {
   for (const place of [...left.values()].flat()) here[place].remove();
   let next = here[was.length - end] ?? null;
   for (const node of wanted.reverse()) {
-    if (node.nextSibling !== next || node.parentNode !== live) put(live, node, next);
+    if (following(node) !== next || node.parentNode !== live) put(live, node, next);
     next = node;
   }
+}
+
+const isOwn = (node) => node.dataset?.own !== undefined;
+
+function following(node) {
+  let next = node.nextSibling;
+  while (next && isOwn(next)) next = next.nextSibling;
+  return next;
 }
 
 /** Where the browser can, without the node losing its focus and its scrolling. */

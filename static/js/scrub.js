@@ -1,6 +1,8 @@
 // The time line: its knob is dragged, its marks are clicked, and the arrow keys go from mark to mark. Which moment a mark
 // stands for the server has written on it.
 
+import { aimedAt } from './steady.js';
+
 const byId = (id) => document.getElementById(id);
 const line = () => byId('panel-timeline');
 
@@ -29,6 +31,7 @@ function placeNow() {
 }
 
 let seen = ''; // the moment that the knob was brought in sight for
+let before = ''; // the moment that was asked for then
 
 /** Put the knob at the moment in view. When that is another one than before, bring the knob in sight. `at`: the moment
  * that the page asks for.
@@ -42,10 +45,12 @@ export function settleKnob(at) {
   knob.style.left = left === null ? '' : `${left}px`;
   const scroll = byId('scroll-time');
   const moment = `${now} ${nowEntry} ${scroll.clientWidth}`;
-  if (moment === seen) return;
-  seen = moment;
+  const aimed = aimedAt(scroll);
+  if (moment === seen || (aimed && asked === before)) return; // A mark that somebody aims at stays where it is.
+  [seen, before] = [moment, asked];
   const x = left ?? scroll.scrollWidth;
-  if (x < scroll.scrollLeft + 40 || x > scroll.scrollLeft + scroll.clientWidth - 40) scroll.scrollLeft = left === null ? x : x - scroll.clientWidth / 2;
+  const edge = aimed ? 0 : 40;
+  if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) scroll.scrollLeft = left === null ? x : x - scroll.clientWidth / 2;
 }
 
 /** The mark that is nearest to a place on the screen; null: to the right of all. */

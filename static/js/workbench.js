@@ -20,6 +20,7 @@ import { patch } from './patch.js';
 import { address, copies, linkTo, lookingAt } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
+import { aimedAt } from './steady.js';
 
 const htmx = window.htmx;
 const app = document.getElementById('app');
@@ -30,7 +31,8 @@ const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector
 const tabs = new Map([...document.querySelectorAll('.tab')].map((button) => [button.dataset.tab, button]));
 const view = { ...JSON.parse(app.dataset.view), tab: app.dataset.viewTab };
 let pins = '';
-let pinnedIn = view.tab ? byId('panel-sentence').dataset.cycle : null; // the cycle in which a person chose the tab: until it ends, the tab does not follow the stage
+let chosen = Boolean(view.tab); // a person chose the tab: it stays until they let it follow the stage again
+let lentIn = null; // the attempt in which a lesson, or a look at another attempt, opened the tab: until it ends, it stays
 let last = ''; // the stage that was shown last
 
 // --- the connection ---------------------------------------------------------------------------------------------------
@@ -39,7 +41,7 @@ let told = ''; // what the server knows of this page
 
 /** Tell the server what is looked at, if that is news. As long as nobody chose a tab, it sends the one of the stage. */
 function send() {
-  const follow = pinnedIn === null && !stays(view.tab);
+  const follow = follows();
   const open = follow ? ALWAYS : `${ALWAYS} ${view.tab}`;
   const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
   if (now === told) return;
@@ -65,7 +67,7 @@ function update(detail) {
   const kept = remember();
   quietly(() => place(detail.message));
   const news = settle();
-  restore(kept);
+  restore(kept, Number(/^<!--(\d+)-->/.exec(detail.message)?.[1] ?? 0));
   settleTurn();
   if (news) lookAtNow();
   settleKnob(view.at);
@@ -83,7 +85,8 @@ function place(html) {
 // A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
 document.body.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400 || !event.detail.xhr.responseText.includes('data-notice')) return;
-  const target = event.detail.requestConfig.elt.closest('form')?.querySelector('[data-refusal]') ?? byId('notice');
+  const box = event.detail.requestConfig.elt.closest('form')?.querySelector('[data-refusal]');
+  const target = box?.isConnected ? box : byId('notice');
   Object.assign(event.detail, { target, swapOverride: 'innerHTML', shouldSwap: true });
 });
 // Whoever does something wants to see what comes of it. What is read is read of the moment in view.
@@ -157,19 +160,18 @@ function settle() {
   if (news) {
     if (last) byId('live').textContent = byId('sentence-text').textContent.trim();
     last = now.key;
-    if (pinnedIn !== now.cycle) pinnedIn = null;
-    if (pinnedIn === null && now.tab !== view.tab && !stays(view.tab)) openTab(now.tab);
+    if (lentIn !== now.cycle) lentIn = null;
     send();
   }
+  if (follows() && now.tab !== view.tab) openTab(now.tab);
   const { asked, now: past } = byId('panel-timeline').dataset;
   if (view.at && asked === view.at && !past) choose({ at: '', cycle: 0 }); // It is the present: somebody went back to here.
   const clock = byId('panel-toolbar').dataset;
   disable('do-back', Number(clock.head) <= 0);
   disable('do-forward', Number(clock.head) >= Number(clock.length));
-  bench.classList.toggle('is-many', Boolean(document.querySelector('.zones.many')));
   bench.classList.toggle('has-choice', hasChoice());
   settleRed();
-  settleLesson({ choose, open: personOpens });
+  settleLesson({ choose, open: lend });
   settleFolds();
   settleMap();
   markAll();
@@ -183,13 +185,12 @@ function markAll() {
 
 /** Scroll to what is now. */
 function lookAtNow() {
-  centre();
-  centreTab();
+  if (!aimedAt(byId('panel-ribbon'))) centre();
+  if (!aimedAt(rail)) centreTab();
 }
 
 function centreTab() {
   const tab = byId(`tab-${view.tab}`);
-  const rail = tab.closest('.tabs-all');
   rail.scrollLeft = tab.offsetLeft - (rail.clientWidth - tab.offsetWidth) / 2;
 }
 
@@ -203,9 +204,9 @@ function disable(id, off) {
 }
 
 function centre() {
-  const rail = byId('panel-ribbon');
-  const stage = rail.querySelector('.is-now');
-  if (stage) rail.scrollLeft = stage.offsetLeft - rail.clientWidth / 2 + stage.offsetWidth / 2;
+  const ribbon = byId('panel-ribbon');
+  const stage = ribbon.querySelector('.is-now');
+  if (stage) ribbon.scrollLeft = stage.offsetLeft - ribbon.clientWidth / 2 + stage.offsetWidth / 2;
 }
 
 // --- what is open and chosen ----------------------------------------------------------------------------------------------
@@ -215,10 +216,16 @@ function stays(tab) {
   return 'stays' in (tabs.get(tab)?.dataset ?? {});
 }
 
+const rail = document.querySelector('.tabs-all');
+
+/** Whether the tab follows the stage: nobody chose one, and nobody is about to. */
+function follows() {
+  return !chosen && lentIn === null && !stays(view.tab) && !aimedAt(rail);
+}
+
 function openTab(tab) {
   view.tab = tab;
   bench.dataset.tab = tab;
-  bench.classList.toggle('is-tall', 'tall' in tabs.get(tab).dataset && byId('panel-sentence').dataset.cycle !== '0');
   for (const shown of document.querySelectorAll('[data-only]')) shown.hidden = shown.dataset.only !== tab;
   for (const [name, button] of tabs) {
     const on = name === tab;
@@ -226,7 +233,8 @@ function openTab(tab) {
     button.tabIndex = on ? 0 : -1;
     if (on) openGroup(button.closest('.tabs-g'));
   }
-  address(view, pinnedIn !== null || stays(tab));
+  byId('follow').setAttribute('aria-pressed', String(!chosen));
+  address(view, chosen || lentIn !== null || stays(tab));
   send();
 }
 
@@ -237,7 +245,24 @@ function openGroup(group) {
 }
 
 function personOpens(tab) {
-  pinnedIn = byId('panel-sentence').dataset.cycle;
+  chosen = true;
+  showTab(tab);
+}
+
+/** Open a tab for a while. */
+function lend(tab) {
+  lentIn = byId('panel-sentence').dataset.cycle;
+  showTab(tab);
+}
+
+/** Let the tab follow the stage, from now on. */
+function follow() {
+  chosen = false;
+  lentIn = null;
+  showTab(byId('panel-sentence').dataset.tab || view.tab);
+}
+
+function showTab(tab) {
   unfold('decision');
   openTab(tab);
   centreTab();
@@ -245,7 +270,7 @@ function personOpens(tab) {
 
 function choose(changes) {
   Object.assign(view, changes);
-  address(view, pinnedIn !== null || stays(view.tab));
+  address(view, chosen || lentIn !== null || stays(view.tab));
   bench.classList.toggle('has-choice', hasChoice());
   markAll();
   send();
@@ -301,13 +326,14 @@ function goTo(tab) {
 
 function chooseCycle(el) {
   const again = view.at === el.dataset.at || el.dataset.at === byId('panel-timeline').dataset.present;
-  pinnedIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
+  lentIn = again ? null : el.dataset.cycle; // whoever goes through the cycles compares what is open
   choose({ at: again ? '' : el.dataset.at, cycle: again ? 0 : Number(el.dataset.cycle), ...(el.dataset.pod ? { pod: el.dataset.pod, node: '' } : {}) });
 }
 
 /** Open the tab of a stage; in the past go to the moment of the stage, too. */
 function chooseStage(el) {
   const { to, gotoTab } = el.dataset;
+  if (el.matches('[aria-current]')) { follow(); if (small.matches) showPane('decision'); return; }
   goTo(gotoTab);
   if (to) choose({ at: to === byId('panel-timeline').dataset.present ? '' : to, cycle: Number(byId('panel-ribbon').dataset.cycle) });
 }
@@ -334,6 +360,7 @@ const DO = {
   help: () => byId('dialog-help').showModal(),
   term: (el) => { byId('dialog-help').close(); goTo(el.dataset.tab); },
   follow: () => look(''),
+  'follow-stage': () => { if (chosen) follow(); else personOpens(view.tab); },
   expectations: () => goTo('expectations'),
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
@@ -455,7 +482,9 @@ byId('add')?.addEventListener('click', () => adding.open());
 dialog('dialog-break', 'break', 'fault-set');
 dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
-teach(view, { choose, goTo, showPane, send });
+rail.addEventListener('pointerleave', settle);
+byId('panel-timeline').parentElement.addEventListener('pointerleave', () => settleKnob(view.at));
+teach(view, { choose, goTo: (tab) => { lend(tab); if (small.matches) showPane('decision'); }, showPane, send });
 cells(app);
 document.addEventListener('look-changed', settle);
 document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), { node }));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from playwright.sync_api import Page
 
@@ -111,3 +113,96 @@ def test_whoever_does_something_sees_the_present(settled: Page, eventually: Even
     eventually(lambda: past(page))
     page.locator("#do-advance-1, button:has-text('+1 s')").first.click()
     eventually(lambda: not past(page) and "at=" not in page.url)
+
+
+WHERE = """() => {
+    const part = name => document.getElementById(`panel-${name}`);
+    const {now, nowEntry} = part('timeline').dataset;
+    const line = document.getElementById('scroll-time').getBoundingClientRect();
+    const knob = document.getElementById('knob').getBoundingClientRect();
+    const marks = [...part('timeline').querySelectorAll('ol [data-entry]')].filter(mark => mark.checkVisibility());
+    const reached = marks.filter(mark => !now || Number(mark.dataset.entry) <= Number(nowEntry));
+    const last = reached.sort((a, b) => a.dataset.entry - b.dataset.entry).at(-1);
+    const named = [part('status').innerText, part('toolbar').textContent,
+                   document.getElementById('knob').ariaValueText];
+    const from = last?.getBoundingClientRect().left ?? 0;
+    const upto = last?.closest('li').getBoundingClientRect().right ?? 0;
+    const at = !last || (knob.left >= from - 3 && knob.left <= upto + 60);
+    return {
+        visible: knob.left >= line.left - 1 && knob.left <= line.right + 1 && knob.height > 20,
+        at, knob: knob.left, from, upto,
+        past: [part('sentence'), part('toolbar'), part('timeline')].map(one => one.classList.contains('is-past')),
+        commands: named.map(text => /command \\d+(?: of \\d+)?/.exec(text)?.[0]).filter(Boolean),
+        asked: part('timeline').dataset.asked, now,
+    };
+}"""
+
+
+def settled_at(page: Page, eventually: Eventually, done: str) -> None:
+    """The playhead is in sight, at the moment in view, and whatever names the position names the same one."""
+
+    def holds() -> bool:
+        found = page.evaluate(WHERE)
+        said = len(set(found["commands"])) == 1 and len(found["commands"]) > 1
+        return bool(found["visible"] and found["at"] and said and len(set(found["past"])) == 1)
+
+    try:
+        eventually(holds, 15)
+    except AssertionError:
+        raise AssertionError(f"after {done}: {page.evaluate(WHERE)}") from None
+
+
+KEYS = ["s", "n", "b", "b", "f", "ArrowLeft", "Shift+ArrowLeft", "End"]
+ACTS = [*KEYS, "mark", "mark", "goto", "goto", "branch", "stage"]
+
+
+def walk(page: Page, eventually: Eventually, chance: Random) -> None:
+    done: list[str] = []
+    for _ in range(14):
+        act = chance.choice(ACTS)
+        done.append(act)
+        marks = page.locator(".tl [data-entry]:visible")
+        if act == "mark":
+            marks.nth(chance.randrange(marks.count())).evaluate("mark => mark.click()")
+        elif act == "stage":
+            stages = page.locator(".st button")
+            stages.nth(chance.randrange(stages.count())).click()
+        elif act == "goto":
+            if not page.locator("#goto").is_enabled():
+                continue
+            page.locator("#goto").click()
+            eventually(lambda: not past(page))
+        elif act == "branch":
+            page.locator("#branches").click()
+            page.locator("#branch-list :is(li, p)").first.wait_for()
+            if page.locator("#branch-list button").count():
+                page.locator("#branch-list button").first.click()
+                eventually(lambda: not page.locator("#dialog-branches").is_visible())
+            else:
+                page.keyboard.press("Escape")
+        else:
+            page.keyboard.press(act)
+        settled_at(page, eventually, " ".join(done))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_any_walk_the_playhead_is_at_the_moment_that_all_of_the_page_names(
+    settled: Page, eventually: Eventually, allowed_console_errors: list[str], seed: int
+) -> None:
+    allowed_console_errors.append("4[02][49]|422")
+    walk(settled, eventually, Random(seed))
+
+
+def test_a_stage_of_the_past_leads_to_its_moment(settled: Page, eventually: Eventually) -> None:
+    page = settled
+    page.locator("#cyc-2").click()
+    eventually(lambda: past(page))
+    assert "Click to show this moment" in (page.locator("#st-Filter").get_attribute("title") or "")
+    page.locator("#st-Filter").click()
+    eventually(lambda: page.locator("#panel-ribbon .is-now button").get_attribute("id") == "st-Filter")
+    assert page.locator("#tab-filter").get_attribute("aria-selected") == "true"
+    assert page.locator(".cyc.is-now #cyc-2").count() == 1
+    settled_at(page, eventually, "a click on Filter")
+    page.locator("#goto").click()
+    eventually(lambda: not past(page))
+    settled_at(page, eventually, "going back to it")

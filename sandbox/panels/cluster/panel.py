@@ -26,9 +26,6 @@ CARDS, TILES = 40, 400
 SWITCH = 12
 """From so many nodes on, there is another way to draw them."""
 LAYOUTS = (("cards", "cluster.as-cards"), ("tiles", "cluster.as-tiles"), ("map", "cluster.as-map"))
-FEW_NODES, FEW_PODS = 2, 4
-"""So many nodes in a zone, and pods on a node, keep their names when the cards fold."""
-
 
 ELSEWHERE = frozenset(
     {
@@ -100,7 +97,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "layout": layout,
         "layouts": _layouts(len(world.nodes)),
         "many": layout != "cards",
-        "few": _few(world, zones),
         "nodes": len(world.nodes),
         "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
         "pods": sum(len(pods) for pods in world.pods_on.values()),
@@ -126,12 +122,6 @@ def _layouts(nodes: int) -> list[dict[str, str]]:
 
 def _there(world: World, columns: list[tuple[str, list[str]]]) -> list[Zone]:
     return [Zone(title, [name for name in names if name in world.nodes]) for title, names in columns]
-
-
-def _few(world: World, zones: list[dict[str, Any]]) -> bool:
-    """There is room for the names of pods beside a tall decision pane."""
-    tallest = max((zone["count"] for zone in zones), default=0)
-    return tallest <= FEW_NODES and all(len(pods) <= FEW_PODS for pods in world.pods_on.values())
 
 
 def _start(world: World) -> str:

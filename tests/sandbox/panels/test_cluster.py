@@ -263,13 +263,6 @@ def test_while_the_pod_is_being_placed_one_more_is_counted() -> None:
     assert not any(standing for _, _, standing in zone_skews(world).values())
 
 
-def test_names_of_pods_stay_in_folded_cards_as_long_as_they_are_few() -> None:
-    world = after_steps(0)
-    assert stats(world, View())["few"]
-    world.pods_on["node-a1"] = dict.fromkeys(f"default/p-{number}" for number in range(5))
-    assert not stats(world, View())["few"]
-
-
 def test_without_zones_the_map_groups_by_the_label_that_pods_spread_over_and_shows_its_skew() -> None:
     found = stats(world_after("spread-one-constraint", {"kind": "stage"}), View())
     assert found["key"] == "zone"

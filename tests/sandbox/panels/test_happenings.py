@@ -305,7 +305,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
     [
         pytest.param(
             [{"kind": "configure", "configuration": HALF}],
-            "The scheduler was configured anew. It counts from the next attempt on.",
+            "Configuration applied. It counts from the next attempt.",
             id="the scheduler is configured",
         ),
         pytest.param(
@@ -341,7 +341,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [{"kind": "kubelet", "node": "node-a1", "configuration": {"evictionHard": {"memory.available": "1Gi"}}}],
-            "The kubelet of node-a1 was configured anew.",
+            "Kubelet configuration applied on node-a1.",
             id="a kubelet is configured",
         ),
         pytest.param(

@@ -56,7 +56,8 @@ def test_in_the_past_a_stage_leads_to_its_moment_and_says_so() -> None:
     assert list(moments) == [mark.stage for mark in cycle.stages]
     for mark in cycle.stages:
         at = Moment.read(moments[mark.stage])
-        assert at is not None and world.entry_of(at) == world.rest_at(mark.entry)
+        assert at is not None
+        assert world.entry_of(at) == world.rest_at(mark.entry)
     html = render_panel("ribbon", before, View(), True)
     assert html.count("Click to show this moment and open its tab.") == html.count("data-to=") == len(moments)
     assert "Click to open its tab." in html

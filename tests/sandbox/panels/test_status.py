@@ -5,7 +5,6 @@ from __future__ import annotations
 from sandbox.panels import View, World
 from sandbox.panels.status import stats
 from tests.sandbox import traces
-from tests.sandbox.scenarios import looking_back
 
 
 def test_it_tells_who_did_what_last_and_where_the_head_stands() -> None:

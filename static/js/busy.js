@@ -1,0 +1,18 @@
+// A form in a dialog or a drawer that is being sent, or made anew by a choice in it, waits for the answer: what would be
+// typed meanwhile, the answer would take away. It shows that it waits.
+
+const FREE = ['Tab', 'Escape'];
+
+document.addEventListener('htmx:beforeSend', ({ target, detail: { xhr } }) => {
+  const box = target.matches('form, select') && target.closest('dialog');
+  if (!box) return;
+  box.setAttribute('aria-busy', 'true');
+  xhr.addEventListener('loadend', () => box.removeAttribute('aria-busy'));
+});
+for (const name of ['keydown', 'beforeinput', 'pointerdown', 'mousedown', 'click', 'paste', 'drop']) {
+  document.addEventListener(name, (event) => {
+    if (!event.target.closest?.('dialog[aria-busy]') || FREE.includes(event.key) || event.target.closest('[data-close]')) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+}

@@ -1,0 +1,189 @@
+// What a person types or chooses in a panel is theirs until the server has it. An update does not replace a field
+//   – that is being edited: it has other contents than the server gave it, and they were not sent,
+//   – whose change is under way: it was sent, and no update that includes it has come yet,
+//   – whose change was refused.
+// The server counts the changes of a sandbox. The answer to a request and every update name the count that they include.
+
+const FIELDS = '.panel :is(input:not([type="hidden"]), textarea, select)';
+const COUNT = 'Sandbox-Revision';
+
+// Key of a field → its edit: `value` on the screen, `base`: what the server said when the edit began, `by`: who changed that
+// since, `sent`: the value that was sent, with the count that includes it once it is known, `said`: the refusal.
+const edits = new Map();
+let shown = 0; // the count that the page shows
+let head = 0; // commands in force, as the page shows them
+
+const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
+const valueOf = (field) => (ticked(field) ? field.checked : field.value);
+const refusal = (field) => field.closest('form, li')?.querySelector('[data-refusal]');
+const all = () => [...document.querySelectorAll(FIELDS)];
+
+/** What the server says. */
+function usual(field) {
+  if (ticked(field)) return field.defaultChecked;
+  return field.defaultValue ?? (field.querySelector('[selected]') ?? field.options[0])?.value;
+}
+
+function keyOf(field) {
+  const { whose } = field.closest('[data-whose]')?.dataset ?? {};
+  return [whose, field.id || [field.form?.id, field.name, ticked(field) && field.value]].join();
+}
+
+function show(field, value) {
+  if (value === undefined || valueOf(field) === value) return;
+  if (ticked(field)) field.checked = value;
+  else field.value = value;
+}
+
+/** A person, or a button on their behalf, gives a field other contents. */
+export function edit(field) {
+  const group = field.type === 'radio' && field.form ? [...field.form.elements].filter(({ name }) => name === field.name) : [field];
+  for (const each of group) {
+    const known = edits.get(keyOf(each));
+    if (known) known.value = valueOf(each);
+    else if (each === field || valueOf(each) !== usual(each)) edits.set(keyOf(each), { value: valueOf(each), base: usual(each), by: '', sent: null, said: '' });
+  }
+}
+
+for (const name of ['input', 'change']) {
+  document.addEventListener(name, ({ target }) => { if (target.matches(FIELDS)) edit(target); }, true);
+}
+
+// --- sending --------------------------------------------------------------------------------------------------------------
+
+const committed = new WeakMap(); // field → its value when its change was announced; it may be edited again before it is sent
+const sending = new Map(); // request of a field that sends itself → when it is answered
+const alone = (element) => /change/.test(element.getAttribute('hx-trigger') ?? '');
+
+document.addEventListener('change', ({ target }) => committed.set(target, target.value), true);
+
+/** The fields whose contents a request of `element` brings, and those that show the same. */
+function fieldsOf(element) {
+  const fields = [...(element.elements ?? element.form?.elements ?? [element])].filter((field) => field.matches(FIELDS));
+  return fields.flatMap((field) => [field, document.getElementById(field.dataset.text ?? '')]).filter(Boolean);
+}
+
+document.addEventListener('htmx:configRequest', ({ detail: { elt, formData } }) => {
+  if (!alone(elt)) return;
+  for (const field of elt.elements ?? [elt]) if (formData.has(field.name) && !ticked(field) && committed.has(field)) formData.set(field.name, committed.get(field));
+});
+document.addEventListener('submit', (event) => { if (alone(event.target)) event.preventDefault(); }); // Enter announces the change, which is enough.
+
+// A click comes after the change that it ends: of two requests at once the server may take the second one first.
+document.addEventListener('htmx:confirm', (event) => {
+  const { elt, verb, issueRequest } = event.detail;
+  if (verb === 'get' || alone(elt) || !sending.size) return;
+  event.preventDefault();
+  Promise.allSettled(sending.values()).then(() => issueRequest(true));
+});
+
+document.addEventListener('htmx:beforeSend', ({ detail: { elt, xhr, requestConfig } }) => {
+  if (requestConfig.verb === 'get' || !elt.matches('.panel *')) return;
+  if (alone(elt)) sending.set(xhr, new Promise((over) => { xhr.addEventListener('loadend', () => { sending.delete(xhr); over(); }); }));
+  for (const field of fieldsOf(elt)) {
+    const known = edits.get(keyOf(field));
+    const value = alone(elt) && !ticked(field) ? requestConfig.formData.get(field.name) : null;
+    if (known) known.sent = { xhr, value: value ?? valueOf(field), count: Infinity };
+  }
+});
+document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
+  const taken = xhr?.status >= 200 && xhr.status < 300;
+  for (const known of edits.values()) {
+    if (known.sent?.xhr !== xhr) continue;
+    if (taken) known.sent.count = Number(xhr.getResponseHeader(COUNT));
+    else known.sent = null;
+  }
+  if (taken) settleFields();
+});
+
+// --- updates --------------------------------------------------------------------------------------------------------------
+
+/** Before an update: the refusals that stand on the page, and the cursor. */
+export function rememberFields() {
+  for (const field of all()) {
+    const known = edits.get(keyOf(field));
+    if (known) known.said = refusal(field)?.innerHTML ?? '';
+  }
+  const { id, selectionStart } = document.activeElement ?? {};
+  return { id, caret: selectionStart };
+}
+
+/** After an update that includes the changes up to `count`. */
+export function restoreFields(cursor, count) {
+  shown = Math.max(shown, count);
+  const { head: now, who } = document.getElementById('panel-status').dataset;
+  settleFields(Number(now) === head + 1 ? who : ''); // Of several changes at once nobody knows which one was whose.
+  head = Number(now);
+  const field = cursor.id && document.getElementById(cursor.id);
+  if (Number.isInteger(cursor.caret) && field === document.activeElement && field.selectionStart !== cursor.caret) field.setSelectionRange?.(cursor.caret, cursor.caret);
+}
+
+/** Every field shows what a person gave it, or else what the server says. */
+function settleFields(who = '') {
+  const refused = new Set();
+  for (const field of all()) {
+    const key = keyOf(field);
+    let known = edits.get(key);
+    if (known && over(known, field)) { edits.delete(key); known = undefined; }
+    show(field, known ? known.value : usual(field));
+    meanwhile(field, known, who);
+    const box = known?.said && refusal(field);
+    if (!box) continue;
+    refused.add(box);
+    if (box.innerHTML !== known.said) box.innerHTML = known.said;
+  }
+  for (const [key, { sent, value }] of edits) if (sent?.value === value && sent.count <= shown) edits.delete(key); // Its form is gone.
+  for (const box of document.querySelectorAll('.panel [data-refusal]:not(:empty)')) {
+    if (!refused.has(box) && ![...box.closest('form, li').querySelectorAll(FIELDS)].some((field) => edits.has(keyOf(field)))) box.replaceChildren();
+  }
+}
+
+/** Whether an edit has reached its end: the page shows it, or it was taken back. */
+function over(known, field) {
+  if (known.sent && known.sent.count <= shown) {
+    if (known.sent.value === known.value) return true;
+    known.base = usual(field); // It was typed on since.
+    known.sent = null;
+  }
+  return !known.sent && known.value === usual(field) && field !== document.activeElement;
+}
+
+const named = (value) => (value === true ? 'on' : value === false ? 'off' : value === '' ? 'empty' : value);
+
+const hush = (event) => event.stopImmediatePropagation();
+
+/** Give up what was typed. The browser would announce it as a change when the field is left, which is therefore done here. */
+function take(field, note) {
+  window.addEventListener('change', hush, true);
+  edits.delete(keyOf(field));
+  show(field, usual(field));
+  note.remove();
+  field.blur();
+  field.focus();
+  window.removeEventListener('change', hush, true);
+}
+
+/** The note beside a field that somebody else has changed while it was edited. A click takes the other value. */
+function meanwhile(field, known, who) {
+  const anchor = field.closest('label, [data-beside]') ?? field;
+  const note = anchor.parentElement.querySelector(`:scope > .meanwhile[data-of="${CSS.escape(keyOf(field))}"]`);
+  const value = usual(field);
+  if (!known || known.sent || field.type === 'range' || value === known.base || value === known.value) { note?.remove(); return; }
+  if (known.told !== value) Object.assign(known, { told: value, by: who });
+  const text = value.length > 40 || /\n/.test(value) ? 'Changed' : `Now ${named(value)}`;
+  const made = note ?? Object.assign(document.createElement('button'), { type: 'button', className: 'meanwhile', title: 'Use this value instead of yours' });
+  made.dataset.of = keyOf(field);
+  made.dataset.own = '';
+  const words = known.by ? `${text}, by ${known.by}` : text;
+  if (made.textContent !== words) made.textContent = words;
+  if (!note) {
+    made.setAttribute('role', 'status');
+    made.addEventListener('mousedown', (event) => event.preventDefault()); // Leaving the field would send what is typed there.
+    made.addEventListener('click', () => take(field, made));
+    anchor.after(made);
+  }
+  made.style.left = `${anchor.offsetLeft}px`;
+  made.style.top = `${anchor.offsetTop + anchor.offsetHeight}px`;
+}
+
+for (const field of all()) if (field.type !== 'range' && valueOf(field) !== usual(field)) edit(field); // before this script was there

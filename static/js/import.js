@@ -22,6 +22,7 @@ function doorOf(form) {
   const tell = (words, wrong = false) => {
     told.textContent = words;
     told.classList.toggle('is-no', wrong);
+    form.querySelector('textarea').setAttribute('aria-invalid', String(Boolean(wrong)));
   };
   const end = () => {
     clearInterval(timer);

@@ -495,3 +495,11 @@ if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) sh
 settle();
 lookAtNow();
 settleKnob(view.at);
+
+// A refusal that stands under a form is tied to its fields, for those who hear the page.
+document.body.addEventListener('htmx:afterSwap', ({ target }) => {
+  if (!target.id || !target.matches('[data-refusal]')) return;
+  for (const field of document.querySelectorAll(`[aria-describedby="${CSS.escape(target.id)}"]`)) {
+    field.setAttribute('aria-invalid', String(target.childElementCount > 0));
+  }
+});

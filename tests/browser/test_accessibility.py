@@ -20,6 +20,11 @@ PHONE = {"width": 390, "height": 844}
 CONTRAST = "color-contrast"
 RULES = {"label-content-name-mismatch": {"enabled": True}}
 """Rules that axe-core leaves out by default; heading-order and empty-table-header are among those that it takes."""
+UNTIED = """() => [...document.querySelectorAll('[aria-invalid=true]')].filter(field => {
+    const told = (field.getAttribute('aria-describedby') ?? '').split(' ');
+    return !told.some(id => /\\S/.test(document.getElementById(id)?.textContent ?? ''));
+}).map(field => field.name)"""
+"""Names of the fields that are marked as wrong, and are not described by what is wrong with them."""
 CSS = Path(__file__).resolve().parents[2] / "static" / "css"
 FADED = (":disabled", "[disabled]", "[aria-disabled", "svg", ".tk", ".seg", ".cyc-b", ".cmd-m", "::after")
 """Ends of selectors that may have an opacity: what cannot be pressed, and what holds no words."""
@@ -42,6 +47,7 @@ def test_everybody_can_use(
     allowed_console_errors.append("422")
     page = STATES[state](new_page(viewport=WIDE, color_scheme="light", bypass_csp=True), eventually)
     found = {"light": violations(page)}
+    assert page.evaluate(UNTIED) == [], "an error that no field leads to"
     page.emulate_media(color_scheme="dark")
     found["dark"] = violations(page, only_contrast=True)
     page.set_viewport_size({**PHONE})

@@ -41,6 +41,7 @@ export type Told = Envelope & (
   | { type: 'ready'; panels: string[]; /** Whether `step` changes the sandbox. */ acts: boolean }
   | { type: 'moment'; at: Moment; place: number; of: number; clock: string; present: boolean; sentence: string }
   | { type: 'facts'; facts: Facts }
+  | { type: 'refused'; /** Of the HTTP answer. */ status: number; /** Why nothing is shown. */ sentence: string }
   | { type: 'resize'; /** Pixels that all of it takes. */ height: number }
 );
 

@@ -94,7 +94,25 @@ def problem(
     back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
     context = {"message": message, "errors": errors or [], "calm": calm, "back": back}
     leaves = request.headers.get("Sec-Fetch-Mode") == "navigate"
+    if leaves and in_embed(request):
+        advice = EMBED_ADVICE.get(status, EMBED_ADVICE[500] if status >= 500 else "")
+        return render(request, "embed_refused.html", context | {"status": status, "advice": advice}, status=status)
     return render(request, "refused.html" if leaves else "fragments/error.html", context, status=status)
+
+
+EMBED_ADVICE = {
+    404: "Check the address that the page around this gives its frame.",
+    400: "Check the address that the page around this gives its frame.",
+    429: "Reload the page in a minute.",
+    500: "Reload the page in a minute. If it stays so, tell who runs the site.",
+}
+"""Status → what somebody can do who sees it in a frame, where there are no buttons of the workbench."""
+
+
+def in_embed(request: HttpRequest) -> bool:
+    """Whether the address is one that stands in the frame of another page."""
+    path = request.path_info
+    return path.startswith("/embed/") or (path.startswith("/s/") and "/embed/" in path)
 
 
 TOO_OFTEN = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 
 SHOWN: dict[str, tuple[str, ...]] = {
@@ -36,8 +37,11 @@ SIZES = ("normal", "compact")
 START, END = "start", "end"
 """Words for the first and the last moment."""
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(:\d{1,5})?", re.ASCII)
+FLAG = ("0", "1")
 LOOKED = ("pod", "node", "plugin", "group", "layout", "colour", "reasons", "orders", "pages", "replica")
 """What of a view an address names."""
+ADDRESS = (*LOOKED, "panels", "at", "tab", "theme", "size", "steps", "live", "origin", "lang")
+"""All that an address names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,23 @@ class Frame:
         given |= {"theme": self.theme, "steps": "1" if self.steps else "", "origin": self.origin}
         given |= {"size": self.size if self.size != SIZES[0] else "", **more}
         return urlencode({name: value for name, value in given.items() if value})
+
+
+def left_out(given: Mapping[str, str]) -> list[str]:
+    """A sentence for each part of an address that means nothing, and that ``Frame`` leaves out."""
+    words = [word for word in re.split(r"[\s,]+", given.get("panels", "")) if word]
+    known = {"theme": THEMES, "size": SIZES, "steps": FLAG, "live": FLAG, "lang": ("en",)}
+    found = [f"There is no panel “{word[:40]}”." for word in words if word not in SHOWN]
+    for name, values in known.items():
+        if given.get(name, "") not in ("", *values):
+            found.append(f"{name} must be {' or '.join(values)}.")
+    at, origin = given.get("at", ""), given.get("origin", "")
+    if at and at not in (START, END) and Moment.read(at) is None:
+        found.append("at must be start, end or a moment such as 12.40.")
+    if origin and not ORIGIN.fullmatch(origin):
+        found.append("origin must be an origin such as https://docs.example.")
+    found += [f"“{name[:40]}” is no part of such an address." for name in given if name not in ADDRESS]
+    return found
 
 
 def _one_of(known: tuple[str, ...], value: str | None) -> str:

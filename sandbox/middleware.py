@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sandbox import ratelimit
-from sandbox.access import too_often
+from sandbox.access import in_embed, problem, too_often
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -44,6 +44,14 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
     foreign = "This site is not known under the name it was asked for. Check the address."
     message = foreign if isinstance(exception, DisallowedHost) else "The request could not be read, or is too large."
     return with_headers(request, render(request, "400.html", {"message": message}, status=400))
+
+
+def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page for an address at which there is nothing; in a frame one that fits there."""
+    if not in_embed(request):
+        return render(request, "404.html", status=404)
+    gone = "This sandbox does not exist any more, or its link is incomplete."
+    return problem(request, 404, gone if request.path_info.startswith("/s/") else "There is nothing at this address.")
 
 
 def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -> HttpResponse:

@@ -69,6 +69,7 @@ workbench_patterns = [
     *lessons.urlpatterns,
 ]
 handler400 = "sandbox.middleware.refused"
+handler404 = "sandbox.middleware.missing"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("course/", learning.course, name="course"),

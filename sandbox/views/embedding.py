@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -68,6 +68,7 @@ def _drawn(
         "can_act": can_act,
         "try_url": try_url,
         "query": frame.query(view, found["moment"]["at"]),
+        "left_out": " ".join(embedding.left_out(request.GET.dict())),
         "origins": [frame.origin] if frame.origin else embedding.origins(settings.FRAME_ANCESTORS, own),
     }
     return render(request, "embed.html", context)
@@ -100,7 +101,7 @@ def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
     """GET: a story with its steps played, to look at; POST: a sandbox of one's own that has come as far."""
     known = KINDS[kind](slug)
     if known is None:
-        raise Http404
+        return problem(request, 404, f"There is no {kind} named “{slug[:80]}” on this site.")
     return _try(request, known) if request.method == "POST" else _show(request, known)
 
 

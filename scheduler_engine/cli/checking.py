@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import STDIN, Unusable, read, shown
+from scheduler_engine.cli.files import STDIN, Unusable, found, read, shown
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import problems_of, read_lesson
@@ -20,12 +20,12 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 def command(files: tuple[str, ...]) -> int:
-    """Play scenarios and lessons, and check what they expect.
+    """Play scenarios and lessons, and check what they expect. A folder stands for the YAML files in it and below.
 
     Exit status 0: all is as expected; 1: something does not hold; 2: a file is neither scenario nor lesson.
     """
     status = OK
-    for name in files:
+    for name in [*found(files)]:
         try:
             title, failures = _played(read(name), shown(name) if name == STDIN else Path(name).name)
         except (Unusable, Rejected) as problem:

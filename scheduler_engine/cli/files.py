@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
 STDIN = "-"
+ENDINGS = (".yaml", ".yml")
+"""Of the files that a folder is searched for."""
 
 
 class Unusable(click.ClickException):
@@ -29,10 +32,22 @@ def shown(name: str) -> str:
     return "<stdin>" if name == STDIN else name
 
 
+def found(names: Iterable[str]) -> Iterator[str]:
+    """Files, and in place of a folder the YAML files in it and below, in the order of their paths; itself, if none."""
+    for name in names:
+        if name == STDIN or not Path(name).is_dir():
+            yield name
+            continue
+        inside = sorted(path for path in Path(name).rglob("*") if path.suffix in ENDINGS and path.is_file())
+        yield from map(str, inside or [Path(name)])
+
+
 def read(name: str) -> bytes:
     """What is in a file, or on standard input. Raises Unusable."""
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except IsADirectoryError as problem:
+        raise Unusable(f"{name}: this is a folder. Name a YAML file in it.") from problem
     except OSError as problem:
         raise Unusable(f"{shown(name)}: {problem.strerror}") from problem
 

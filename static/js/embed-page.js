@@ -19,6 +19,7 @@ let at = line && state.moment.present ? '' : state.moment.at; // '' follows the 
 let pins = '';
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
+const NO_ANSWER = 'The server does not answer, so this may be old. Reload the page in a minute.';
 
 // --- what is shown ------------------------------------------------------------------------------------------------------
 
@@ -28,7 +29,7 @@ async function show() {
   const query = new URLSearchParams(Object.entries({ ...view, panels, at }).filter(([, value]) => value));
   const answer = await fetch(`${base}embed/state/?${query}`, { credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
   if (mine !== asking) return; // something newer has been asked for
-  if (!answer?.ok) return say(answer ? await sentenceOf(answer) : 'The server gave no answer. Try again.');
+  if (!answer?.ok) return say(answer ? await sentenceOf(answer) : NO_ANSWER);
   say('');
   place(await answer.json());
 }
@@ -234,17 +235,21 @@ let tries = 0;
 function follow() {
   const silent = (yes) => say(yes ? LOST : '');
   const socket = connect(new URL(line, location.href.replace(/^http/, 'ws')), { silent });
-  socket.addEventListener('open', () => { tries = 0; if (byId('em-told').textContent === LOST) say(''); socket.send(JSON.stringify({ open: 'status' })); });
+  socket.addEventListener('open', () => {
+    tries = 0;
+    if (byId('em-told').textContent === LOST) say('');
+    socket.send(JSON.stringify({ open: 'status' }));
+  });
   socket.addEventListener('message', ({ data }) => {
     // The first one, too: something may have happened since this page was made.
     if (!data.startsWith('{') && !at) show();
   });
   socket.addEventListener('close', ({ code }) => {
-    if (code === 4404) return say('This sandbox is not there any more.');
+    if (code === 4404) return say('This sandbox does not exist any more. The page around this has to name another.');
     if (tries) say(LOST);
     tries += 1;
     const late = code === 4429 ? 10000 + Math.random() * 20000 : Math.random() * Math.min(500 * 2 ** tries, 10000) + 500;
-    setTimeout(() => { follow(); if (!at) show(); }, late);
+    setTimeout(follow, late); // What it says first shows what was missed.
   });
 }
 

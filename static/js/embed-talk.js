@@ -9,7 +9,7 @@ const origins = document.getElementById('app').dataset.origins.split(' ').filter
 const target = origins.length === 1 ? origins[0] : '*';
 
 /** Types of messages to the page around it. */
-export const TOLD = ['ready', 'moment', 'facts', 'resize'];
+export const TOLD = ['ready', 'moment', 'facts', 'refused', 'resize'];
 /** Types of messages from it. */
 export const HEARD = ['step', 'back', 'go', 'show'];
 

@@ -5,6 +5,8 @@
   const home = new URL(document.currentScript?.src ?? document.querySelector('script[src*="/embed.js"]').src).origin;
   const PASSED = ['panels', 'at', 'tab', 'pod', 'node', 'plugin', 'theme', 'size', 'lang'];
   const FLAGS = ['steps', 'live'];
+  const SILENT = 5000; // milliseconds that a page which was loaded may take until it says something
+  const SLOW = 30000; // and one that was not
   const NEAR = '200px'; // so far from the view it begins to load
 
   class SchedulerSandbox extends HTMLElement {
@@ -12,6 +14,8 @@
 
     #frame = null;
     #near = null;
+    #waits = 0; // the timer until the frame counts as silent
+    #note = null;
     #heard = (event) => this.#hear(event);
 
     connectedCallback() {
@@ -24,6 +28,7 @@
 
     disconnectedCallback() {
       removeEventListener('message', this.#heard);
+      clearTimeout(this.#waits);
       this.#near.disconnect();
       this.#frame?.remove();
       this.#frame = null;
@@ -33,7 +38,7 @@
       if (!this.#frame || before === now) return;
       if (name === 'height') this.#frame.style.height = this.#height ?? this.#frame.style.height;
       else if (name === 'title') this.#frame.title = this.#title;
-      else this.#frame.src = this.#address;
+      else this.#load();
     }
 
     /** The next moment; of a live sandbox that the address may change, one stage. */
@@ -78,9 +83,46 @@
       frame.loading = 'lazy';
       frame.referrerPolicy = 'no-referrer';
       frame.style.cssText = `display:block;width:100%;border:0;color-scheme:normal;height:${this.#height ?? '24rem'}`;
-      frame.src = this.#address;
+      // A frame that the browser does not show loads as well, and its page says nothing.
+      frame.addEventListener('load', () => this.#wait(SILENT));
       this.#frame = frame;
-      this.append(frame);
+      this.replaceChildren(frame);
+      this.#load();
+    }
+
+    #load() {
+      this.#speaks();
+      this.#frame.src = this.#address;
+      this.#wait(SLOW);
+    }
+
+    #wait(milliseconds) {
+      clearTimeout(this.#waits);
+      this.#waits = setTimeout(() => this.#explain(), milliseconds);
+    }
+
+    /** The frame has said something, so that it stands for itself. */
+    #speaks() {
+      clearTimeout(this.#waits);
+      this.#note?.remove();
+      this.#note = null;
+      this.#frame.style.display = 'block';
+    }
+
+    /** In the place of a frame that says nothing: why, and what to do. */
+    async #explain() {
+      const site = new URL(this.#frame.src).origin;
+      const answers = await fetch(`${site}/embed.js`, { mode: 'no-cors', cache: 'no-store', referrerPolicy: 'no-referrer' }).then(() => true, () => false);
+      if (!this.#frame || this.#note) return;
+      const note = document.createElement('p');
+      note.setAttribute('role', 'status');
+      note.style.cssText = 'margin:0;padding:1rem;border:1px solid;border-radius:4px;font:1rem/1.4 system-ui,sans-serif';
+      note.textContent = answers
+        ? `${site} does not let this page show it. Whoever runs that site can add ${location.origin} to FRAME_ANCESTORS.`
+        : `${site} does not answer. Reload this page in a minute.`;
+      this.#note = note;
+      this.#frame.style.display = 'none';
+      this.append(note);
     }
 
     #say(message) {
@@ -90,6 +132,7 @@
     #hear({ source, origin, data }) {
       if (!this.#frame || source !== this.#frame.contentWindow || origin !== new URL(this.#frame.src).origin) return;
       if (data?.source !== SOURCE || data.version !== VERSION) return;
+      this.#speaks();
       const { source: from, version, type, ...detail } = data;
       if (type === 'resize' && !this.#height) {
         this.#frame.style.height = `${data.height}px`;

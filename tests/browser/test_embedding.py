@@ -219,6 +219,66 @@ def test_a_page_that_is_not_listed_cannot_frame_it(
     assert within(page).locator("#app").count() == 0
 
 
+ELEMENT = """<!doctype html><html lang="en"><title>docs</title><link rel="icon" href="data:,">
+<body><script src="{url}/embed.js"></script><scheduler-sandbox {what} height="300"></scheduler-sandbox></body></html>"""
+
+
+def test_an_element_says_in_the_place_of_its_frame_that_the_page_is_not_listed(
+    page: Page, server: Server, stranger: Elsewhere, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("frame-ancestors")
+    stranger.pages["/element"] = ELEMENT.format(url=server.url, what=f'scenario="{SLUG}"')
+    page.goto(f"{stranger.url}/element")
+    note = page.locator("scheduler-sandbox p")
+    expect(note).to_contain_text(f"{server.url} does not let this page show it.", timeout=30_000)
+    expect(note).to_contain_text(f"{stranger.url} to FRAME_ANCESTORS")
+    expect(page.locator("scheduler-sandbox iframe")).to_be_hidden()
+
+
+def test_an_element_says_that_the_server_does_not_answer(
+    page: Page, server: Server, elsewhere: Elsewhere, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("ERR_")
+    elsewhere.pages["/element"] = ELEMENT.format(url=server.url, what=f'scenario="{SLUG}"')
+    down: list[bool] = []
+
+    def answer(route: Any) -> None:
+        if down:
+            route.abort("connectionrefused")
+        else:
+            down.append(True)
+            route.continue_()
+
+    page.route(f"{server.url}/**", answer)  # The script comes through, and nothing after it.
+    page.goto(f"{elsewhere.url}/element")
+    expect(page.locator("scheduler-sandbox p")).to_contain_text("does not answer. Reload this page", timeout=30_000)
+
+
+@pytest.mark.parametrize("what", ['scenario="nothing"', 'src="{url}/s/00000000-0000-4000-8000-000000000000/abc/"'])
+def test_an_embed_of_nothing_says_so_in_its_frame(
+    page: Page, server: Server, elsewhere: Elsewhere, what: str, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("404")
+    elsewhere.pages["/element"] = ELEMENT.format(url=server.url, what=what.format(url=server.url))
+    page.set_viewport_size({"width": 400, "height": 300})
+    page.goto(f"{elsewhere.url}/element")
+    expect(within(page).locator("h1")).to_contain_text(
+        "There is no scenario" if "scenario" in what else "does not exist"
+    )
+    expect(within(page).get_by_text("Check the address")).to_be_visible()
+    expect(page.locator("scheduler-sandbox p")).to_have_count(0)
+
+
+def test_a_live_embed_says_that_its_line_is_cut(page: Page, server: Server) -> None:
+    path = sandbox_of(page)
+    cut = [True]
+    page.route_web_socket("**/ws/**", lambda line: line.close() if cut else line.connect_to_server())
+    page.goto(f"{path}embed/?live=1")
+    expect(page.locator("#em-told")).to_contain_text("The connection is lost", timeout=30_000)
+    cut.clear()
+    expect(page.locator("#em-told")).to_have_text("", timeout=30_000)
+
+
 def test_a_hostile_page_gets_no_further_than_its_link(
     new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
 ) -> None:

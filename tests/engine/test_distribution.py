@@ -89,7 +89,12 @@ def test_it_has_its_command_and_its_scenarios(installed: Path, tmp_path: Path) -
     assert listed.stderr == ""
     assert len(listed.stdout.splitlines()) == len([*FOLDER.glob("*.yaml")])
     (tmp_path / "mine.scenario.yaml").write_text(BLANK)
+    challenge = next(iter(sorted((FOLDER.parent / "challenges").glob("*.yaml"))))
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "challenge.yaml").write_bytes(challenge.read_bytes())
     for program in ([installed / "scheduler-sandbox"], [installed / "python", "-m", "scheduler_engine"]):
+        done = run(*program, "check", "more", tmp_path / "mine.scenario.yaml", cwd=tmp_path)
+        assert (done.returncode, [line[:2] for line in done.stdout.splitlines()]) == (0, ["ok", "ok"])
         done = run(*program, "run", "mine.scenario.yaml", "--quiet", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (0, "A web server goes where there is room: as expected\n")
 

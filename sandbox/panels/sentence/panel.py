@@ -30,7 +30,9 @@ NEXT = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """``steps``: what the scenario offers to do next. ``red``: how many expectations do not hold."""
+    """``how``: what to press in the workbench. ``steps``: what the scenario offers to do next. ``red``: how many
+    expectations fail.
+    """
     if world.stuck is not None:
         return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None, "red": 0}
     said, past = _said(world, view), world.present is not None
@@ -49,6 +51,7 @@ def _stuck(stuck: Stuck) -> dict[str, Any]:
     """``back``: the number of the last command that can be repeated."""
     return {
         "text": say("sentence.cannot-be-repeated", command=stuck.command),
+        "how": say("sentence.how-to-continue"),
         "next": "",
         "precise": stuck.reason,
         "back": stuck.command - 1,
@@ -62,6 +65,7 @@ def _idle_at(world: World, view: View) -> dict[str, Any]:
         "pod": "",
         "stage": "",
         "text": _idle(world),
+        "how": _how(world),
         "next": _first(world),
         "precise": "",
         "tab": tab_for(cycle),
@@ -106,6 +110,7 @@ def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any
     return {
         **said,
         "text": f"{said['text']} {meant}" if meant else said["text"],
+        "how": _how(world) if meant and not cycle else "",
         "next": said["next"] or _following(world, cycle),
         "precise": said["precise"] or effects.precisely(world),
     }
@@ -145,6 +150,17 @@ def _idle(world: World) -> str:
     if not world.pods:
         return say("sentence.no-pod-yet", nodes=plural(len(world.nodes), "node"))
     return say("sentence.nobody-waits")
+
+
+def _how(world: World) -> str:
+    """What to press where ``_idle`` says that nobody is scheduled."""
+    if not world.nodes and not world.pods:
+        return say("sentence.how-to-begin")
+    if world.election.idle():
+        return ""
+    if world.lane("activeQ"):
+        return say("sentence.how-to-pop")
+    return "" if world.pods else say("sentence.how-to-add")
 
 
 def _first(world: World) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+import scheduler_engine
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.cli import COMMANDS, main
 from scheduler_engine.cli.beginning import BLANK
@@ -79,6 +80,37 @@ def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_
     told = capsys.readouterr()
     assert [line[:5] for line in told.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
     assert told.err.splitlines()[1] == "       missing.yaml: No such file or directory"
+
+
+def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, capsys: Any) -> None:
+    inner = tmp_path / "more" / "deep"
+    inner.mkdir(parents=True)
+    (inner / "b.yml").write_bytes(blank.read_bytes())
+    (inner / "a.yaml").write_bytes(blank.read_bytes())
+    (inner / "notes.md").write_text("no YAML")
+    assert main(["check", str(tmp_path / "more")]) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [
+        str(inner / "a.yaml"),
+        str(inner / "b.yml"),
+    ]
+    (tmp_path / "empty").mkdir()
+    assert main(["check", str(tmp_path / "empty"), str(inner)]) == 2
+    told = capsys.readouterr()
+    assert "this is a folder. Name a YAML file in it." in told.err
+    assert len(told.out.splitlines()) == 3, "the others are checked all the same"
+
+
+def test_check_works_from_any_folder_with_paths_of_any_kind(tmp_path: Path) -> None:
+    """By the path of the package, where it is not installed; scenarios, lessons, misconceptions and challenges."""
+    fixtures = FOLDER.parent
+    shelves = ("scenarios", "lessons", "misconceptions", "challenges")
+    files = [next(iter(sorted((fixtures / shelf).glob("*.yaml")))) for shelf in shelves]
+    (tmp_path / "near.yaml").write_bytes(files[1].read_bytes())
+    package = Path(scheduler_engine.__file__).parent
+    command = [sys.executable, str(package), "check", "near.yaml", "./near.yaml", *map(str, files)]
+    done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["ok"] * 6
 
 
 @pytest.mark.parametrize("pod", ["web", "default/web"])
@@ -181,7 +213,7 @@ def test_schema_bench_and_completion_print_what_they_are_for(capsys: Any) -> Non
 
 
 BAD_FILES = {
-    "a folder": (None, ": Is a directory"),
+    "a folder": (None, ": this is a folder. Name a YAML file in it."),
     "nothing in it": (b"", ": the file is empty"),
     "no text": (b"\x7fELF\xff\xfe\x00", ": the text is not UTF-8"),
     "no YAML": (b"title: [\n", ":2:1: "),

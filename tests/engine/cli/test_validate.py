@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_judged(
     assert main(["validate", str(tmp_path / "none.yaml"), str(tmp_path), str(file)]) == 2
     shown = capsys.readouterr()
     assert "none.yaml: No such file or directory" in shown.err
-    assert f"{tmp_path}: Is a directory" in shown.err
+    assert f"{tmp_path}: this is a folder. Name a YAML file in it." in shown.err
     assert f"{file}:6:5: warning" in shown.out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import problems_of, read_lesson
+from scheduler_engine.lesson.format import ITEM, KEYS, LESSON, NEEDS, OPTION, PART_KEYS, WRONG
 
 EXAMPLE = re.search(r"```yaml\n(.*?)```", Path("docs/lessons.md").read_text(), re.DOTALL)
 
@@ -210,3 +212,103 @@ def test_a_setup_that_is_refused_is_told() -> None:
     data = example()
     data["setup"].append({"cordon": {"node": "node-z", "on": True}})
     assert any("setup[1]" in text for text in told(data))
+
+
+# --- what docs/lessons.md says is needed ---
+
+DOCUMENT = Path("docs/lessons.md").read_text()
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the table with this heading, a cell each."""
+    lines = DOCUMENT[DOCUMENT.index(heading) :].splitlines()[2:]
+    rows = lines[: next((number for number, line in enumerate(lines) if not line.startswith("|")), len(lines))]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def named(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
+
+
+def test_the_document_lists_the_keys_of_a_lesson_and_which_are_needed() -> None:
+    rows = table("| key | needed | holds |")
+    assert {key for row in rows for key in named(row[0])} == {*KEYS}
+    assert [key for row in rows if row[1] == "yes" for key in named(row[0])] == [*LESSON.required]
+
+
+def test_the_document_lists_the_keys_of_a_part_and_what_they_need() -> None:
+    section = DOCUMENT[DOCUMENT.index("## Parts") : DOCUMENT.index("## Pointers")]
+    assert {key for key in PART_KEYS if f"`{key}`" in section} == {*PART_KEYS}
+    needs = {row[0]: named(row[1]) for row in table("| where | needs |")}
+    written = {key: [*needed] for key, needed in NEEDS.items() if needed != ("task",)}
+    assert {key: needs[f"a part with `{key}`"][: len(needed)] for key, needed in written.items()} == written
+    assert needs["an item of `check`"] == [*ITEM.required]
+    assert needs["a way in `wrong`"] == [*WRONG.required]
+    assert needs["a question with `options`"] == ["ask", *OPTION.required]
+
+
+SMALLEST: dict[str, Any] = {"kind": "Lesson", "title": "t", "parts": [{"text": "t"}]}
+
+
+def test_a_file_with_what_is_needed_alone_loads_and_holds() -> None:
+    assert told(SMALLEST) == []
+
+
+@pytest.mark.parametrize("path", ["kind", "title", "parts", "parts.0.text"])
+def test_without_something_that_is_needed_it_is_refused(path: str) -> None:
+    data = deepcopy(SMALLEST)
+    _set(path, None)(data)
+    assert any("Required value" in text for text in told(data))
+
+
+HOLDS = [{"gone": "default/x"}]
+STEPS = [{"settle": {}}]
+FULL: dict[str, dict[str, Any]] = {
+    "a task": {
+        "task": "t",
+        "check": [{"say": "s", "holds": HOLDS}],
+        "hints": ["h"],
+        "right": [STEPS],
+        "wrong": [{"do": STEPS, "says": "s"}],
+    },
+    "a prediction": {
+        "predict": {"ask": "a", "options": [{"text": "a", "holds": HOLDS}, {"text": "b", "holds": HOLDS}]}
+    },
+    "words": {"say": "s"},
+}
+NEEDED = [
+    ("a task", path)
+    for path in (
+        "task",
+        "check",
+        "hints",
+        "right",
+        "wrong",
+        "check.0.say",
+        "check.0.holds",
+        "wrong.0.do",
+        "wrong.0.says",
+    )
+] + [("a prediction", f"predict.{path}") for path in ("ask", "options.0.text", "options.1.holds")]
+
+
+def refused(part: dict[str, Any]) -> bool:
+    try:
+        read_lesson(yaml.safe_dump(SMALLEST | {"parts": [{"text": "t", **part}]}))
+    except Rejected:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_part_with_what_it_needs_loads(name: str) -> None:
+    more = {} if name == "a task" else {"do": STEPS}
+    assert not refused({**FULL[name], **more})
+    assert name == "a task" or refused(FULL[name]), "do is needed"
+
+
+@pytest.mark.parametrize(("name", "path"), NEEDED)
+def test_a_part_without_something_that_it_needs_is_refused(name: str, path: str) -> None:
+    part = deepcopy(FULL[name]) | ({} if name == "a task" else {"do": STEPS})
+    _set(path, None)(part)
+    assert refused(part)

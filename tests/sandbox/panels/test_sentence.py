@@ -96,7 +96,8 @@ def test_looking_at_a_past_cycle_is_told() -> None:
 
 def test_an_empty_sandbox_says_what_to_do() -> None:
     found = stats(World(), View())
-    assert (found["pod"], found["text"].startswith("Nothing is here yet. Add nodes and pods")) == ("", True)
+    assert (found["pod"], found["text"]) == ("", "Nothing is here yet.")
+    assert found["how"].startswith("Add nodes and pods")
 
 
 def test_before_the_first_step_the_first_pod_of_active_q_is_named() -> None:
@@ -104,8 +105,9 @@ def test_before_the_first_step_the_first_pod_of_active_q_is_named() -> None:
     story.add_pod(traces.pod("low-1"))
     story.add_pod(traces.pod("high-1", priority=5))
     found = stats(World.fold(story.entries), View())
-    assert (found["text"], found["next"]) == (
-        "2 pods wait in activeQ. Press Stage to take the first one out.",
+    assert (found["text"], found["how"], found["next"]) == (
+        "2 pods wait in activeQ.",
+        "Press Stage to take the first one out.",
         "Pop takes high-1",
     )
 

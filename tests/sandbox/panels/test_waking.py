@@ -177,13 +177,9 @@ def test_what_a_scenario_began_with_is_no_news() -> None:
 def test_before_the_first_attempt_the_headline_says_what_to_do() -> None:
     simulation = Simulation()
     play(simulation, [apply(make_node("node-a"))])
-    assert headline(world_of(simulation)) == (
-        "node-a joined. 1 node and no pod yet. Add a pod to have something to schedule."
-    )
+    assert headline(world_of(simulation)) == "node-a joined. 1 node and no pod yet."
     play(simulation, [apply(make_pod("web"))])
-    assert headline(world_of(simulation)) == (
-        "web was added. 1 pod waits in activeQ. Press Stage to take the first one out."
-    )
+    assert headline(world_of(simulation)) == "web was added. 1 pod waits in activeQ."
 
 
 def test_the_past_has_the_headline_of_then() -> None:

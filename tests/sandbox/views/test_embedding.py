@@ -17,6 +17,7 @@ from sandbox.guide import scenarios
 from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
 from sandbox.panels import PANELS
+from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
 
@@ -210,3 +211,87 @@ def test_the_declarations_name_the_messages_of_the_script() -> None:
     script = (root / "static" / "js" / "embed-talk.js").read_text()
     lists = re.findall(r"export const (?:TOLD|HEARD) = \[(.*?)\]", script)
     assert declared == [name for names in lists for name in re.findall(r"'(\w+)'", names)]
+
+
+# --- what is wrong, inside the frame ---
+
+NAVIGATES = {"Sec-Fetch-Mode": "navigate"}
+
+
+def sentence_at(path: str, status: int, **headers: str) -> str:
+    answer = Client().get(path, headers=headers or NAVIGATES)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/embed/scenario/nothing/", "There is no scenario named “nothing” on this site."),
+        ("/embed/lesson/nothing/", "There is no lesson named “nothing” on this site."),
+        ("/embed/nonsense/", "There is nothing at this address."),
+        ("/s/00000000-0000-4000-8000-000000000000/abc/embed/", "This sandbox does not exist any more"),
+    ],
+)
+def test_what_is_not_there_is_said_in_the_frame_with_what_to_do(path: str, words: str) -> None:
+    html = sentence_at(path, 404)
+    assert words in html
+    assert "Check the address that the page around this gives its frame." in html
+    assert "embed-refused.js" in html
+    assert 'class="embed"' in html
+
+
+def test_who_asks_for_the_state_of_what_is_gone_gets_one_sentence() -> None:
+    path = "/s/00000000-0000-4000-8000-000000000000/abc/embed/state/"
+    html = sentence_at(path, 404, **{"Sec-Fetch-Mode": "cors"})
+    assert re.sub(r"<[^>]+>", "", html).strip() == "This sandbox does not exist any more, or its link is incomplete."
+
+
+def test_too_many_requests_are_said_in_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratelimit, "wait", lambda *_: 3.0)
+    html = sentence_at(PATH, 429)
+    assert "Too many" in html
+    assert "Reload the page in a minute." in html
+
+
+def test_a_missing_page_of_the_site_is_as_before() -> None:
+    assert "There is nothing at this address." in sentence_at("/nonsense/", 404)
+    assert "embed-refused" not in sentence_at("/nonsense/", 404)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"panels": "map,mapp"}, ["There is no panel “mapp”."]),
+        ({"theme": "pink"}, ["theme must be auto or light or dark."]),
+        ({"size": "huge"}, ["size must be normal or compact."]),
+        ({"steps": "yes", "live": "on"}, ["steps must be 0 or 1.", "live must be 0 or 1."]),
+        ({"at": "soon"}, ["at must be start, end or a moment such as 12.40."]),
+        ({"origin": "docs"}, ["origin must be an origin such as https://docs.example."]),
+        ({"pannels": "map"}, ["“pannels” is no part of such an address."]),
+        ({"panels": "map, lanes", "at": "3.7", "steps": "1", "theme": "dark", "lang": "en", "pod": "x/y"}, []),
+    ],
+)
+def test_what_is_wrong_in_an_address_is_said_and_left_out(
+    visitor: Any, query: dict[str, str], words: list[str]
+) -> None:
+    html = visitor.get("embed/", **query).content.decode()
+    told = re.search(r'id="em-told" role="status">([^<]*)<', html)
+    assert told is not None
+    assert told[1] == " ".join(words)
+
+
+HOW = re.compile(r'<(span|p) class="(?:quiet )?how">.*?</\1>', re.DOTALL)
+BUTTONS = re.compile(r"(?i)\b(press|click|choose) (?:\w+ )*(stage|evict|drain|settle|add|a pod|a node)\b|Stage pops")
+
+
+def test_sentences_of_an_embed_name_no_button_that_it_does_not_have(visitor: Any) -> None:
+    """Advice stands apart, where the style of an embed leaves it out."""
+    for _ in range(2):
+        html = visitor.get("embed/", panels=",".join(SHOWN)).content.decode()
+        assert HOW.search(html)
+        shown = re.sub(r"<[^>]+>", " ", HOW.sub("", html))
+        assert not BUTTONS.search(shown), BUTTONS.search(shown)
+        store.execute(visitor.row(), {"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("web").obj()]})
+    css = (Path(__file__).resolve().parents[3] / "static" / "css" / "embed.css").read_text()
+    assert ".how" in css

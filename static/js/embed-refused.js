@@ -1,0 +1,7 @@
+// An embed that cannot show what its address names: the page around it hears why.
+
+const place = document.getElementById('em-refused');
+if (window.parent !== window) {
+  const sentence = document.getElementById('em-sentence').textContent;
+  window.parent.postMessage({ source: 'scheduler-sandbox', version: 1, type: 'refused', status: Number(place.dataset.status), sentence }, '*');
+}

@@ -1,4 +1,4 @@
-"""Photograph and measure every state of the site: `python -m tests.screens [--only GROUP …] [--out FOLDER]`.
+"""Photograph and measure every state of the site: `python -m tests.screens [--only GROUP …] [--looks 390-dark …]`.
 
 What is wrong is printed, and kept in `var/screens/findings.txt`; the exit code is 1 if anything is.
 
@@ -19,14 +19,17 @@ from pathlib import Path
 from tests.browser.conftest import ROOT, Server
 from tests.screens.camera import travel
 from tests.screens.exceptions import EXCEPTIONS
+from tests.screens.looks import LOOKS
 from tests.screens.states import JOURNEYS
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=JOURNEYS, default=list(JOURNEYS), help="groups of pictures")
+    parser.add_argument("--looks", nargs="+", choices=[one.name for one in LOOKS], help="sizes and colours")
     parser.add_argument("--out", type=Path, default=ROOT / "var" / "screens")
     given = parser.parse_args()
+    looks = [one for one in LOOKS if not given.looks or one.name in given.looks]
     shutil.rmtree(given.out, ignore_errors=True)
     wrong: list[str] = []
     used: set[int] = set()
@@ -35,7 +38,7 @@ def main() -> int:
         try:
             spawn = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(max_workers=min(4, os.cpu_count() or 1), mp_context=spawn) as pool:
-                going = {group: pool.submit(travel, group, server.url, given.out) for group in given.only}
+                going = {group: pool.submit(travel, group, server.url, given.out, looks) for group in given.only}
                 for group, done in going.items():
                     found, needed, seconds = done.result()
                     wrong += found
@@ -43,7 +46,7 @@ def main() -> int:
                     print(f"{group}: {len(found)} findings, {seconds:.0f} s", flush=True)
         finally:
             server.kill()
-    if given.only == list(JOURNEYS):
+    if given.only == list(JOURNEYS) and not given.looks:
         wrong += [
             f"exceptions.py: nothing needs this row: {one.rule}, {one.where}"
             for number, one in enumerate(EXCEPTIONS)

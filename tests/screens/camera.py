@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.conftest import CHROMIUM_ARGS, wait_until
 from tests.conftest import chromium
-from tests.screens.looks import LOOKS, look, look_as_before, measured
+from tests.screens.looks import Look, look, look_as_before, measured
 from tests.screens.sheets import sheets
 from tests.screens.states import JOURNEYS
 from tests.screens.visit import WIDE, Visit
@@ -53,7 +53,7 @@ def photograph(page: Page, file: Path) -> None:
     line.detach()
 
 
-def travel(group: str, url: str, out: Path) -> tuple[list[str], set[int], float]:
+def travel(group: str, url: str, out: Path, looks: Sequence[Look]) -> tuple[list[str], set[int], float]:
     """Go on one journey; what is wrong, which exceptions were needed, and how many seconds it took."""
     began = time.monotonic()
     wrong: dict[str, list[str]] = {}
@@ -65,7 +65,7 @@ def travel(group: str, url: str, out: Path) -> tuple[list[str], set[int], float]
         try:
             for shot in JOURNEYS[group](Visit(open_page, wait_until)):
                 names.append(shot.name)
-                for which in LOOKS:
+                for which in looks:
                     look(shot, which)
                     photograph(shot.page, folder / f"{len(names):02}-{which.name}.png")
                     for line in measured(shot.page, used):

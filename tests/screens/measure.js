@@ -136,7 +136,10 @@
   const elided = (el) => styleOf(el).textOverflow === 'ellipsis' || styleOf(el).webkitLineClamp !== 'none';
   const block = (el) => { let up = el; while (styleOf(up).display === 'inline') up = up.parentElement; return up; };
   const centre = ({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2];
-  const inSentence = (el) => styleOf(el).display === 'inline' && [...el.parentElement.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /\p{L}{2}/u.test(node.data));
+  const inline = (el) => ['inline', 'inline-block'].includes(styleOf(el).display);
+  const words = (el) => [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /\p{L}{2}/u.test(node.data));
+  /** Whether it stands in a line of text: the size of such a target is that of the line. */
+  const inSentence = (el) => inline(el) && (words(el.parentElement) || (inline(el.parentElement) && words(el.parentElement.parentElement)));
 
   /** Pairs of boxes that overlap by more than `x` and `y` pixels. */
   function* overlaps(boxes, x, y) {
@@ -213,7 +216,7 @@
     },
     *targets() {
       const all = controls.filter(({ el, left, box }) => shows(left) && !inSentence(el) && shows(box));
-      const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.5 * height(box) && width(inView) > 0.5 * width(box));
+      const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.9 * height(box) && width(inView) > 0.9 * width(box));
       for (const one of small) {
         const [x, y] = centre(one.box);
         const near = all.find((other) => {

@@ -174,6 +174,8 @@ def lesson(visit: Visit) -> Iterator[Shot]:
 
 
 def taught(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench("?tab=leader", lesson="two-leaders-at-once")
+    yield Shot("a lesson about leaders", page, "decision")
     page = visit.workbench(lesson="preemption-binds-at-once")
     yield Shot("misconception", page)
     while page.locator("#les-skip").count():
@@ -251,7 +253,7 @@ STORIES = (
     ("leader", "two-leaders", "t"),
     ("leader", "leader-killed", "t"),
     ("preemption", "preemption-every-rung", "n"),
-    ("scores", "spread-or-pack", "t"),
+    ("scores", "balanced-allocation", "n"),
     ("cache", "node-removed", "n"),
     ("configuration", "default-policy-of-v1-22", "n"),
     ("filter", "three-taints-two-tolerations", "n"),

@@ -53,10 +53,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
         return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle), "message": _message(cycle)}
     table = search.table
     grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
+    speaking = {row[1] for row in table.rows}
+    speaking |= {plugin for _, verdicts in table.also for plugin, _, _ in verdicts if view.reasons}
     columns = [
         {
             "name": name,
             "skipped": name in table.skipped,
+            "passes": name not in speaking,
             "head": head(view, "filter", name, camel(SHORTER.get(name, name))),
         }
         for name in table.plugins

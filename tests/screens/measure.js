@@ -196,7 +196,7 @@
         if (gap < -1 || gap > 2 || block(first.el) === block(second.el)) continue;
         const meet = first.node.data.at(-1) + second.node.data[0];
         const edge = [block(first.el), block(second.el)].some((el) => parseFloat(styleOf(el).borderInlineStartWidth) + parseFloat(styleOf(el).borderInlineEndWidth) > 0);
-        if (/^[\p{L}\p{N}…]{2}$/u.test(meet) && !edge && seen(...centre(first.left), first.el)[0]) yield [first.el, `${sample(first.node.data)}|${sample(second.node.data)}`];
+        if (/^[\p{L}\p{N}…]{2}$/u.test(meet) && !edge && seen(...centre(first.left), first.el)[0] && seen(...centre(second.left), second.el)[0]) yield [first.el, `${sample(first.node.data)}|${sample(second.node.data)}`];
       }
     },
     *controls() {
@@ -215,7 +215,7 @@
       }
     },
     *targets() {
-      const all = controls.filter(({ el, left, box }) => shows(left) && !inSentence(el) && shows(box));
+      const all = controls.filter(({ el, left, box }) => shows(left) && shows(box) && !inSentence(el) && seen(...centre(left), el)[0]);
       const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.9 * height(box) && width(inView) > 0.9 * width(box));
       for (const one of small) {
         const [x, y] = centre(one.box);

@@ -266,7 +266,7 @@ def stories(visit: Visit) -> Iterator[Shot]:
         visit.press(page, keys)
         visit.tab(page, tab)
         yield Shot(f"{tab}: {scenario}", page, "decision")
-        page.close()
+        page.context.close()
 
 
 def empty(visit: Visit) -> Iterator[Shot]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, connected, head
+from tests.browser.workbench import Eventually, apply, head
 
 WIDE = {"width": 1440, "height": 900}
 
@@ -39,7 +39,7 @@ class Visit:
         """A new sandbox: ``scenario`` or ``lesson`` names with what; without both it is empty."""
         page = self.page()
         page.goto(page.request.post("/new/", form=form).url + query)
-        connected(page)
+        page.locator("#bench[data-folded]").wait_for()  # its scripts run: keys do something
         return page
 
     def submit(self, page: Page, action: str, **fields: str) -> None:

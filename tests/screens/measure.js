@@ -69,7 +69,8 @@
     range.selectNodeContents(node);
     for (const rect of range.getClientRects()) {
       if (rect.width < 1 || rect.height < 1) continue;
-      texts.push({ node, el, box: edges(rect), ...clip(rect, el) });
+      const seen = clip(rect, el);
+      if (!(seen.by.x?.clientWidth <= 1)) texts.push({ node, el, box: edges(rect), ...seen }); // else for screen readers alone
     }
   }
   const controls = [...root.querySelectorAll(CONTROLS)].filter((el) => !hidden(el) && styleOf(el).opacity !== '0' && !el.closest('.ace_editor, .js-plotly-plot'))
@@ -132,6 +133,8 @@
 
   // --- the rules ------------------------------------------------------------------------------------------------------------
 
+  /** What moves a target away from those outside of it. */
+  const scroller = (el) => { let up = upFrom(el); while (up && !(scrolls(up, 'y') && up.scrollHeight > up.clientHeight)) up = upFrom(up); return up; };
   const sample = (text) => { const one = text.trim().replace(/\s+/g, ' '); return one.length > 40 ? `${one.slice(0, 39)}…` : one; };
   const elided = (el) => styleOf(el).textOverflow === 'ellipsis' || styleOf(el).webkitLineClamp !== 'none';
   const block = (el) => { let up = el; while (styleOf(up).display === 'inline') up = up.parentElement; return up; };
@@ -220,7 +223,7 @@
       for (const one of small) {
         const [x, y] = centre(one.box);
         const near = all.find((other) => {
-          if (other === one || other.el.contains(one.el) || one.el.contains(other.el)) return false;
+          if (other === one || other.el.contains(one.el) || one.el.contains(other.el) || scroller(other.el) !== scroller(one.el)) return false;
           const [otherX, otherY] = centre(other.box);
           if (small.includes(other)) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
           const dx = Math.max(other.inView.left - x, 0, x - other.inView.right);

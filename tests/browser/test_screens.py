@@ -1,4 +1,4 @@
-"""Each state of `make screens` is measured in one of the sizes and colours, another one for each state. No pictures."""
+"""States of `make screens` are measured, each in one of the sizes and colours, by turns. No pictures are taken."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from playwright.sync_api import Page
 
 from tests.browser.workbench import Eventually
 from tests.screens.looks import LOOKS, look, look_as_before, measured
-from tests.screens.states import JOURNEYS
+from tests.screens.states import IN_THE_SUITE, JOURNEYS
 from tests.screens.visit import Visit
 
 REFUSED = "responded with a status of 4"
 """What Chromium notes of the states that show a refusal."""
 
 
-@pytest.mark.parametrize("group", JOURNEYS)
+@pytest.mark.parametrize("group", IN_THE_SUITE)
 def test_nothing_overlaps_is_cut_or_out_of_reach(
     new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str], group: str
 ) -> None:
     allowed_console_errors.append(REFUSED)
     wrong = []
-    start = list(JOURNEYS).index(group)
+    start = IN_THE_SUITE.index(group)
     for number, shot in enumerate(JOURNEYS[group](Visit(new_page, eventually)), start):
         which = LOOKS[number % len(LOOKS)]
         look(shot, which)

@@ -482,14 +482,5 @@ JOURNEYS: dict[str, Journey] = {
     "compare": comparing,
 }
 """Group of pictures → how its states are reached; those that take longest first."""
-IN_THE_SUITE = (
-    "stages",
-    "long names",
-    "forms",
-    "site",
-    "dialogs",
-    "misconception and challenge",
-    "import",
-    "embeds",
-)
+IN_THE_SUITE = ("stages", "site", "import", "embeds")
 """Groups that each run of the tests measures; the others show the same panels with other contents."""

@@ -167,7 +167,8 @@ def test_a_workshop_from_the_code_to_the_results(
     with trainer.context.expect_page() as opened:
         trainer.get_by_role("link", name="Help").click()
     opened.value.locator("#do-stage").click()
-    eventually(lambda: "next stage" in row(trainer, "Phoebe"))
+    eventually(lambda: "Pop" in workbench(phone).locator("#panel-sentence").inner_text())
+    assert "nothing yet" in row(trainer, "Phoebe"), "what a helper does is not theirs"
     opened.value.close()
 
     # The cut line comes back to what has happened meanwhile.

@@ -23,6 +23,7 @@ P = ParamSpec("P")
 Role = Literal["trainer", "beamer", "participant"]
 USED_WITHIN = timedelta(hours=1)
 """How exactly it is known when a room was used last."""
+GONE = "You are not in this room any more, or the room is deleted. Your sandboxes stay yours, under their links."
 CLOSED = "This room is closed. Nothing was changed."
 
 
@@ -75,7 +76,11 @@ def done_by(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], Route
         def routed(request: HttpRequest, room_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             def allowed(request: HttpRequest, access: RoomAccess, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
                 if access.role not in roles:
-                    return problem(request, 403, "This link may not do that.")
+                    return problem(
+                        request,
+                        403,
+                        "This link cannot do that. Only the trainer's page, or a participant's own page, can.",
+                    )
                 if access.room.closed and not closed:
                     return problem(request, 410, CLOSED)
                 return view(request, access, *args, **kwargs)
@@ -92,6 +97,8 @@ def _checked(
 ) -> HttpResponse:
     access = enter(room_id, token)
     if access is None:
+        if request.method == "POST":
+            return problem(request, 404, GONE)
         raise Http404
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)

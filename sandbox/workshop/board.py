@@ -16,6 +16,7 @@ from sandbox.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
 from sandbox.workshop.models import Seat, Workshop
 from sandbox.workshop.progress import Far, far
+from sandbox.workshop.room import current
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +116,6 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
 
 
 def watched(room: Workshop) -> list[Any]:
-    """Ids of the sandboxes that the rows tell of."""
-    return [seat.sandbox_id for seat in seats_of(room).values() if seat.sandbox_id]
+    """Ids of the sandboxes that a trainer's page shows something of: those of the rows, and the trainer's own."""
+    seats = [*seats_of(room).values(), current(None, room)]
+    return [seat.sandbox_id for seat in seats if seat.sandbox_id]

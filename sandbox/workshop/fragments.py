@@ -15,7 +15,7 @@ from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own
 from sandbox.workshop.models import Seat
-from sandbox.workshop.questions import bars, for_projector, is_right, latest
+from sandbox.workshop.questions import bars, for_projector, is_right, latest, waits_for
 from sandbox.workshop.room import current
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
@@ -52,6 +52,7 @@ def _asked(access: RoomAccess) -> dict[str, Any]:
         "question": question,
         "bars": shown,
         "others": others,
+        "waits": waits_for(access.room, question) if access.role == "trainer" else "",
         "answered": question.answers.filter(participant__removed=None).count(),
         "of": access.room.people.count(),
         "choices": json.loads(question.choices),

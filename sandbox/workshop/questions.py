@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from sandbox.engines import site
 from sandbox.engines.asking import Outcome
+from sandbox.engines.errors import EngineError
+from sandbox.live import ReplayFailed
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
 from sandbox.workshop.room import current
@@ -25,7 +27,14 @@ MOST_CHOICES = 60
 MOST_PROJECTED = 12
 """Bars that fit on a projector in type that the last row can read."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
-NOT_YET = "The scheduler has not come to it yet. Let your sandbox make its next stages first."
+NOT_YET = "Reveal waits for your sandbox. Step it until {pod} {reached}."
+REACHED = {
+    "passes": "is past Filter",
+    "winner": "has a node, or fits nowhere",
+    "lane": "is bound, or back in a queue",
+    "victims": "has a node, or is past PostFilter",
+}
+"""Kind of a prediction → what the pod must have come to for the answer."""
 
 
 def latest(room: Workshop) -> Question | None:
@@ -43,11 +52,11 @@ def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] 
     offered = [choice for given in choices if (choice := _line(given, LONGEST_CHOICE))]
     errors = []
     if not _line(text, LONGEST_ASK):
-        errors.append(FieldError("ask", "Required value", "a question is needed"))
+        errors.append(FieldError("ask", "Required value", "Enter a question."))
     if len(set(offered)) < 2:
-        errors.append(FieldError("choices", "Required value", "two different answers are needed, one in each line"))
+        errors.append(FieldError("choices", "Required value", "Enter two different answers, one in each line."))
     if len(offered) > MOST_CHOICES:
-        errors.append(FieldError("choices", "Too many", f"must have at most {MOST_CHOICES} lines"))
+        errors.append(FieldError("choices", "Too many", f"Enter at most {MOST_CHOICES} answers."))
     if errors:
         raise Rejected(errors)
     known = list(dict.fromkeys(offered))
@@ -131,8 +140,8 @@ def reveal(room: Workshop, question: Question) -> None:
     """Show what is right; of a prediction, what the scheduler did since. Raises ``Rejected`` or ``EngineError``."""
     if question.prediction:
         found = outcome(room, question)
-        if not found:
-            raise Rejected(NOT_YET)
+        if found is None:
+            raise Rejected(_not_yet(question))
         question.right, question.why = _text(found.right), _text(found.why)
     question.revealed = question.revealed or timezone.now()
     question.over = question.over or timezone.now()
@@ -151,6 +160,21 @@ def outcome(room: Workshop, question: Question) -> Outcome | None:
         return None
     found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"])[1]
     return found
+
+
+def _not_yet(question: Question) -> str:
+    put = json.loads(question.prediction)
+    return NOT_YET.format(pod=put["pod"].removeprefix("default/"), reached=REACHED[put["kind"]])
+
+
+def waits_for(room: Workshop, question: Question) -> str:
+    """What revealing a question waits for, in words; "" when it can be revealed."""
+    if question.revealed or not question.prediction:
+        return ""
+    try:
+        return "" if outcome(room, question) else _not_yet(question)
+    except (Rejected, EngineError, ReplayFailed) as error:
+        return str(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,7 @@ def set_eyes(room: Workshop, on: bool) -> None:
 def set_timer(room: Workshop, minutes: float) -> datetime | None:
     """Let so many minutes begin now; 0 takes the timer away. Raises ``Rejected``."""
     if not 0 <= minutes <= MOST_MINUTES:
-        raise Rejected([FieldError("minutes", "Invalid value", f"must be between 0 and {MOST_MINUTES}")])
+        raise Rejected([FieldError("minutes", "Invalid value", f"Enter between 0 and {MOST_MINUTES} minutes.")])
     ends = timezone.now() + timedelta(minutes=minutes) if minutes else None
     Workshop.objects.filter(pk=room.pk).update(timer_ends=ends)
     tell_room(room.pk)

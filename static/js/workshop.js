@@ -3,6 +3,7 @@
 import { hasUnsent, keepAnswers, showAnswers } from './answers.js';
 import { keepLine } from './line.js';
 import { patch } from './patch.js';
+import './refusals.js';
 import { forget, remember } from './rooms.js';
 
 const htmx = window.htmx;
@@ -26,8 +27,10 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 function gone() {
   forget(room.dataset.room);
   const lost = hasUnsent();
+  const links = document.querySelectorAll('.strip-m li');
   room.replaceChildren(byId('gone').content.cloneNode(true));
   byId('answer-lost').hidden = !lost;
+  byId('kept').replaceChildren(...links);
 }
 
 function settle() {
@@ -50,10 +53,10 @@ function stay() {
 // A sandbox is made when the page of its owner asks for it, once for each that was sent.
 let taken = '';
 function take() {
-  const wanted = document.querySelector('[data-takes]')?.dataset.takes;
-  if (!wanted || wanted === taken) return;
-  taken = wanted;
-  htmx.ajax('POST', 'take/', { target: '#notice', swap: 'innerHTML' });
+  const form = document.querySelector('[data-takes]');
+  if (!form || form.dataset.takes === taken) return;
+  taken = form.dataset.takes;
+  htmx.ajax('POST', 'take/', { source: form, swap: 'none' });
 }
 document.body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestConfig } }) => {
   if (requestConfig.path === 'take/' && !xhr.status) taken = ''; // it may be asked for anew once the line is back
@@ -148,27 +151,19 @@ document.body.addEventListener('htmx:configRequest', ({ detail }) => {
 });
 document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
   const form = detail.elt.closest('form');
-  if (detail.successful) byId('notice').replaceChildren();
   if (detail.successful && form && 'clears' in form.dataset) form.reset();
   if (detail.successful && byId('person')?.contains(detail.elt)) byId('person').close();
 });
 
 room.addEventListener('click', ({ target }) => {
-  if (target.closest('[data-do="dismiss"]')) target.closest('.toast').remove();
   const button = target.closest('[data-person]');
   if (!button) return;
   const box = byId('person');
   say(byId('person-h'), button.textContent);
   for (const field of box.querySelectorAll('[name="who"]')) field.value = button.dataset.person;
   box.querySelector('[name="name"]').value = button.textContent;
+  for (const form of box.querySelectorAll('form')) form.dispatchEvent(new Event('input', { bubbles: true }));
   box.showModal();
-});
-
-// --- refusals, as in the workbench -------------------------------------------------------------------------------------
-
-document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
-  if (detail.xhr.status < 400 || !detail.xhr.responseText.includes('data-notice')) return;
-  Object.assign(detail, { target: byId('notice'), swapOverride: 'innerHTML', shouldSwap: true });
 });
 
 settle();

@@ -68,7 +68,7 @@ def open_room(page: Page, scenario: str = "three-zones-one-gpu-pool") -> str:
 
 def join(page: Page | FrameLocator, code: str, name: str) -> None:
     page.locator("[name=code]").fill(code.lower())
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.locator("[name=name]").fill(name)
     page.get_by_role("button", name="Join").click()
     workbench(page).locator("#do-stage").wait_for()

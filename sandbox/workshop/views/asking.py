@@ -10,7 +10,7 @@ from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, done_by
 
 DONE = 204
-NO_QUESTION = "No question is open."
+NO_QUESTION = "No question is open. Ask one first."
 RIGHT = "*"
 """Before a line of choices that is right."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -60,7 +61,14 @@ def open_room(request: HttpRequest) -> HttpResponse:
         return _doors(request, [str(error) for error in refusal.errors], 422)
     except OverQuota as error:
         return _doors(request, [str(error)], error.status)
-    return redirect("room", made.pk, token)
+    return _lead(request, reverse("room", args=[made.pk, token]))
+
+
+def _lead(request: HttpRequest, path: str) -> HttpResponse:
+    """To another page; a page that has sent its form by script goes there itself."""
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=204, headers={"HX-Redirect": path})
+    return redirect(path)
 
 
 def _opened(request: HttpRequest) -> tuple[Workshop, str]:
@@ -110,6 +118,8 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
     if given and found is None:
         errors = [FieldError("code", "Not found", NO_ROOM)]
         return render(request, "workshop/join.html", context | {"errors": errors}, status=404)
+    if request.method == "GET" and found is not None and request.headers.get("HX-Request"):
+        return _lead(request, reverse("join-code", args=[found.code]))
     if request.method != "POST" or found is None or "name" not in request.POST:
         return render(request, "workshop/join.html", context)
     try:
@@ -122,7 +132,7 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
     except OverQuota as error:
         context |= {"errors": [FieldError("", "Invalid", str(error))]}
         return render(request, "workshop/join.html", context, status=error.status)
-    return redirect("room", found.pk, token)
+    return _lead(request, reverse("room", args=[found.pk, token]))
 
 
 def _token(found: Workshop, name: str, code: str) -> str:

@@ -19,7 +19,7 @@ from sandbox.workshop.results import table
 from sandbox.workshop.views.doors import chosen
 from scheduler_engine.errors import FieldError, Rejected
 
-NOT_HERE = "This participant is not in the room any more."
+NOT_HERE = "This participant is not in the room any more. Close this box."
 DONE = 204
 MOST_TOLD = 5
 STEPS: dict[str, dict[str, Any]] = {
@@ -53,7 +53,7 @@ def timer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     try:
         minutes = float(given)
     except ValueError:
-        raise Rejected([FieldError("minutes", "Invalid value", "must be a number")]) from None
+        raise Rejected([FieldError("minutes", "Invalid value", "Enter a number of minutes.")]) from None
     room.set_timer(access.room, minutes)
     return HttpResponse(status=DONE)
 

@@ -50,7 +50,7 @@ def test_a_file_opens_as_a_room_with_its_questions_to_be_put() -> None:
     room = Workshop.objects.get()
     page = trainer.get().content.decode()
     assert room.title == "Half a day"
-    assert re.findall(r"<li><span>(.*?)</span>", page) == [
+    assert re.findall(r'<li><form class="room-f"><span>(.*?)</span>', page) == [
         "Which queue?",
         "Which of them?",
         "Which node does the next pod get?",

@@ -118,9 +118,12 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     ada.post("answer/", number="1", chosen="no node")
     early = crowded.post("reveal/")
     assert early.status_code == 422
-    assert "has not come to it yet" in early.content.decode()
+    waits = "Reveal waits for your sandbox. Step it until payments-1 has a node, or fits nowhere."
+    assert waits in early.content.decode()
+    assert waits in told(crowded)
     assert not question().revealed
     step(crowded.seat().sandbox)
+    assert "Reveal waits" not in told(crowded)
     assert crowded.post("reveal/").status_code == 204
     found = {bar.choice: bar for bar in bars(question())}
     assert found["no node"].right

@@ -321,6 +321,28 @@ def test_a_wrong_token_learns_nothing(trainer: Person, path: str) -> None:
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize("path", [*POSTS["trainer"], *POSTS["participant"], "take/"])
+def test_what_is_sent_to_a_room_that_is_gone_is_refused_in_words(trainer: Person, joined: Joined, path: str) -> None:
+    ada = joined("Ada")
+    rooms.delete(trainer.room)
+    for person in (trainer, ada):
+        answer = person.client.post(f"/w/00000000-0000-0000-0000-000000000000/{person.token}/{path}")
+        assert answer.status_code == 404
+        assert "data-notice" in answer.content.decode()
+        assert "Your sandboxes stay yours" in answer.content.decode()
+
+
+def test_a_page_that_sends_its_form_by_script_goes_where_it_leads(trainer: Person) -> None:
+    code, by_script = trainer.room.code, {"HX-Request": "true"}
+    found = Client().get("/join/", {"code": code.lower()}, headers=by_script)
+    assert found["HX-Redirect"] == f"/join/{code}/"
+    assert Client().get("/join/", {"code": "NOPE99"}, headers=by_script).status_code == 404
+    joined = Client().post("/join/", {"code": code, "name": "Ada"}, headers=by_script)
+    assert (joined.status_code, joined["HX-Redirect"][:3]) == (204, "/w/")
+    opened = Client().post("/workshop/open/", {"title": "Monday"}, headers=by_script)
+    assert Client().get(opened["HX-Redirect"]).status_code == 200
+
+
 @pytest.mark.parametrize("path", NO_POSTS)
 def test_results_are_the_trainers(trainer: Person, joined: Joined, path: str) -> None:
     assert joined("Ada").get(path).status_code == 404

@@ -1,0 +1,68 @@
+// What the server refuses stands in the form that was sent, until the form is sent again or edited. Nothing typed is lost.
+
+const byId = (id) => document.getElementById(id);
+const FIELD = 'data-refused';
+
+const formOf = (element) => element.closest?.('form') ?? null;
+const placeOf = (form) => form?.querySelector('[data-refusal]') ?? byId('notice');
+
+function clear(form) {
+  if (!form?.querySelector('[data-refusal]')?.hasChildNodes()) return;
+  placeOf(form).replaceChildren();
+  for (const field of form.querySelectorAll(`[${FIELD}]`)) {
+    for (const name of [FIELD, 'aria-invalid', 'aria-describedby']) field.removeAttribute(name);
+  }
+}
+
+/** Put a refusal in its place, and tie it to the fields that it is about. */
+function show(element, content) {
+  const form = formOf(element);
+  const place = placeOf(form);
+  place.id ||= `refusal-${[...document.querySelectorAll('[data-refusal]')].indexOf(place)}`;
+  place.replaceChildren(content);
+  for (const item of place.querySelectorAll('[data-field]')) {
+    const field = form?.elements[item.dataset.field];
+    if (!(field instanceof HTMLElement)) continue;
+    field.setAttribute(FIELD, '');
+    field.setAttribute('aria-invalid', 'true');
+    field.setAttribute('aria-describedby', place.id);
+  }
+}
+
+function fragment(html) {
+  const made = document.createElement('template');
+  made.innerHTML = html;
+  return made.content;
+}
+
+/** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
+function refusal({ status, responseText }) {
+  if (responseText.includes('data-notice')) return fragment(responseText);
+  const said = byId('no-answer').content.cloneNode(true);
+  said.querySelector('p').textContent = `The server could not do this (${status}). Nothing was changed; try again.`;
+  return said;
+}
+
+document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
+  if (detail.xhr.status < 400) return;
+  // Some forms are sent back by the server, with what was typed and with what is wrong in it.
+  const whole = detail.requestConfig.elt.closest('[hx-select]')?.getAttribute('hx-select');
+  if (whole && !detail.xhr.responseText.includes('data-notice')) {
+    const again = { target: document.querySelector(whole), swapOverride: 'outerHTML', selectOverride: whole };
+    if (detail.xhr.responseText.includes(`<${whole}`)) return Object.assign(detail, { ...again, shouldSwap: true, isError: true });
+  }
+  Object.assign(detail, { shouldSwap: false, isError: true });
+  show(detail.requestConfig.elt, refusal(detail.xhr));
+});
+for (const kind of ['htmx:sendError', 'htmx:timeout']) {
+  document.body.addEventListener(kind, ({ detail }) => show(detail.elt, byId('no-answer').content.cloneNode(true)));
+}
+document.body.addEventListener('htmx:beforeRequest', ({ detail }) => clear(formOf(detail.elt)));
+for (const kind of ['input', 'change']) document.body.addEventListener(kind, ({ target }) => clear(formOf(target)));
+document.body.addEventListener('click', ({ target }) => {
+  const said = target.closest('[data-do="dismiss"]');
+  if (!said) return;
+  const form = formOf(said);
+  if (form) clear(form);
+  else said.closest('.toast').remove();
+});

@@ -8,7 +8,7 @@
 const held = new Map(); // id of a panel → it as the server sent it last, apart from the page
 
 // What came with the page was sent by the server as well: a choice that is made before the first update outlives it.
-for (const panel of document.querySelectorAll('section[id], [data-sent]')) held.set(panel.id, panel.cloneNode(true));
+for (const panel of document.querySelectorAll('section[id], [data-live]')) held.set(panel.id, panel.cloneNode(true));
 
 /** Put a panel in the place of the one with its id. `born` is told of every element that is new on the page. */
 export function patch(panel, born) {

@@ -16,7 +16,7 @@ Open = Callable[..., Page]
 FORMS = {
     "trainer": {
         "freeze/", "eyes/", "close/", "timer/", "send/", "step/", "predict/", "planned/", "ask/", "end/", "reveal/",
-        "put-away/", "rename/", "remove/",
+        "put-away/", "rename/", "remove/", "lessons/",
     },
     "trainer of a closed room": {"delete/"},
     "participant": {"hand/", "help/", "leave/", "answer/"},
@@ -56,7 +56,12 @@ PRESS = """async ({ own, first }) => {
   const later = () => new Promise((done) => setTimeout(done, 15));
   const typed = () => JSON.stringify([...document.forms].map((form) => [...new FormData(form)]));
   const found = [];
-  for (const field of document.querySelectorAll('input:required')) field.value ||= 'x';
+  const file = new DataTransfer();
+  file.items.add(new File(['x'], 'x.yaml'));
+  for (const field of document.querySelectorAll('input:required')) {
+    if (field.type === 'file') field.files = file.files;
+    else field.value ||= 'x';
+  }
   for (const element of document.querySelectorAll('[hx-post], [hx-get]')) {
     const path = element.getAttribute('hx-post') ?? element.getAttribute('hx-get');
     if (own.includes(path)) continue;

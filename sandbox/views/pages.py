@@ -16,7 +16,7 @@ from sandbox.access import Access, answered, limited, problem, readable_body, re
 from sandbox.drawings import drawing
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
-from sandbox.engines.errors import EngineError
+from sandbox.engines.errors import EngineError, Occupied
 from sandbox.engines.exporting import EXPECT
 from sandbox.engines.exporting import FORMS as EXPORTS
 from sandbox.forms import FORMS, MORE, blank_rows
@@ -89,7 +89,9 @@ def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
 def _later(request: HttpRequest, access: Access, base: str, error: EngineError) -> HttpResponse:
     """A page that looks again by itself, as something takes long in the sandbox."""
     context = {"sandbox": access.sandbox, "can_edit": access.can_edit, "base": base, "message": str(error)}
-    response = render(request, "later.html", context, status=error.status)
+    # A browser takes 409 for a failure of the page; this one is on its way.
+    status = 202 if isinstance(error, Occupied) else error.status
+    response = render(request, "later.html", context, status=status)
     response.headers["Refresh"] = response.headers["Retry-After"] = LOOK_AGAIN_SECONDS
     return response
 

@@ -98,6 +98,7 @@ export function showAnswers() {
 
 function notice(text) {
   const made = byId('no-answer').content.cloneNode(true);
+  delete made.firstElementChild.dataset.noAnswer; // it stays until it is dismissed
   made.querySelector('p').textContent = text;
   byId('notice').replaceChildren(made);
 }

@@ -39,6 +39,7 @@ function fragment(html) {
 function refusal({ status, responseText }) {
   if (responseText.includes('data-notice')) return fragment(responseText);
   const said = byId('no-answer').content.cloneNode(true);
+  delete said.firstElementChild.dataset.noAnswer; // the server did answer: what it says stays
   said.querySelector('p').textContent = `The server could not do this (${status}). Nothing was changed; try again.`;
   return said;
 }

@@ -246,7 +246,7 @@ async def opened_again(connection: Connection, path: str) -> Answer:
     end = asyncio.get_running_loop().time() + OPENING_SECONDS
     while True:
         answer = await connection.get(path)
-        if answer.status not in (409, 503) or asyncio.get_running_loop().time() > end:
+        if answer.status not in (202, 409, 503) or asyncio.get_running_loop().time() > end:
             return answer
         await asyncio.sleep(0.5)
 

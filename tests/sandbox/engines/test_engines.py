@@ -414,7 +414,7 @@ def test_the_page_of_a_sandbox_that_is_at_work_says_so_and_offers_to_stop(
     with turns.turn(visitor.sandbox.pk):
         answer = visitor.get()
         watched = visitor.watching().get()
-    assert (answer.status_code, answer["Refresh"]) == (409, "5")
+    assert (answer.status_code, answer["Refresh"]) == (202, "5")
     assert "do/stop/" in answer.content.decode()
     assert "do/stop/" not in watched.content.decode()
     assert visitor.get().status_code == 200

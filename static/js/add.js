@@ -169,7 +169,7 @@ export function drawer(app, htmx) {
   function touched(field) {
     field.removeAttribute('aria-invalid');
     for (const owner of [field.closest('.cell'), field.closest('.fld')]) {
-      for (const text of owner?.querySelectorAll(':scope > .err, :scope > .cell-e') ?? []) text.remove();
+      for (const text of owner?.querySelectorAll(':scope > .err, :scope > .fld-e, :scope > .cell-e') ?? []) text.remove();
     }
     if (!field.form.querySelector('[aria-invalid]')) field.form.querySelector('[data-summary]')?.remove();
   }

@@ -113,7 +113,7 @@ def test_the_log_replays_to_the_trace_that_is_given() -> None:
 REFUSED: dict[str, tuple[str, Any, int, str]] = {
     "an unknown kind": ("commands", {"kind": "explode"}, 422, "unknown command"),
     "no kind": ("commands", {}, 422, "unknown command"),
-    "a field of the wrong type": ("commands", {"kind": "advance", "seconds": "long"}, 422, "seconds must be"),
+    "a field of the wrong type": ("commands", {"kind": "advance", "seconds": "long"}, 422, '"seconds" must be'),
     "nothing to do": ("commands", {"kind": "stage"}, 422, "There is no pod to schedule now"),
     "a move to nowhere": ("head", {"to": -1}, 422, "not as the API's document has it"),
     "a list": ("commands", [1], 422, "not as the API's document has it"),

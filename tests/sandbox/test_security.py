@@ -42,8 +42,8 @@ BEFORE = ("before", "before-convert", "before-open")
 ROOMS = {
     "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
     "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
-    "room-hand", "room-help", "room-leave",
-    "room-lesson", "room-ask", "room-predict", "room-planned", "room-end", "room-reveal", "room-put-away", "room-answer",
+    "room-hand", "room-help", "room-leave", "room-lesson",
+    "room-ask", "room-predict", "room-planned", "room-end", "room-reveal", "room-put-away", "room-answer",
 }  # fmt: skip
 """Of rooms: tests/sandbox/workshop/ tests them."""
 IMPORTS = ("import", "import-outlook", "import-open")

@@ -42,7 +42,7 @@ def answer(page: Page, put: Put, given: tuple[str, ...]) -> None:
     if form.locator("datalist").count():
         form.locator("input").fill(given[0])
     for choice in () if form.locator("datalist").count() else given:
-        form.locator(f"input[value={json.dumps(choice)}]").check()
+        form.locator(f"input[value={json.dumps(choice, ensure_ascii=False)}]").check()
     form.locator("button[type=submit]").click()
     form.wait_for(state="detached")
 

@@ -205,5 +205,5 @@ document.body.addEventListener('configured', () => {
 document.body.addEventListener('htmx:afterSettle', (event) => {
   if (event.target !== errors) return;
   annotate(editor, errors);
-  errors.querySelector('button')?.focus();
+  (errors.querySelector('button') ?? editor)?.focus();
 });

@@ -191,6 +191,7 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     eventually(lambda: message in text(page, "#configuration-errors"))
     assert place in text(page, "#configuration-errors")
     assert "nothing was changed" in text(page, "#configuration-errors")
+    eventually(lambda: page.evaluate("document.activeElement.closest('dialog')?.ariaBusy === null"))
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "configure"
     assert (head(page), text(page, "#panel-configuration")) == (0, before)

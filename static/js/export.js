@@ -1,5 +1,7 @@
 // The dialog in which a sandbox becomes a file. The server writes it; here it is asked for, copied and saved.
 
+import { patchInside } from './patch.js';
+
 const byId = (id) => document.getElementById(id);
 const box = byId('dialog-export');
 const form = byId('export-form');
@@ -36,14 +38,21 @@ async function copy(button) {
   setTimeout(() => { button.textContent = usual; }, 1500);
 }
 
+const process = (element) => window.htmx.process(element);
+
 /** `past`: whether the moment in view is not the present one. */
 export function exports(past) {
   byId('export').addEventListener('click', () => {
     byId('export-when').hidden = !past();
-    byId('export-shown').replaceChildren();
+    patchInside(byId('export-shown'), '', process);
     settle();
     box.showModal();
     window.htmx.trigger(form, 'export-opened');
+  });
+  box.addEventListener('htmx:beforeSwap', ({ detail }) => {
+    if (!detail.shouldSwap || detail.target.id !== 'export-shown') return;
+    detail.shouldSwap = false;
+    patchInside(detail.target, detail.serverResponse, process);
   });
   form.addEventListener('change', settle, { capture: true });
   form.addEventListener('submit', (event) => event.preventDefault());

@@ -20,6 +20,13 @@ export function patch(panel, born) {
   else live.replaceWith(made(panel, born));
 }
 
+/** What a person asks for anew while choosing is patched as well: a click meets what it was aimed at. Empties it, too. */
+export function patchInside(place, html, born) {
+  const panel = place.cloneNode(false);
+  panel.innerHTML = html;
+  patch(panel, born);
+}
+
 /** Whether it is only a place, for which htmx asks. */
 const fetches = (panel) => panel.hasAttribute('hx-get');
 

@@ -96,6 +96,20 @@ def test_a_file_is_of_the_moment_in_view(page: Page, eventually: Eventually) -> 
     assert "nodeName" not in saved_text
 
 
+def test_a_click_outlives_the_preview_that_comes_while_the_button_is_down(page: Page, eventually: Eventually) -> None:
+    opened(page)
+    page.locator("#export").click()
+    link = page.locator("#export-download")
+    eventually(lambda: "kind: Scenario" in text(page, "#export-text"))
+    link.hover()
+    page.mouse.down()
+    page.evaluate("document.querySelector('[name=form][value=manifests]').click()")
+    eventually(lambda: "manifests" in (link.get_attribute("href") or ""))
+    with page.expect_download() as download:
+        page.mouse.up()
+    assert download.value.suggested_filename.endswith(".yaml")
+
+
 def test_a_phone_finds_the_export_in_the_menu(page: Page, eventually: Eventually) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page)

@@ -12,8 +12,8 @@ from tests.screens.looks import LOOKS, look, look_as_before, measured
 from tests.screens.states import IN_THE_SUITE, JOURNEYS
 from tests.screens.visit import Visit
 
-REFUSED = "responded with a status of 4"
-"""What Chromium notes of the states that show a refusal."""
+REFUSED = "responded with a status of 4|Response Status Error Code 4"
+"""What Chromium and htmx note of the states that show a refusal."""
 
 
 @pytest.mark.parametrize("group", IN_THE_SUITE)

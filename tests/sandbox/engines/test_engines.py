@@ -38,6 +38,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MANY_NODES, MANY_PODS = 100, 1_000
 SETTLE = {"kind": "settle"}
+PATIENCE = 600
+"""Seconds: what has parted stands back, and gets little of a machine that is busy with other tests."""
 THREADS = ThreadPoolExecutor(8)
 
 
@@ -50,13 +52,14 @@ def running() -> Iterator[Pool]:
 
 
 @pytest.fixture
-def pool(running: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
+def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
+    settings.COMMAND_SECONDS = PATIENCE
     monkeypatch.setattr(site, "_engines", running)
-    monkeypatch.setattr(site, "READING_SECONDS", 120)
+    monkeypatch.setattr(site, "READING_SECONDS", PATIENCE)
     return running
 
 
-def eventually(holds: Callable[[], Any], seconds: float = 60) -> Any:
+def eventually(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """What ``holds`` gives as soon as it is true."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):
@@ -121,7 +124,7 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     store.execute(small, node("quick"))
     assert "quick" in cluster(small)
     assert not settling.done()
-    assert settling.result(200).head == 3
+    assert settling.result(PATIENCE).head == 3
     # The process that went on with it has the sandbox, and shows what a replay shows.
     shown = cluster(sandbox)
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
@@ -199,7 +202,7 @@ def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large
     parted(pool, sandbox)
     assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped, match="Nothing was changed"):
-        settling.result(200)
+        settling.result(PATIENCE)
     assert head(sandbox) == 2
     assert cluster(sandbox) == before
     assert store.execute(sandbox, node("later")).head == 3
@@ -219,7 +222,7 @@ def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_onc
     first = parted(pool, sandbox).pid
     os.kill(first, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes or pool.homes[sandbox.pk].pid != first)
-    assert settling.result(200).head == 3
+    assert settling.result(PATIENCE).head == 3
     assert head(sandbox) == sandbox.records.count() == 3
 
 
@@ -264,7 +267,7 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
         pool.stop(sandbox.pk)
     for answer in settling:
         with pytest.raises(Stopped):
-            answer.result(200)
+            answer.result(PATIENCE)
     # One that rests makes room, and what was refused before is forgotten.
     assert store.execute(sandboxes[2], SETTLE).head == 3
     assert cluster(sandboxes[2])
@@ -298,7 +301,7 @@ def test_a_fork_that_dies_before_anybody_knows_it_leaves_its_sandbox_to_others(p
         made = eventually(lambda: set(children(slow)) - set(before))
         for pid in made:
             os.kill(pid, signal.SIGKILL)
-    assert settling.result(200).head == 3
+    assert settling.result(PATIENCE).head == 3
 
 
 def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool, large: Any, node: Any) -> None:
@@ -329,7 +332,7 @@ def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
             want()
     pool.stop(sandbox.pk)
     with pytest.raises(Stopped):
-        settling.result(200)
+        settling.result(PATIENCE)
     assert head(sandbox) == 2
 
 
@@ -432,7 +435,7 @@ def test_who_begins_with_something_else_than_its_name_is_not_let_in(
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
     parted(pool, sandbox)
-    assert settling.result(200).head == 3
+    assert settling.result(PATIENCE).head == 3
 
 
 def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def waiting(story: Story) -> None:
         "default/api-6", "backoffQ", "activeQ", "BackoffComplete", priority=100, attempts=1, timestamp_us=8 * SECOND
     )
     for name, priority, since, until in (
-        ("search-2", 2000, 7.5, 15.5),
+        ("search-2", 2000, 7.5, 15),
         ("cart-5", 500, 12, 14),
         ("batch-9", 0, 11, 15),
     ):

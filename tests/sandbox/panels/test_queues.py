@@ -221,6 +221,19 @@ def test_by_the_design_document_no_plugin_decides_what_wakes_a_pod() -> None:
     assert lanes["unschedulable"]["note"] == "until the next event"
 
 
+def test_by_the_design_document_a_backoff_of_the_same_second_ends_when_it_ends() -> None:
+    simulation = Simulation(queue_rules="design-doc")
+    simulation.execute(commands.Apply((node("n1"), pod("early", "9", 0))))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(0.25))
+    simulation.execute(commands.Apply((pod("late", "9", 100),)))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((node("n2"),)))
+    lanes = {lane["id"]: lane for lane in stats(world_of(simulation), View())["lanes"]}
+    assert names(lanes["backoffQ"]) == ["early", "late"]
+    assert names(lanes["backoffQ"]) == [info.pod.name for info in simulation.scheduler.queue.lanes()["backoffQ"]]
+
+
 def test_by_the_design_document_a_pod_with_affinity_waits_for_pods_that_it_needs() -> None:
     simulation = Simulation(queue_rules="design-doc")
     term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}

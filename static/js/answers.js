@@ -1,5 +1,6 @@
 // Answers to the question of a room. One that cannot be sent is kept, also in this browser, until it is sent or its loss is said.
 
+import { toast } from './no-answer.js';
 import { known, remember } from './rooms.js';
 
 const ANSWER_MS = 8000; // for the server to take an answer
@@ -97,8 +98,7 @@ export function showAnswers() {
 }
 
 function notice(text) {
-  const made = byId('no-answer').content.cloneNode(true);
-  delete made.firstElementChild.dataset.noAnswer; // it stays until it is dismissed
+  const made = toast();
   made.querySelector('p').textContent = text;
   byId('notice').replaceChildren(made);
 }

@@ -1,6 +1,8 @@
 // Live lines that notice when nothing comes through any more. A network that drops packets closes nothing: the browser
 // itself would wait for minutes. As long as a page is in view and hears nothing, it asks for a sign of life.
 
+import { sayNoAnswer } from './no-answer.js';
+
 const QUIET_MS = 2500; // without a message, after which the page asks
 const ANSWER_MS = 2000; // without an answer, after which it says that the connection is lost
 const DEAD_MS = 5000; // after which it gives the line up as well
@@ -146,23 +148,8 @@ function giveUpPosts(htmx) {
   }
 }
 
-/** At the form that asked, which keeps what was typed; else as a notice. */
-function sayNoAnswer(element) {
-  const place = element.closest?.('form')?.querySelector('[data-refusal]') ?? byId('notice');
-  place.replaceChildren(byId('no-answer').content.cloneNode(true));
-}
-
 document.addEventListener('htmx:beforeSend', ({ detail: { xhr, requestConfig, elt } }) => {
   if (requestConfig.verb === 'post') posts.set(xhr, elt);
 });
-document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
-  posts.delete(xhr);
-  if (!xhr?.status) return;
-  for (const said of document.querySelectorAll('[data-no-answer]')) said.remove();
-});
-for (const kind of ['htmx:sendError', 'htmx:timeout']) {
-  document.addEventListener(kind, ({ detail: { elt } }) => {
-    byId('lost').hidden = false;
-    sayNoAnswer(elt);
-  });
-}
+document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => posts.delete(xhr));
+for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, () => { byId('lost').hidden = false; });

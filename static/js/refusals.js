@@ -1,10 +1,10 @@
 // What the server refuses stands in the form that was sent, until the form is sent again or edited. Nothing typed is lost.
 
-const byId = (id) => document.getElementById(id);
+import { placeOf, toast } from './no-answer.js';
+
 const FIELD = 'data-refused';
 
 const formOf = (element) => element.closest?.('form') ?? null;
-const placeOf = (form) => form?.querySelector('[data-refusal]') ?? byId('notice');
 
 function clear(form) {
   if (!form?.querySelector('[data-refusal]')?.hasChildNodes()) return;
@@ -38,8 +38,7 @@ function fragment(html) {
 /** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
 function refusal({ status, responseText }) {
   if (responseText.includes('data-notice')) return fragment(responseText);
-  const said = byId('no-answer').content.cloneNode(true);
-  delete said.firstElementChild.dataset.noAnswer; // the server did answer: what it says stays
+  const said = toast();
   said.querySelector('p').textContent = `The server could not do this (${status}). Nothing was changed; try again.`;
   return said;
 }
@@ -55,9 +54,6 @@ document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   Object.assign(detail, { shouldSwap: false, isError: true });
   show(detail.requestConfig.elt, refusal(detail.xhr));
 });
-for (const kind of ['htmx:sendError', 'htmx:timeout']) {
-  document.body.addEventListener(kind, ({ detail }) => show(detail.elt, byId('no-answer').content.cloneNode(true)));
-}
 document.body.addEventListener('htmx:beforeRequest', ({ detail }) => clear(formOf(detail.elt)));
 for (const kind of ['input', 'change']) document.body.addEventListener(kind, ({ target }) => clear(formOf(target)));
 document.body.addEventListener('click', ({ target }) => {

@@ -254,7 +254,7 @@ STORIES = (
     ("leader", "leader-killed", "t"),
     ("preemption", "preemption-every-rung", "n"),
     ("scores", "balanced-allocation", "n"),
-    ("cache", "node-removed", "n"),
+    ("cache", "node-removed", "t"),
     ("configuration", "default-policy-of-v1-22", "n"),
     ("filter", "three-taints-two-tolerations", "n"),
 )

@@ -25,7 +25,8 @@ from scheduler_engine.errors import NothingToDo, Rejected
 
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it; ``hints``: part → how many are shown; ``pressed``:
-parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts; ``outline``: of a lesson that
+parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts; ``set``: the last part that the
+sandbox was set for when it was opened; ``outline``: of a lesson that
 somebody brought, how many parts there are, and which have a task.
 """
 
@@ -96,9 +97,13 @@ def hint(sandbox: Sandbox) -> None:
     _change(sandbox, shown)
 
 
-def turn_to(sandbox: Sandbox, part: int) -> None:
-    """Open another part: the next one, or one that was open before. Raises ``Rejected`` for any other."""
+def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
+    """Open another part: the next one, or one that was open before. Raises ``Rejected`` for any other.
+
+    The next one may say what is not so, as for whoever skips a task: then the sandbox is set as that part expects it.
+    """
     stand: Stand = site.read(sandbox, "lesson_stands")
+    begins = False
 
     def turned(study: Study, progress: Progress, here: Position) -> None:
         before = min(study.part, stand.parts)
@@ -108,10 +113,18 @@ def turn_to(sandbox: Sandbox, part: int) -> None:
             raise Rejected(say("lesson.no-part"))
         if part == before + 1:
             _leave(progress, before, stand.done)
-        _begin(sandbox, progress, part, here)
+        nonlocal begins
+        begins = _begin(sandbox, progress, part, here)
         study.part = part
 
     _change(sandbox, turned)
+    if begins and not site.read(sandbox, "lesson_comes_true"):
+        catch_up(sandbox, who)
+        _change(sandbox, lambda study, progress, here: _set(progress, part))
+
+
+def _set(progress: Progress, part: int) -> None:
+    progress["set"] = part
 
 
 def _leave(progress: Progress, part: int, done: bool) -> None:
@@ -121,14 +134,16 @@ def _leave(progress: Progress, part: int, done: bool) -> None:
     progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
 
 
-def _begin(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> None:
-    """Where a part began stays so while that is part of the log."""
+def _begin(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> bool:
+    """Return True if a part begins here. Where it began stays so while that is part of the log."""
     if part == 0:
-        return
+        return False
     began = progress.setdefault("began", {})
     n, state = began.get(str(part), (here.head + 1, 0))
-    if n > here.head or Database().keys(sandbox.pk, [n]).get(n, 0) != state:
+    begins = n > here.head or Database().keys(sandbox.pk, [n]).get(n, 0) != state
+    if begins:
         began[str(part)] = [here.head, here.state]
+    return bool(begins)
 
 
 def catch_up(sandbox: Sandbox, who: str = "") -> None:

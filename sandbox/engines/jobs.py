@@ -278,6 +278,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         teaching.lesson_stands,
         teaching.lesson_steps,
         teaching.lesson_way,
+        teaching.lesson_comes_true,
         teaching.lesson_guess,
         asking.room_question,
         asking.room_outcome,

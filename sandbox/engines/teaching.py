@@ -15,7 +15,7 @@ from sandbox.live import Live
 from sandbox.panels.words.say import say
 from sandbox.records import Position
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
-from scheduler_engine.lesson import Question, problems_of, read_lesson
+from scheduler_engine.lesson import Question, comes_true, problems_of, read_lesson
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
@@ -116,6 +116,12 @@ def lesson_way(live: Live, position: Position) -> tuple[int, list[tuple[int, Dat
         (number, command_of(step), step.get("refused", "")) for number, part in enumerate(parts) for step in part.way
     ]
     return len(desk.lesson.scenario.setup) if desk.lesson else 0, way
+
+
+def lesson_comes_true(live: Live, position: Position) -> bool:
+    """Return True if what the open part and those after it say will be so. Raises ``Rejected``."""
+    desk = _desk(live, position)
+    return desk.lesson is None or comes_true(desk.lesson, desk.number, live.simulation)
 
 
 def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool) -> Answered:

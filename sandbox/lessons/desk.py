@@ -211,6 +211,7 @@ class Desk:
             "say": part.say or "; ".join(summary_of(step) for step in part.do),
             "steps": bool(part.do),
             "stepped": self.stepped,
+            "set": self.progress.get("set") == self.number and not done,
             "off": bool(part.do) and not self.stepped and self._walk.other > 0,
             "done": done,
             "question": self._question(part),

@@ -44,7 +44,7 @@ def _named(request: HttpRequest) -> list[str] | None:
 
 VERBS: Mapping[str, Callable[[HttpRequest, Access], None]] = {
     "step": lambda request, access: study.step(access.sandbox, _part(request), who(request)),
-    "turn": lambda request, access: study.turn_to(access.sandbox, _part(request)),
+    "turn": lambda request, access: study.turn_to(access.sandbox, _part(request), who(request)),
     "hint": lambda request, access: study.hint(access.sandbox),
     "catch-up": lambda request, access: study.catch_up(access.sandbox, who(request)),
     "answer": lambda request, access: study.answer(access.sandbox, _named(request), who=who(request)),

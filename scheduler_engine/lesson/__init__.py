@@ -8,6 +8,6 @@ The format is told in ``docs/lessons.md``.
 
 from scheduler_engine.lesson.loading import load_lesson, load_lessons, read_lesson
 from scheduler_engine.lesson.model import Lesson, Part, Question
-from scheduler_engine.lesson.verifying import problems_of
+from scheduler_engine.lesson.verifying import comes_true, problems_of
 
-__all__ = ["Lesson", "Part", "Question", "load_lesson", "load_lessons", "problems_of", "read_lesson"]
+__all__ = ["Lesson", "Part", "Question", "comes_true", "load_lesson", "load_lessons", "problems_of", "read_lesson"]

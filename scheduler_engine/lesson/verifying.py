@@ -59,14 +59,42 @@ def problems_of(lesson: Lesson) -> list[str]:
     return [f"{lesson.where(path)}: {text}" for path, text in found]
 
 
+def comes_true(lesson: Lesson, number: int, simulation: Simulation) -> bool:
+    """Return True if the rest of the lesson, from part ``number`` on, is right about this simulation, which is only read.
+
+    Whoever skips a part, or does its task in a way of their own, may be where the next parts are wrong.
+    """
+    there = copy.deepcopy(simulation)
+    try:
+        return not any(_rest(lesson, number, there))
+    except Rejected:
+        return False
+
+
+def _rest(lesson: Lesson, number: int, simulation: Simulation) -> Iterator[Problem]:
+    for place, part in enumerate(lesson.parts[number:], number):
+        path = f"parts[{place}]"
+        yield from _through(simulation, part, path)
+        for row in checked(Seen(simulation), part.task) if part.task else ():
+            yield from ((path, text) for text in row.wrong)
+
+
 def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
     """Goes through a part as the lesson does. Raises Rejected when one of its steps is refused."""
-    since = len(simulation.recorder.entries)
     if part.task:
         yield from _task(simulation, part.task, path)
-    question, inner = part.question, f"{path}.{'predict' if part.foresee else 'question'}"
-    if question:
-        yield from _before(simulation, question, inner)
+    if part.question:
+        yield from _before(simulation, part.question, f"{path}.{_inner(part)}")
+    yield from _through(simulation, part, path)
+
+
+def _inner(part: Part) -> str:
+    return "predict" if part.foresee else "question"
+
+
+def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
+    since = len(simulation.recorder.entries)
+    question, inner = part.question, f"{path}.{_inner(part)}"
     yield from _steps(simulation, part.way, f"{path}.{'right[0]' if part.task else 'do'}")
     if question:
         yield from _answered(

@@ -16,7 +16,7 @@ from sandbox.lessons.markdown import html_of
 from sandbox.models import Guess, Sandbox, Study
 from scheduler_engine.lesson import read_lesson
 from scheduler_engine.scenario import command_of, play
-from tests.questions import commands_of
+from tests.questions import commands_of, parts_of
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +128,56 @@ def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
     assert "You went back" not in learner.html()
 
 
+TASKS = [
+    (slug, number)
+    for slug, placed in shelf.lessons().items()
+    for number, part in enumerate(placed.lesson.parts[:-1])
+    if part.task
+]
+"""Tasks that something comes after."""
+
+
+@pytest.mark.parametrize("skips", [True, False], ids=["skipped", "done in another way"])
+@pytest.mark.parametrize(("slug", "task"), TASKS)
+def test_after_a_task_the_right_answers_are_those_of_the_lesson(slug: str, task: int, skips: bool) -> None:
+    lesson = shelf.lessons()[slug].lesson
+    learner = Learner(Client().post("/new/", {"lesson": slug})["Location"])
+    for number in range(1, task + 1):
+        assert learner.do("lesson/turn", part=number) == 204
+    way = lesson.parts[task].task
+    for step in way.right[-1] if way and not skips else ():
+        store.execute(learner.sandbox, command_of(step))
+    for number, (part, put) in enumerate(parts_of(lesson)):
+        if number <= task:
+            continue
+        assert learner.do("lesson/turn", part=number) == 204
+        if put:
+            assert learner.do("lesson/answer", named=list(put.answers()[0])) == 204
+        if part.do:
+            assert learner.do("lesson/step", part=number) == 204
+        assert ("You were right." in learner.html()) == bool(put), number
+
+
+def test_a_part_that_would_be_wrong_sets_the_sandbox_and_keeps_what_was_done() -> None:
+    learner = Learner(Client().post("/new/", {"lesson": "backoff"})["Location"])
+    for number in range(1, 5):
+        assert learner.do("lesson/turn", part=number) == 204
+    assert "so it was set" in learner.html()
+    assert learner.do("lesson/step", part=4) == 204
+    assert "so it was set" not in learner.html()
+
+
+def test_a_part_that_comes_true_leaves_the_sandbox_as_it_is(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    for _ in range(4):
+        learner.do("do/stage")
+    before = learner.head()
+    for number in (2, 3):
+        assert learner.do("lesson/turn", part=number) == 204
+    assert learner.head() == before
+    assert "so it was set" not in learner.html()
+
+
 def test_an_unknown_lesson_is_not_found() -> None:
     assert Client().post("/new/", {"lesson": "nonsense"}).status_code == 404
     assert not Sandbox.objects.exists()
@@ -176,10 +226,12 @@ def test_a_step_counts_however_it_was_made_and_is_not_made_twice(learner: Learne
 
 def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
-    learner.do("do/stage")
+    for _ in range(4):
+        learner.do("do/stage")
     learner.do("lesson/turn", part=2)
     learner.do("lesson/turn", part=1)
-    learner.do("do/back")
+    for _ in range(4):
+        learner.do("do/back")
     learner.do("lesson/answer", look="1")
     learner.do("lesson/step", part=1)
     assert "This is so:" in learner.html()

@@ -18,6 +18,7 @@ from django.utils.html import json_script
 from django_htmx.jinja import htmx_script
 from markupsafe import Markup
 
+from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
@@ -37,7 +38,7 @@ def environment(**options: Any) -> Environment:
     """What ``TEMPLATES`` names. ``options`` as for ``jinja2.Environment``."""
     made = Environment(**options)
     made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
-    made.filters["json_script"] = json_script
+    made.filters |= {"json_script": json_script, "short_name": short_name}
     made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "say": say, "static": static, "url": reverse}
     # Milliseconds that a page waits for an answer: longer than any command may take.
     made.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)

@@ -60,7 +60,7 @@ def problems_of(lesson: Lesson) -> list[str]:
 
 
 def comes_true(lesson: Lesson, number: int, simulation: Simulation) -> bool:
-    """Return True if the rest of the lesson, from part ``number`` on, is right about this simulation, which is only read.
+    """Return True if the rest of the lesson, from part ``number`` on, is right about this simulation, only read here.
 
     Whoever skips a part, or does its task in a way of their own, may be where the next parts are wrong.
     """

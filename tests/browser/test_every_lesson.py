@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from sandbox.lessons.shelf import SHELVES, lessons, shelf
+from sandbox.panels.words.amounts import short_name
 from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of
@@ -64,7 +65,8 @@ def verdict(page: Page, eventually: Eventually, put: Put, given: tuple[str, ...]
     found = page.locator(".les-a")
     assert ("is-right" in (found.get_attribute("class") or "")) == put.agrees(given)
     marked = found.locator("li:has(.mark.verd-yes) b").all_inner_texts()
-    assert sorted(marked) == sorted(put.right) if put.many else {*marked} == {*put.right}
+    right = [short_name(choice) for choice in put.right]
+    assert sorted(marked) == sorted(right) if put.many else {*marked} == {*right}
 
 
 def take(page: Page, eventually: Eventually, lesson: Lesson, turn: int, slow: bool, whole: bool) -> None:

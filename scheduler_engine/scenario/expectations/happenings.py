@@ -101,9 +101,10 @@ def _order(seen: Seen, expectation: Data) -> list[str]:
         if not any(_is(entry, name, about, at) for entry in entries):
             when = f" at {at:g} s" if at is not None else ""
             others = [f"{moment / SECOND_US:g} s" for moment in _moments(seen, name, about)]
-            found = f"it happened at {', '.join(others)}" if others else "it never happened"
+            if not others:
+                return [f"{_said(wanted)} never happened"]
             after = "" if number == 0 else f" after {_said(expectation['order'][number - 1])}"
-            return [f"{_said(wanted)}{when} did not happen{after}: {found}"]
+            return [f"{_said(wanted)}{when} did not happen{after}: it happened at {', '.join(others)}"]
     return []
 
 

@@ -490,7 +490,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "leader-killed",
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-2"}]},
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-3"}]},
-        "after leads kube-scheduler-1: it never happened",
+        "leads kube-scheduler-3 never happened",
     ),
     "an eviction among the happenings": (
         "eviction-answers",

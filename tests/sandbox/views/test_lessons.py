@@ -178,6 +178,15 @@ def test_a_part_that_comes_true_leaves_the_sandbox_as_it_is(learner: Learner) ->
     assert "so it was set" not in learner.html()
 
 
+def test_pods_of_the_default_namespace_are_offered_by_their_names() -> None:
+    learner = Learner(Client().post("/new/", {"lesson": "preemption"})["Location"])
+    assert '<input type="checkbox" name="named" value="default/batch-1"> <span>batch-1</span>' in learner.html()
+    assert learner.do("lesson/answer", named=["default/batch-1"]) == 204
+    assert "You answered: batch-1." in learner.html()
+    assert learner.do("lesson/step", part=0) == 204
+    assert "<b>batch-1</b>" in learner.html()
+
+
 def test_an_unknown_lesson_is_not_found() -> None:
     assert Client().post("/new/", {"lesson": "nonsense"}).status_code == 404
     assert not Sandbox.objects.exists()

@@ -243,5 +243,5 @@ def by_priority(queued: Queued) -> tuple[int, ...]:
 
 
 def by_expiry(queued: Queued) -> tuple[int, ...]:
-    """The order of both backoff queues. In v1.34 each backoff ends at a whole second, so that priority decides often."""
+    """The order of both backoff queues. In v1.34 backoffs end at whole seconds, so that priority decides often."""
     return queued.move.backoff_until_us or 0, -queued.move.priority, queued.move.timestamp_us

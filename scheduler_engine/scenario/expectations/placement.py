@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.pod_resources import Resource, pod_resource
-from scheduler_engine.api.quantity import parse_quantity
+from scheduler_engine.api.quantity import NANO, Quantity, canonical, parse_quantity
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations.vocabulary import (
     LABELS,
@@ -15,6 +15,7 @@ from scheduler_engine.scenario.expectations.vocabulary import (
     Assertion,
     differs,
     pods,
+    shown,
 )
 from scheduler_engine.scenario.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
 from scheduler_engine.timeline import SECOND_US
@@ -63,7 +64,7 @@ def _gone(seen: Seen, expectation: Data) -> list[str]:
 
 def _node_order(seen: Seen, expectation: Data) -> list[str]:
     order = [info.name for info in seen.simulation.scheduler.snapshot.list()]
-    return [] if order == expectation["nodeOrder"] else [f"node order {order}, expected {expectation['nodeOrder']}"]
+    return differs("node order", order, expectation["nodeOrder"])
 
 
 def _domains(seen: Seen, wanted: Data) -> dict[str, int]:
@@ -80,6 +81,10 @@ def _domains(seen: Seen, wanted: Data) -> dict[str, int]:
     return found
 
 
+def _pods(selector: Mapping[str, str]) -> str:
+    return shown(selector) if selector else "all pods"
+
+
 def _count(seen: Seen, expectation: Data) -> list[str]:
     wanted = expectation["count"]
     found: dict[str, int] = {}
@@ -90,7 +95,7 @@ def _count(seen: Seen, expectation: Data) -> list[str]:
             found[domain] = found.get(domain, 0) + 1
     if found == {key: number for key, number in wanted["equals"].items() if number}:
         return []
-    return [f"{wanted['selector']} per {wanted['per']}: {found}, expected {wanted['equals']}"]
+    return [f"{_pods(wanted['selector'])} per {wanted['per']}: {shown(found)}, expected {shown(wanted['equals'])}"]
 
 
 def _skew(seen: Seen, expectation: Data) -> list[str]:
@@ -98,13 +103,13 @@ def _skew(seen: Seen, expectation: Data) -> list[str]:
     domains = _domains(seen, wanted)
     least = min(domains.values(), default=0)
     found = {domain: number - least for domain, number in domains.items()}
-    said = f"{wanted['selector']} per {wanted['per']}:"
+    said = f"{_pods(wanted['selector'])} per {wanted['per']}:"
     failures: list[str] = []
     if "equals" in wanted:
         failures += differs(f"{said} skew", found, wanted["equals"])
     largest = max(found.values(), default=0)
     if "atMost" in wanted and largest > wanted["atMost"]:
-        failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({domains})")
+        failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({shown(domains)})")
     return failures
 
 
@@ -117,7 +122,7 @@ def _spans(seen: Seen, expectation: Data) -> list[str]:
     bounds = [
         f"at {word} {wanted[name]}" for word, name in (("least", "atLeast"), ("most", "atMost")) if name in wanted
     ]
-    said = f"{wanted['selector']} per {wanted['per']}:"
+    said = f"{_pods(wanted['selector'])} per {wanted['per']}:"
     return [f"{said} in {len(used)} of them ({', '.join(used) or 'none'}), expected {' and '.join(bounds)}"]
 
 
@@ -126,7 +131,7 @@ def _distinct_nodes(seen: Seen, expectation: Data) -> list[str]:
     found = pods(seen, wanted["selector"], wanted.get("namespace", "default"))
     nodes = [pod.node_name for pod in found if pod.node_name]
     shared = sorted({name for name in nodes if nodes.count(name) > 1})
-    return [f"{', '.join(shared)}: more than one of {wanted['selector']}"] if shared else []
+    return [f"{', '.join(shared)}: more than one of {_pods(wanted['selector'])}"] if shared else []
 
 
 def _together(seen: Seen, expectation: Data) -> list[str]:
@@ -134,7 +139,7 @@ def _together(seen: Seen, expectation: Data) -> list[str]:
     namespace = wanted.get("namespace", "default")
     hosts = {pod.node_name: pod.name for pod in pods(seen, wanted["beside"], namespace) if pod.node_name}
     return [
-        f"{pod.key}: {pod.node_name or 'no node'} has none of {wanted['beside']}"
+        f"{pod.key}: {pod.node_name or 'no node'} has none of {_pods(wanted['beside'])}"
         for pod in pods(seen, wanted["selector"], namespace)
         if pod.node_name not in hosts
     ]
@@ -170,14 +175,16 @@ def _amounts(name: str, held: Resource | None, expectation: Data) -> list[str]:
     if held is None:
         return [f"{name}: does not exist"]
     try:
-        wanted = {
-            "cpu": parse_quantity(expectation["cpu"]).milli_value(),
-            "memory": parse_quantity(expectation["memory"]).value(),
-        }
+        wanted = (parse_quantity(expectation["cpu"]).milli_value(), parse_quantity(expectation["memory"]).value())
     except ValueError as problem:
         return [f"{name}: {problem}"]
-    found = {"cpu": held.milli_cpu, "memory": held.memory}
-    return [] if found == wanted else [f"{name}: {found} requested, expected {wanted}"]
+    found = (held.milli_cpu, held.memory)
+    return [] if found == wanted else [f"{name}: {_requests(*found)} requested, expected {_requests(*wanted)}"]
+
+
+def _requests(milli_cpu: int, memory: int) -> str:
+    cpu = canonical(Quantity(milli_cpu * NANO // 1000, "DecimalSI"))
+    return shown({"cpu": cpu, "memory": canonical(Quantity(memory * NANO, "BinarySI"))})
 
 
 def _clock(seen: Seen, expectation: Data) -> list[str]:

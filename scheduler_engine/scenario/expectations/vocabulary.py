@@ -62,4 +62,6 @@ def shown(value: Any) -> str:
         return str(int(value))
     if isinstance(value, (list, tuple)):
         return ", ".join(shown(item) for item in value) or "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={shown(item)}" for name, item in value.items()) or "none"
     return "nothing" if value in (None, "") else str(value)

@@ -2,11 +2,16 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.db import connections
+
+# Hundreds of processes are started here, and each would compile the site anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
 LEFT_OUT = pytest.StashKey[int]()

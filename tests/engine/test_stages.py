@@ -8,11 +8,12 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.framework.extension_points import STAGES as NAMED
-from scheduler_engine.scenario import load_scenarios, play
+from scheduler_engine.scenario import play
 from scheduler_engine.scheduler.stages import BINDING, OVER, SCHEDULING, STAGES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import StageFinished
+from tests.installed import SCENARIOS
 
 WITH_FAULTS_ALONE = {
     ("PreFilter", "PostFilter"),
@@ -39,7 +40,7 @@ def test_every_stage_of_the_ribbon_is_in_the_table() -> None:
 
 def test_scenarios_go_most_of_the_ways_that_the_table_allows() -> None:
     gone: set[tuple[str, str]] = set()
-    for scenario in load_scenarios():
+    for scenario in SCENARIOS.values():
         simulation = scenario.open()
         play(simulation, [step for step in scenario.then if "refused" not in step])
         finished = (entry.event for entry in simulation.recorder.entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,16 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
+@cache
 def manifests() -> list[Any]:
     """Objects that a form shows: all of the scenarios, presets and example manifests."""
     found: list[dict[str, Any]] = []
     for path in sorted(ROOT.glob("fixtures/scenarios/*.yaml")):
-        scenario = yaml.safe_load(path.read_text())
+        scenario = yaml.load(path.read_text(), yaml.CSafeLoader)
         commands = [*(scenario.get("setup") or ()), *(scenario.get("then") or ())]
         found += [item for command in commands for item in command.get("apply") or ()]
     for preset in (*CLUSTERS, *MANIFESTS):
-        found += [item for item in yaml.safe_load_all(preset.text) if item]
+        found += [item for item in yaml.load_all(preset.text, yaml.CSafeLoader) if item]
     shown = {
         f"{item['kind']} {item['metadata'].get('name')}": item
         for item in found

@@ -23,15 +23,16 @@ from sandbox.records import Place, Position
 from sandbox.threads import EXECUTING, in_thread, tell
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario import Scenario, load_scenarios
+from scheduler_engine.scenario import Scenario
 from scheduler_engine.simulation import Simulation
+from tests.installed import SCENARIOS
 
 STEPS = 40
 VIEWS = (View(), View(cycle=1), View(layout="tiles"))
 KEPT = {name: panel for name, panel in PANELS.items() if panel.same_while}
 
 
-@pytest.mark.parametrize("scenario", load_scenarios()[::6], ids=lambda scenario: scenario.slug)
+@pytest.mark.parametrize("scenario", [*SCENARIOS.values()][::6], ids=lambda scenario: scenario.slug)
 def test_a_panel_that_says_it_is_the_same_is_the_same(scenario: Scenario) -> None:
     simulation = Simulation(seed=scenario.seed, configuration=scenario.configuration)
     for step in scenario.setup:

@@ -11,13 +11,13 @@ from scheduler_engine.lesson.ends import ATTEMPT, Why
 from scheduler_engine.lesson.model import Option, Question, Steps
 from scheduler_engine.lesson.predictions import KINDS, Judged, Sight, asked, choices, compare, is_right, judge
 from scheduler_engine.lesson.walking import Walk
-from scheduler_engine.scenario import load_scenarios, play
+from scheduler_engine.scenario import play
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from tests.installed import SCENARIOS
 
 REFUSED = Why("refused", {"plugin": "NodeResourcesFit", "reasons": ("Insufficient cpu",)})
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 
 
 def cluster(*objects: object) -> Simulation:

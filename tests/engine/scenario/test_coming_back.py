@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from scheduler_engine.importing import Choices, gather, prepare
-from scheduler_engine.scenario import load_scenarios, play, read_scenario
+from scheduler_engine.scenario import play, read_scenario
 from scheduler_engine.scenario.manifests import simulator_snapshot
 from scheduler_engine.scenario.writing import dump
 from scheduler_engine.simulation import Simulation
+from tests.installed import SCENARIOS
 
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 OVER = ("Succeeded", "Failed")
 """Phases of pods that a cluster holds for people to read of; they are left out."""
 MADE_ANEW = {

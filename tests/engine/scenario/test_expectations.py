@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from scheduler_engine.metrics import render, samples
-from scheduler_engine.scenario import ASSERTIONS, load_scenarios, play, wrong_with
+from scheduler_engine.scenario import ASSERTIONS, play, wrong_with
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
+from tests.installed import SCENARIOS
 
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 MESSAGE = (
     "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: "
     "0/2 nodes are available: 2 Preemption is not helpful for scheduling."

@@ -16,15 +16,15 @@ from scheduler_engine.api.validation import validate
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest
-from scheduler_engine.scenario import Scenario, load_scenarios, play, read_scenario
+from scheduler_engine.scenario import Scenario, play, read_scenario
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
 from scheduler_engine.scenario.writing import dump
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import Builder, make_node, make_pod, make_priority_class
 from tests.engine import histories
+from tests.installed import SCENARIOS
 
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 COMMANDS = st.one_of(
     histories.NEW_PODS,
     histories.VIPS,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario import check, failures_of, load_scenarios, play, read_scenario, wrong_with
+from scheduler_engine.scenario import check, failures_of, play, read_scenario, wrong_with
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import FACTS, STRICTNESS, expect_everything, expectation_of
 from scheduler_engine.scenario.writing import dump
@@ -20,8 +20,8 @@ from scheduler_engine.testing import make_node, make_pod
 from tests.engine import histories
 from tests.engine.scenario.test_expectations import LATEST, MESSAGE, world
 from tests.engine.scenario.test_exporting import executed, log_of
+from tests.installed import SCENARIOS
 
-SCENARIOS = load_scenarios()
 COMMANDS = st.one_of(
     histories.NEW_PODS, histories.NEW_PODS, histories.VIPS, histories.VIPS, histories.WRITES, histories.AROUND,
     histories.TROUBLE, histories.STEPS, histories.STEPS, histories.LONGER, histories.REPLICAS, histories.MISHAPS,
@@ -50,7 +50,7 @@ def test_everything_that_happened_happens_again(
     assert check(other, again) == []
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS[::4], ids=lambda scenario: scenario.slug)
+@pytest.mark.parametrize("scenario", [*SCENARIOS.values()][::4], ids=lambda scenario: scenario.slug)
 def test_a_stricter_one_expects_more(scenario: Any) -> None:
     simulation = scenario.open()
     play(simulation, scenario.then)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_engine.scenario import load_scenarios, play
-
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
+from tests.installed import SCENARIOS
 
 
 @pytest.mark.parametrize("slug", SCENARIOS)

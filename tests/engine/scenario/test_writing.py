@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from scheduler_engine.commands import from_json
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario import Scenario, load_scenarios, read_scenario
+from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.writing import dump
 from tests.engine import histories
-
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
+from tests.installed import SCENARIOS
 
 
 def comes_back(scenario: Scenario) -> str:

@@ -13,12 +13,12 @@ from sandbox.panels.explain import EXPLANATIONS
 from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.commands import Command
-from scheduler_engine.scenario import Scenario, load_scenarios, play
+from scheduler_engine.scenario import Scenario, play
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import COMMANDS
+from tests.installed import SCENARIOS
 from tests.sandbox.explain_clusters import cluster, counted, differences, run, world_of
 
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 RATIO = {
     "type": "RequestedToCapacityRatio",
     "resources": [{"name": "cpu", "weight": 3}, {"name": "memory"}, {"name": "example.com/gpu", "weight": 2}],

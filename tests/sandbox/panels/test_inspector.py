@@ -8,10 +8,11 @@ from sandbox.panels import View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector.panel import stats
 from scheduler_engine import commands
-from scheduler_engine.scenario import FOLDER, load_scenario, load_scenarios
+from scheduler_engine.scenario import FOLDER, load_scenario
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
+from tests.installed import SCENARIOS
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_after
 
@@ -183,7 +184,7 @@ def test_an_unknown_choice_falls_back_to_the_pod_in_question(world: World) -> No
 
 
 def test_a_pod_whose_second_bind_was_refused_tells_why_it_is_where_the_first_one_put_it() -> None:
-    scenario = next(item for item in load_scenarios() if item.slug == "two-leaders")
+    scenario = SCENARIOS["two-leaders"]
     world = world_after("two-leaders", *(dict(step) for step in scenario.then))
     assert [cycle.outcome for cycle in world.attempts["default/web-3"]] == ["bound", "error"]
     told = stats(world, View(pod="default/web-3"))

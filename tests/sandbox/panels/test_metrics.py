@@ -11,8 +11,8 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.metrics.panel import MOST, stats
-from scheduler_engine.scenario import load_scenarios
 from scheduler_engine.trace import events as ev
+from tests.installed import SCENARIOS
 from tests.sandbox import traces
 from tests.sandbox.scenarios import panel_html, world_after
 from tests.sandbox.traces import SECOND, Story, node, pod
@@ -42,7 +42,7 @@ def test_an_empty_sandbox_has_no_charts_but_a_sentence() -> None:
 
 def test_with_several_replicas_it_says_whose_counts_they_are(world: World) -> None:
     assert "replicas together" not in html(world)
-    scenario = next(item for item in load_scenarios() if item.slug == "no-leader-election")
+    scenario = SCENARIOS["no-leader-election"]
     assert "All 3 replicas together." in html(world_after("no-leader-election", *scenario.then))
 
 

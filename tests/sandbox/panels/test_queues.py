@@ -14,10 +14,11 @@ from sandbox.panels.timeline import stats as timeline
 from scheduler_engine import commands
 from scheduler_engine.framework.events import ActionType, ClusterEvent, spelled_out
 from scheduler_engine.framework.events_registry import queueing_hint_map
-from scheduler_engine.scenario import load_scenarios, play
+from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
+from tests.installed import SCENARIOS
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_of
 
@@ -137,9 +138,6 @@ def test_each_lane_has_pages_of_its_own() -> None:
     assert (lane["count"], len(lane["cards"]), lane["pages"].more) == (70, 60, 10)
     second = stats(world, View(pages=(("queues.activeQ", "2"), ("queues.backoffQ", "1"))))["lanes"][1]
     assert [(card["place"], card["name"]) for card in second["cards"]] == [(n + 1, f"p-{n}") for n in range(60, 70)]
-
-
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
 
 
 def opened(slug: str, steps: int = 0) -> tuple[Simulation, dict[str, dict[str, Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -14,7 +15,11 @@ from sandbox.panels.words.say import ROWS, around, say
 
 ROOT = Path(__file__).parents[3] / "sandbox"
 TEMPLATES = [path.read_text() for path in sorted((ROOT.parent / "templates").rglob("*.html"))]
-MODULES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 
 def places(text: str) -> set[str]:
@@ -22,7 +27,7 @@ def places(text: str) -> set[str]:
 
 
 def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
-    for path, module in MODULES.items():
+    for path, module in modules().items():
         for node in ast.walk(module):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
                 yield path, node
@@ -32,7 +37,7 @@ BEGUN = re.compile(r"say\(\"([a-z-]+\.[a-z-]*)\" ~")
 
 
 def test_every_row_is_said_by_somebody() -> None:
-    nodes = (node for module in MODULES.values() for node in ast.walk(module) if isinstance(node, ast.Constant))
+    nodes = (node for module in modules().values() for node in ast.walk(module) if isinstance(node, ast.Constant))
     named = {node.value for node in nodes if isinstance(node.value, str)}
     named |= {key for key in ROWS if any(f'say("{key}"' in text for text in TEMPLATES)}
     # say("export." ~ form): what begins so.
@@ -68,7 +73,7 @@ KUBERNETES_WORDS = ("nodes are available", "missing required label", "untolerate
 
 def test_no_panel_writes_a_sentence_itself() -> None:
     found = []
-    for path, module in MODULES.items():
+    for path, module in modules().items():
         if "panels" not in path.parts or path.name == "dump.py":
             continue
         for node in ast.walk(module):

@@ -12,11 +12,10 @@ from sandbox.panels import PANELS, tables
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from scheduler_engine import commands
-from scheduler_engine.scenario import load_scenarios, play
+from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-
-SCENARIOS = {scenario.slug: scenario for scenario in load_scenarios()}
+from tests.installed import SCENARIOS
 
 
 def rows(world: World, name: str, view: View | None = None) -> list[dict[str, str]]:

@@ -14,10 +14,11 @@ from sandbox.panels.workloads.panel import MOST_PODS, PAGE, same_while, stats
 from sandbox.panels.workloads.rollout import conditions, numbers, rollout
 from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import POLICIES
-from scheduler_engine.scenario import command_of, load_scenarios
+from scheduler_engine.scenario import command_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node
 from scheduler_engine.trace.events import ObjectAdded
+from tests.installed import SCENARIOS
 from tests.sandbox.scenarios import panel_html, world_of
 from tests.sandbox.traces import Story, node, pod
 
@@ -66,7 +67,7 @@ def rows(simulation: Simulation, *pages: tuple[str, str]) -> dict[str, dict[str,
 @pytest.fixture(scope="module")
 def show() -> tuple[Simulation, list[dict[str, Any]]]:
     """The scenario of a rolling update and a scale-down, and the row of its Deployment after each of its steps."""
-    scenario = next(item for item in load_scenarios() if item.slug == "rolling-update-then-scale-down")
+    scenario = SCENARIOS["rolling-update-then-scale-down"]
     simulation, seen = Simulation(seed=scenario.seed), []
     for step in (*scenario.setup, *scenario.then):
         simulation.execute(commands.from_json(command_of(step)))

@@ -146,12 +146,15 @@ def test_a_workshop_from_the_code_to_the_results(
     cut.locator("#lost").wait_for()
 
     # Eyes here, and back to what one had.
+    laptop.locator("iframe[title='Your sandbox']").evaluate("frame => { frame.contentWindow.typed = 'here'; }")
     trainer.get_by_role("button", name="Eyes here").click()
     shown = laptop.frame_locator("iframe[title='The trainer’s sandbox']")
     eventually(lambda: "payments-1" in shown.locator("#panel-sentence").inner_text())
     assert not laptop.locator("iframe[title='Your sandbox']").is_visible()
     trainer.get_by_role("button", name="Back to their own").click()
     laptop.locator("iframe[title='Your sandbox']").wait_for()
+    own = laptop.locator("iframe[title='Your sandbox']")
+    assert own.evaluate("frame => frame.contentWindow.typed") == "here", "what one had typed is lost"
     assert "payments-1" in workbench(laptop).locator("#panel-sentence").inner_text()
 
     # Frozen, nobody but the trainer changes anything.

@@ -18,6 +18,7 @@ EXCEPTIONS: tuple[Allowed, ...] = (
     Allowed("reach", "#scroll-time", "the time line scrolls to the present by itself"),
     Allowed("reach", ".tree-s", "the nodeTree is as wide as its largest zone has nodes"),
     Allowed("reach", "#scroll-nd-list", "on a phone the list of nodes is one line, to be swiped"),
+    Allowed("reach", "#configuration-drawer .presets", "on a phone the presets are one line, to be swiped"),
     Allowed("reach", ".mx.grpd, .mx.sc", "on a phone a table of numbers is swiped; its first column stays"),
     Allowed("short", "#panel-ribbon .st-fact", "of the stage that is now the sentence below says it whole"),
     Allowed("short", ".bar .scenario", "a press on it shows the title whole"),

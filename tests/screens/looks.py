@@ -74,8 +74,9 @@ def measured(page: Page, used: set[int]) -> list[str]:
 
 
 def _visible(page: Page) -> Iterator[Frame]:
+    """A page of a room gives up the frame of a sandbox that it does not show any more."""
     for frame in page.frames:
-        if frame is page.main_frame or frame.frame_element().is_visible():
+        if frame is page.main_frame or (not frame.is_detached() and frame.frame_element().is_visible()):
             yield frame
 
 

@@ -65,6 +65,13 @@ def site(visit: Visit) -> Iterator[Shot]:
     ):
         page.goto(path)
         yield Shot(name, page)
+    for name, path, field in (
+        ("misconceptions, found", "/misconceptions/", "#learn-find"),
+        ("first page, nothing found", "/", "#scen-find"),
+    ):
+        page.goto(path)
+        page.locator(field).fill("weight" if "nothing" not in name else "no scenario has these words")
+        yield Shot(name, page)
     page.goto("/before/")
     page.locator(".bef-f textarea").fill('{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}]}')
     page.locator(".bef-f button").click()
@@ -374,6 +381,24 @@ def dialogs(visit: Visit) -> Iterator[Shot]:
             page.locator("#find-list li").first.wait_for()
         yield Shot(name, page)
         page.evaluate("name => document.getElementById(`dialog-${name}`).close()", name)
+    page.locator("#break").click()
+    page.locator("#break-form form").wait_for()
+    yield Shot("break something", page)
+    page.evaluate("document.getElementById('dialog-break').close()")
+    visit.tab(page, "leader")
+    page.locator("#replicas-set").click()
+    page.locator("#form-replicas").wait_for()
+    yield Shot("replicas", page)
+    page.keyboard.press("Escape")
+    visit.tab(page, "configuration")
+    page.locator("#configure").click()
+    page.locator("#configuration-editor .ace_content").wait_for()
+    yield Shot("configuration", page)
+    page.evaluate("ace.edit('configuration-editor').setValue('kind: Configuration', 1)")
+    page.locator("#configuration-apply").click()
+    page.locator("#configuration-errors .errs").wait_for()
+    yield Shot("configuration, refused", page)
+    page.evaluate("document.getElementById('configuration-drawer').close()")
     visit.press(page, "bs")
     page.locator("#branches").click()
     page.locator("#branch-list li").first.wait_for()
@@ -434,6 +459,25 @@ def room(visit: Visit) -> Iterator[Shot]:
     person.locator(".timer").wait_for()
     for name, page in everybody:
         yield Shot(f"{name}, frozen, timer", page)
+    trainer.get_by_role("button", name="Eyes here").click()
+    person.get_by_text("you see the trainer’s sandbox").wait_for()
+    person.frame_locator("iframe:visible").locator("#panel-sentence").wait_for()
+    yield Shot("participant, eyes here", person)
+    late = visit.page(f"/join/?code={code}")
+    late.locator("[name=name]").fill("Late")
+    late.get_by_role("button", name="Join").click()
+    late.frame_locator("iframe:visible").locator("#panel-sentence").wait_for()
+    yield Shot("participant, late, eyes here", late)
+    trainer.locator("[data-person]").first.click()
+    yield Shot("trainer, a person", trainer)
+    trainer.get_by_role("button", name="Take out of the room").click()
+    person.get_by_text("does not know you any more").wait_for()
+    yield Shot("participant, taken out", person)
+    trainer.on("dialog", lambda dialog: dialog.accept())
+    trainer.get_by_role("button", name="Close the room").click()
+    late.get_by_text("The room is closed").wait_for()
+    for name, page in (("trainer", trainer), ("participant", late), ("projector", beamer)):
+        yield Shot(f"{name}, closed", page)
 
 
 def embeds(visit: Visit) -> Iterator[Shot]:

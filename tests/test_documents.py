@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import re
 import shutil
@@ -200,10 +201,20 @@ class Copy:
                 process.wait(SECONDS)
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Copy:
-    folder = tmp_path / "project"
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project without what was made in it, but for bytecode: each copy would compile all of it anew."""
+    folder = tmp_path_factory.mktemp("compiled") / "project"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*OTHER_FOLDERS))
+    for package in ("sandbox", "scheduler_engine"):
+        compileall.compile_dir(folder / package, quiet=1)
+    return folder
+
+
+@pytest.fixture
+def copy(tmp_path: Path, compiled: Path) -> Copy:
+    folder = tmp_path / "project"
+    shutil.copytree(compiled, folder)
     (folder / ".venv").symlink_to(sys.prefix)
     # What is installed is what these files say: make need not look again.
     for lock in folder.glob("requirements*.txt"):

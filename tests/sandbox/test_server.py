@@ -115,13 +115,13 @@ def test_a_live_line_on_which_nobody_is_any_more_is_cut_off(server: Served) -> N
 
 
 def test_of_many_who_do_not_read_those_that_hold_most_are_cut_off(server: Served, tmp_path: Path) -> None:
-    ask = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    ask = f"GET {plotly(server)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     static = str(server.directory / "static")
     with ExitStack() as stack:
         small = stack.enter_context(served(tmp_path, STATIC_ROOT=static, SERVER_UNREAD_BYTES="1000000"))
         lines = [stack.enter_context(small.connect(buffer=4096)) for _ in range(40)]
         for line in lines:
-            line.sendall(ask * 10)
+            line.sendall(ask)
         ended = select.poll()
         for line in lines:
             ended.register(line, select.POLLHUP)
@@ -344,7 +344,8 @@ def test_requests_that_wait_have_an_end(server: Served) -> None:
     with ExitStack() as stack, ThreadPoolExecutor(60) as threads:
         answers = list(threads.map(ask, [stack.enter_context(server.connect()) for _ in range(60)]))
     statuses = {answer[9:12] for answer in answers}
-    assert statuses == {b"200", b"503"}
+    # On a machine that is busy, the page of a sandbox that is being opened may come first.
+    assert {b"503"} < statuses <= {b"200", b"202", b"503"}
     assert all(b"too much to do" in answer and b"Retry-After" in answer for answer in answers if answer[9:12] == b"503")
 
 

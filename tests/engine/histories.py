@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from scheduler_engine import commands
@@ -21,6 +22,8 @@ from scheduler_engine.testing import (
     make_priority_class,
 )
 
+EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
+"""Of histories that take a good part of a second each."""
 Manifest = dict[str, Any]
 Change = Callable[[Manifest], Manifest]
 

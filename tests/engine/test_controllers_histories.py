@@ -15,7 +15,8 @@ from scheduler_engine.controllers.replicaset import ReplicaSetController
 from scheduler_engine.testing import make_budget
 from tests.engine import controllers as world
 from tests.engine.controllers import daemon_set, deployment, job, replica_set, stateful_set
-from tests.engine.test_invariants import EXAMPLES, Machine
+from tests.engine.histories import EXAMPLES
+from tests.engine.test_invariants import Machine
 
 Manifest = dict[str, Any]
 

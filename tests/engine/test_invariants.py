@@ -21,6 +21,7 @@ from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine import histories
+from tests.engine.histories import EXAMPLES
 from tests.engine.soundness import (
     check,
     described,
@@ -325,7 +326,6 @@ class Machine(RuleBasedStateMachine):
                 world_agrees_on_placement(seen, self.world)
 
 
-EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
 Machine.TestCase.settings = settings(
     max_examples=EXAMPLES, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -14,7 +14,7 @@ from scheduler_engine.commands import Advance, Command
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
-from tests.engine.histories import NEW_PODS, START, TROUBLE
+from tests.engine.histories import EXAMPLES, NEW_PODS, START, TROUBLE
 
 HALF_A_SECOND = {"lease_duration": "3s", "renew_deadline": "2s", "retry_period": "500ms"}
 
@@ -69,7 +69,7 @@ TICKS = st.lists(
     tries=st.sampled_from([20, 100, 250_000]),
     share=st.sampled_from([10, 3_000, 50_000]),
 )
-@settings(max_examples=60)
+@settings(max_examples=EXAMPLES)
 def test_ticks_one_by_one_are_what_their_record_replays_to(
     first: list[Command], scheduler: Command | None, ticks: list[float], tries: int, share: int
 ) -> None:

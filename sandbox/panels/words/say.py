@@ -17,7 +17,7 @@ GAP = "\x00"
 
 def _read(folder: Path) -> dict[str, Row]:
     # A loader to which every scalar is a string: "on" and "no" are words here.
-    tables = {path.stem: yaml.load(path.read_text(), yaml.BaseLoader) for path in sorted(folder.glob("*.yaml"))}
+    tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
     return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
 
 

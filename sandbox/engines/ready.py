@@ -1,0 +1,25 @@
+"""What a process would make on first use is made before it is forked, so that no visitor waits for it."""
+
+from uuid import UUID
+
+from sandbox import rendering
+from sandbox.engine import QUEUE_RULES
+from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
+from sandbox.live import Live
+from sandbox.panels import PANELS
+from sandbox.panels.view import View
+from sandbox.records import START, Database, Plan
+
+
+def make_ready() -> None:
+    """Compile the templates, and read the files of scenarios and lessons.
+
+    Reading them takes longer than a blink. The sandbox that needs them first would move to a process of its own, and
+    the processes that serve the others would still not have read them.
+    """
+    empty = Live(Plan(UUID(int=0), 0, "null", QUEUE_RULES[0], ""), Database())
+    rendering.fragments(empty, START, View(), PANELS, True)
+    rendering.cache = rendering.FragmentCache()
+    scenarios()
+    lessons()

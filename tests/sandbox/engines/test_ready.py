@@ -1,0 +1,14 @@
+"""What engines would make on first use is there before the first of them is forked."""
+
+from __future__ import annotations
+
+from sandbox.engines.ready import make_ready
+from sandbox.guide import scenarios
+from sandbox.lessons.shelf import lessons
+
+
+def test_files_of_scenarios_and_lessons_are_read_before_engines_are_forked() -> None:
+    for read in (scenarios, lessons):
+        read.cache_clear()
+    make_ready()
+    assert [read.cache_info().currsize for read in (scenarios, lessons)] == [1, 1]

@@ -1,11 +1,14 @@
 """The real server in a process of its own, and a Chromium that takes every console error for a failure."""
 
+import fcntl
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +17,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, WebError, sync_playwright
 
 from tests.conftest import chromium
 
@@ -32,6 +35,8 @@ CHROMIUM_ARGS = [
 REPORT_CSP_VIOLATIONS = """document.addEventListener("securitypolicyviolation", event =>
     console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI || event.sourceFile}`))"""
 
+Idle = defaultdict[str, list[BrowserContext]]
+
 
 def wait_until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
     """Calls `holds` until it gives something true, which is returned; AssertionError with the last value after that."""
@@ -42,27 +47,43 @@ def wait_until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
     return value
 
 
+def prepare(folder: Path) -> Path:
+    """Create a database and the static files in `folder`, once for all processes that share it. Return `folder`."""
+    folder.mkdir(exist_ok=True)
+    ready = folder / "ready"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            for command in ("migrate", "collectstatic"):
+                arguments = [sys.executable, "manage.py", command, "--no-input", "-v0"]
+                subprocess.run(arguments, cwd=ROOT, env=environment(folder, folder), check=True)
+            ready.touch()
+    return folder
+
+
+def environment(directory: Path, prepared: Path) -> dict[str, str]:
+    return os.environ | {
+        "DJANGO_SETTINGS_MODULE": "sandbox.settings",
+        "DATABASE_URL": f"sqlite:///{directory / 'db.sqlite3'}",
+        "STATIC_ROOT": str(prepared / "static"),
+        "SECRET_KEY": "only-for-tests",
+        "CREATE_RATE": "100",
+    }
+
+
 @dataclass
 class Server:
-    """The site as `make run` serves it, on a free port, with a database and static files in `directory`."""
+    """The site as `make run` serves it, on a free port, with a database in `directory`; `prepared`: by `prepare`."""
 
     directory: Path
+    prepared: Path
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
     env: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.env = os.environ | {
-            "DJANGO_SETTINGS_MODULE": "sandbox.settings",
-            "DATABASE_URL": f"sqlite:///{self.directory / 'db.sqlite3'}",
-            "STATIC_ROOT": str(self.directory / "static"),
-            "SECRET_KEY": "only-for-tests",
-            "CREATE_RATE": "100",
-        }
-        for command in ("migrate", "collectstatic"):
-            subprocess.run(
-                [sys.executable, "manage.py", command, "--no-input", "-v0"], cwd=ROOT, env=self.env, check=True
-            )
+        self.env = environment(self.directory, self.prepared)
+        shutil.copy(self.prepared / "db.sqlite3", self.directory)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -109,17 +130,24 @@ def eventually() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database and static files; the workers of one run share them."""
+    base = tmp_path_factory.getbasetemp()
+    return prepare((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "prepared")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Server]:
     """One server for all tests; each makes sandboxes of its own in it."""
-    server = Server(tmp_path_factory.mktemp("server"))
+    server = Server(tmp_path_factory.mktemp("server"), prepared)
     yield server
     server.kill()
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[Server]:
+def own_server(tmp_path: Path, prepared: Path) -> Iterator[Server]:
     """A server that the test may kill and start again."""
-    server = Server(tmp_path)
+    server = Server(tmp_path, prepared)
     yield server
     server.kill()
 
@@ -130,6 +158,12 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def idle() -> Idle:
+    """Contexts that tests have left, by their options. Their HTTP cache saves the next page most of its requests."""
+    return defaultdict(list)
 
 
 @pytest.fixture
@@ -148,18 +182,42 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     return report
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    context = browser.new_context(**options)
+    context.add_init_script(REPORT_CSP_VIOLATIONS)
+    return context
+
+
+def forget(page: Page, origin: str) -> None:
+    """Remove what earlier pages of its context have stored."""
+    line = page.context.new_cdp_session(page)
+    line.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    line.detach()
+
+
+def leave(context: BrowserContext) -> None:
+    """Close the pages of a context, and take back what they were allowed."""
+    for page in context.pages:
+        page.close()
+    context.clear_cookies()
+    context.clear_permissions()
+
+
 @pytest.fixture
 def new_page(
-    browser: Browser, server: Server, allowed_console_errors: list[str], request: pytest.FixtureRequest
+    browser: Browser, server: Server, idle: Idle, allowed_console_errors: list[str], request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Page]]:
     """Opens pages that share nothing; `new_page(color_scheme="dark")` takes any option of a browser context.
 
     Without further words nothing moves in them: what moves takes a browser without a graphics card half of its time.
 
+    A context is used again by later tests, without what was stored in it: set routes and scripts on the page, not on
+    the context. Only one with a `base_url` of its own is new, and ends with the test.
+
     The test fails at its end if any page met a console error, an uncaught exception or a CSP violation. Of a test that
     failed the last answers of the server are printed, what the pages say of them, and the end of the server's log.
     """
-    contexts = []
+    opened: list[tuple[str, BrowserContext]] = []
     problems: list[str] = []
     answers: list[str] = []
 
@@ -170,26 +228,36 @@ def new_page(
         if message.type == "error":
             problems.append(f"{message.text} ({message.location['url']})")
 
+    def note_exception(web_error: WebError) -> None:
+        problems.append(str(web_error.error))
+
+    listeners = {"console": note, "response": answered, "weberror": note_exception}
+
     def open_page(**options: Any) -> Page:
         usual = {"base_url": server.url, "viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
-        options = usual | options
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.add_init_script(REPORT_CSP_VIOLATIONS)
-        context.on("console", note)
-        context.on("response", answered)
-        context.on("weberror", lambda web_error: problems.append(str(web_error.error)))
-        return context.new_page()
+        key = "" if "base_url" in options else repr(sorted((usual | options).items()))
+        context = idle[key].pop() if idle[key] else new_context(browser, **usual | options)
+        opened.append((key, context))
+        for event, listener in listeners.items():
+            context.on(event, listener)  # type: ignore[call-overload]
+        page = context.new_page()
+        forget(page, server.url)
+        return page
 
     yield open_page
-    if request.node.stash.get(FAILED, False):
-        said = [
-            page.locator("#notice, [data-refusal], #lost:visible") for context in contexts for page in context.pages
-        ]
+    failed = request.node.stash.get(FAILED, False)
+    if failed:
+        said = [page.locator("#notice, [data-refusal], #lost:visible") for _, one in opened for page in one.pages]
         print(*answers[-20:], *(words for each in said for words in each.all_inner_texts() if words), sep="\n")
         print(server.log[-3000:])
-    for context in contexts:
-        context.close()
+    for key, context in opened:
+        if failed or not key:
+            context.close()
+            continue
+        leave(context)
+        for event, listener in listeners.items():
+            context.remove_listener(event, listener)
+        idle[key].append(context)
     unexpected = [text for text in problems if not any(re.search(known, text) for known in allowed_console_errors)]
     assert not unexpected, "\n".join(unexpected)
 

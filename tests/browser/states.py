@@ -9,10 +9,10 @@ from playwright.sync_api import Page
 from sandbox.guide import scenarios
 from tests.browser.workbench import (
     Eventually,
-    arrive,
     open_blank,
     open_editor,
     open_example,
+    open_lesson,
     open_scenario,
     press,
     press_apply,
@@ -22,22 +22,6 @@ from tests.browser.workbench import (
 
 SLUG = "a-scheduling-cycle"
 WRONG = "apiVersion: v1\nkind: Pod\nmetadata: {name: Web_1}\nspec: {containerz: []}\n"
-
-
-def open_lesson(page: Page, slug: str = SLUG) -> None:
-    """As the button of a course does."""
-    page.goto("/")
-    page.evaluate(
-        """slug => {
-            const form = document.createElement('form');
-            Object.assign(form, { method: 'post', action: '/new/' });
-            form.append(Object.assign(document.createElement('input'), { name: 'lesson', value: slug }));
-            document.body.append(form);
-            form.submit();
-        }""",
-        slug,
-    )
-    arrive(page)
 
 
 def at(address: str) -> Callable[[Page, Eventually], Page]:
@@ -52,7 +36,7 @@ def at(address: str) -> Callable[[Page, Eventually], Page]:
 
 def question(page: Page, eventually: Eventually) -> Page:
     """At the part of a lesson that asks first."""
-    open_lesson(page)
+    open_lesson(page, SLUG)
     for part in ("1", "2"):
         page.keyboard.press("t")
         eventually(lambda: page.locator("#les-on").count() == 1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, open_editor, open_example, text
+from tests.browser.workbench import Eventually, new_sandbox, open_editor, open_example, text
 
 HEAD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n"
 NODE = "apiVersion: v1\nkind: Node\nmetadata:\n  name: a\n"
@@ -107,7 +107,7 @@ EXACT = {
 @pytest.fixture
 def offered(page: Page) -> Any:
     """`offered(text)` → what is offered at the sign ¦ in it."""
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     return lambda written, kind="": page.evaluate(OFFERS, [written, CLUSTER, kind])
 
 

@@ -20,8 +20,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, WebSocketRoute
 
 from tests.browser.conftest import wait_until
-from tests.browser.test_lessons import open_lesson
-from tests.browser.workbench import Eventually, apply, head, open_blank, post, text
+from tests.browser.workbench import Eventually, apply, head, open_blank, open_lesson, post, text
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 LATENCIES = [int(given) for given in os.environ.get("LATENCIES", "").split(",") if given]

@@ -81,11 +81,11 @@ def stranger() -> Iterator[Elsewhere]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, elsewhere: Elsewhere) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, prepared: Path, elsewhere: Elsewhere) -> Iterator[Server]:
     """The site, which ``elsewhere`` may frame."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("FRAME_ANCESTORS", f"'self' {elsewhere.url}")
-        server = Server(tmp_path_factory.mktemp("server"))
+        server = Server(tmp_path_factory.mktemp("server"), prepared)
     yield server
     server.kill()
 

@@ -1,7 +1,8 @@
-"""Each lesson, misconception and challenge with a question, taken to its end by clicks: by turns answered rightly and
-wrongly, quickly and slowly. The verdict comes at the end and not before, and says what the engine holds.
+"""Each question of the lessons, misconceptions and challenges, answered by clicks: right and wrong, quickly and slowly,
+in turn. The verdict comes at the end and not before, and agrees with the engine.
 
-The suite goes once through each. ``make questions`` gives each answer in both ways.
+The suite answers each question once, and clicks through one lesson of nine to its end; ``tests/sandbox/views`` presses
+the buttons of all. ``make questions`` gives each answer in both ways, and clicks through each lesson.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.shapes import Data
 from tests.browser.test_lessons import part as part_on
-from tests.browser.workbench import Eventually, connected, head
+from tests.browser.workbench import Eventually, connected, head, new_sandbox
 from tests.questions import Put, commands_of, parts_of
 
 COMPLETE = bool(os.environ.get("EVERY_ANSWER"))
@@ -69,27 +70,31 @@ def verdict(page: Page, eventually: Eventually, put: Put, given: tuple[str, ...]
     assert sorted(marked) == sorted(right) if put.many else {*marked} == {*right}
 
 
-def take(page: Page, eventually: Eventually, lesson: Lesson, turn: int, slow: bool, whole: bool) -> None:
+Parts = list[tuple[Part, Put | None]]
+
+
+def take(page: Page, eventually: Eventually, lesson: Lesson, parts: Parts, turn: int, slow: bool, whole: bool) -> None:
     """A lesson, part by part; ``turn`` chooses the answers. ``whole``: to its end; else only its questions."""
-    made = page.request.post("/new/", form={"lesson": lesson.slug}, max_redirects=0)
-    base = made.headers["location"]
-    parts = [*parts_of(lesson)]
+    base = new_sandbox(page, lesson=lesson.slug)
     last = len(parts) - 1 if whole else max(number for number, (_, put) in enumerate(parts) if put)
     for number, (part, put) in enumerate(parts[: last + 1]):
-        if not whole and not put:
-            pass_by(page, base, part, number)
-            continue
-        if base not in page.url:
+        passed = not whole and not put
+        if base not in page.url and not passed:
             page.goto(base)
             connected(page)
-        eventually(lambda number=number: part_on(page) == str(number))
+        if base in page.url:
+            eventually(lambda number=number: part_on(page) == str(number))
+        if passed:
+            pass_by(page, base, part, number)
+            continue
         if put:
             ask(page, eventually, part, put, turn + number, slow != bool(number % 2))
         elif part.do:
             page.locator("#les-step").click()
         if part.task:
             give(page, *part.way)
-        page.locator("#les-on").click()
+        if whole or number < last:
+            page.locator("#les-on").click()
     if whole:
         eventually(lambda: page.locator("#panel-lesson[data-finished]").count() == 1)
 
@@ -113,20 +118,22 @@ def ask(page: Page, eventually: Eventually, part: Part, put: Put, turn: int, slo
     verdict(page, eventually, put, given)
 
 
-def turns(lesson: Lesson, place: int) -> list[tuple[int, bool, bool]]:
+def turns(parts: Parts, place: int) -> list[tuple[int, bool, bool]]:
     """How a lesson is taken: which answers, slowly, and as a whole."""
-    answers = [len(put.answers()) for _, put in parts_of(lesson) if put]
+    answers = [len(put.answers()) for _, put in parts if put]
     if not COMPLETE:
-        return [(place, bool(place // 2 % 2), True)] if answers or not place else []
+        whole = place % AT_ONCE == 0
+        return [(place, bool(place // 2 % 2), whole)] if answers or whole else []
     return [(turn, slow, turn == 0) for turn in range(max(answers, default=0)) for slow in (False, True)]
 
 
 @pytest.mark.parametrize(("name", "start"), CHUNKS)
 def test_each_question_is_judged_at_its_end(page: Page, eventually: Eventually, name: str, start: int) -> None:
     for place, lesson in enumerate(shelf(name)[start : start + AT_ONCE], start):
-        for turn, slow, whole in turns(lesson, place):
+        parts = [*parts_of(lesson)]
+        for turn, slow, whole in turns(parts, place):
             print(lesson.slug, turn, slow)
-            take(page, eventually, lesson, turn, slow, whole)
+            take(page, eventually, lesson, parts, turn, slow, whole)
 
 
 def test_each_shelf_has_questions() -> None:

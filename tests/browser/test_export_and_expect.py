@@ -13,7 +13,7 @@ import yaml
 from playwright.sync_api import Locator, Page
 
 from scheduler_engine.scenario import load_scenario, run
-from tests.browser.workbench import Eventually, apply, click, connected, open_example, press, text
+from tests.browser.workbench import Eventually, apply, click, connected, new_sandbox, open_example, press, text
 from tests.engine.cluster import node, pod
 
 
@@ -28,7 +28,7 @@ def saved(page: Page, button: Locator) -> Path:
 
 
 def opened(page: Page, *, pods: int = 1, nodes: int = 1) -> None:
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     apply(page, *(node(f"n{n}") for n in range(nodes)), *(pod(f"web-{n}") for n in range(pods)))
     page.reload()
     connected(page)
@@ -202,7 +202,7 @@ def test_a_fact_is_expected_with_the_keyboard_and_taken_back(page: Page, eventua
 
 
 def test_a_verdict_is_expected_from_its_opened_cell(page: Page, eventually: Eventually) -> None:
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     apply(page, node("n0"), pod("big", "9"))
     page.reload()
     connected(page)

@@ -6,8 +6,7 @@ import time
 
 from playwright.sync_api import Page, WebSocketRoute
 
-from tests.browser.test_lessons import open_lesson
-from tests.browser.workbench import Eventually
+from tests.browser.workbench import Eventually, open_lesson
 
 SLOW_SECONDS = 1.5
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import yaml
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, closed, text
+from tests.browser.workbench import Eventually, closed, new_sandbox, text
 
 EXPRESSION = "[data-rows='pod_expression'] > .row"
 
 
 def open_form(page: Page, kind: str) -> None:
     """A new sandbox, and one of its forms."""
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     page.locator("#add:visible, [data-press='add']:visible").first.click()
     page.locator(f"#add-{kind}").click()
 
@@ -118,7 +118,7 @@ def test_what_was_applied_is_not_there_again(page: Page, eventually: Eventually)
 
 
 def test_an_empty_cluster_leads_to_the_form_for_nodes(page: Page) -> None:
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     page.locator("#blank-add").click()
     assert page.locator("#form-node").is_visible()
     assert not page.locator("#form-paste").is_visible()

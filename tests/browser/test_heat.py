@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, connected, head, press, text
+from tests.browser.workbench import Eventually, apply, connected, head, new_sandbox, press, text
 from tests.engine.cluster import node, pod
 
 NODES = 500
@@ -31,7 +31,7 @@ def large() -> list[dict[str, Any]]:
 
 
 def opened(page: Page, eventually: Eventually, query: str = "") -> None:
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     apply(page, *large())
     page.goto(page.url.partition("?")[0] + query)
     connected(page)

@@ -69,3 +69,10 @@ def test_what_the_whole_title_finds_is_one_scenario(page: Page) -> None:
     page.locator("#scen-find").fill("The leader is killed")
     assert shown(page) == ["The leader is killed"]
     assert text(page, "#scen-none") == "1 scenario"
+
+
+def test_a_blank_sandbox_is_one_click_away(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Start a blank sandbox").click()
+    arrive(page)
+    assert page.locator("#panel-cluster [data-node]").count() == 0

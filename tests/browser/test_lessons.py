@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.states import SLUG, open_lesson
+from tests.browser.states import SLUG
 from tests.browser.test_accessibility import PHONE
-from tests.browser.workbench import Eventually, connected, head, open_example, text
+from tests.browser.workbench import Eventually, connected, head, open_example, open_lesson, text
 
 
 def part(page: Page) -> str:
@@ -29,7 +29,7 @@ def go_on(page: Page, eventually: Eventually) -> None:
 
 @pytest.fixture
 def lesson(page: Page) -> Page:
-    open_lesson(page)
+    open_lesson(page, SLUG)
     return page
 
 
@@ -114,7 +114,7 @@ def test_on_a_phone_the_lesson_opens_first_and_its_button_is_in_reach(
     new_page: Callable[..., Page], eventually: Eventually
 ) -> None:
     page = new_page(viewport=PHONE)
-    open_lesson(page)
+    open_lesson(page, SLUG)
     box = page.locator("#les-step").bounding_box()
     assert box is not None
     assert box["height"] >= 44

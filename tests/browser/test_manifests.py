@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, closed, open_editor, press_apply, write
+from tests.browser.workbench import Eventually, closed, new_sandbox, open_editor, press_apply, write
 
 WRONG = """\
 apiVersion: v1
@@ -68,7 +68,7 @@ ANNOTATIONS = (
 
 def open_new(page: Page) -> None:
     """A new sandbox, and its editor for manifests."""
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     open_editor(page)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, post
+from tests.browser.workbench import Eventually, apply, new_sandbox, post
 from tests.engine.cluster import node, pod
 
 
 def opened(page: Page, *manifests: dict[str, Any]) -> str:
     """The URL of a new sandbox with the metrics tab open."""
-    page.goto(page.request.post("/new/").url)
+    page.goto(new_sandbox(page))
     if manifests:
         apply(page, *manifests)
     page.click("#tab-metrics")

@@ -38,7 +38,7 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
 
     # Where nothing can be stored, the code stands beside the name, and leads back.
     blocked = new_page()
-    blocked.context.add_init_script(NO_STORAGE)
+    blocked.add_init_script(NO_STORAGE)
     blocked.goto("/join/")
     join(blocked, code, "Iris")
     digits = blocked.locator("[data-code]").inner_text().removeprefix("code ")

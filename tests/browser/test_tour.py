@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, closed, head, open_example, press, text
+from tests.browser.workbench import Eventually, arrive, closed, head, press, text
 
 
 def test_the_tour_shows_what_it_says(page: Page, eventually: Eventually) -> None:
-    open_example(page)
+    page.goto("/")
+    page.get_by_role("button", name="Open this example").click()
+    arrive(page)
     press(page, eventually, *"ssss")
     eventually(lambda: text(page, "#panel-sentence").startswith("payments-1 at Filter: none of 8 nodes fits."))
     press(page, eventually, "s")

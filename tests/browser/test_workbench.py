@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, WebSocketRoute
 
 from tests.browser.workbench import (
     Eventually,
+    arrive,
     click,
     connected,
     head,
@@ -41,7 +42,9 @@ def seen(page: Page) -> list[str]:
 
 
 def test_one_click_opens_a_living_example_without_a_login(page: Page, eventually: Eventually) -> None:
-    open_example(page)
+    page.goto("/")
+    page.get_by_role("button", name="Open this example").click()
+    arrive(page)
     assert page.locator("#panel-cluster [data-node]").count() >= 8
     assert page.locator("#panel-queues [data-pod]").count() >= 4
     assert page.context.cookies() == []
@@ -209,8 +212,8 @@ def test_a_killed_server_loses_nothing_that_was_answered(
 ) -> None:
     while_it_opens = "409"
     allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event", while_it_opens]
-    page = new_page()
-    open_example(page, own_server.url)
+    page = new_page(base_url=own_server.url)
+    open_example(page)
     press(page, eventually, *"ssss")
     before, at = seen(page), head(page)
     own_server.kill()

@@ -16,7 +16,7 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.browser.conftest import ROOT, Server
+from tests.browser.conftest import ROOT, Server, prepare
 from tests.screens.camera import travel
 from tests.screens.exceptions import EXCEPTIONS
 from tests.screens.looks import LOOKS
@@ -34,7 +34,7 @@ def main() -> int:
     wrong: list[str] = []
     used: set[int] = set()
     with tempfile.TemporaryDirectory() as directory:
-        server = Server(Path(directory))
+        server = Server(Path(directory), prepare(Path(directory) / "prepared"))
         try:
             spawn = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(max_workers=min(4, os.cpu_count() or 1), mp_context=spawn) as pool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, head
+from tests.browser.workbench import Eventually, apply, head, new_sandbox
 
 WIDE = {"width": 1440, "height": 900}
 
@@ -38,7 +38,7 @@ class Visit:
     def workbench(self, query: str = "", **form: str) -> Page:
         """A new sandbox: ``scenario`` or ``lesson`` names with what; without both it is empty."""
         page = self.page()
-        page.goto(page.request.post("/new/", form=form).url + query)
+        page.goto(new_sandbox(page, **form) + query)
         page.locator("#bench[data-folded]").wait_for()  # its scripts run: keys do something
         return page
 

@@ -153,6 +153,8 @@ function announce() {
 
 /** Wait until the text holds what the controls show; whether it does. */
 async function settled() {
+  clearTimeout(pause);
+  if (area.value !== known) ask(); // Asked later, its answer would wipe away what is said of the text that is applied.
   announce();
   for (let last = null; last !== asked; await last) last = asked;
   const wrong = side.querySelector('[aria-invalid]');

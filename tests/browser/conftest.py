@@ -112,12 +112,14 @@ class Server:
             self.process = None
 
     def _answers(self) -> bool:
+        """Return True if a sandbox opens: the engines are ready later than the first page."""
         assert self.process, "the server was killed"
         assert self.process.poll() is None, self.log
         try:
-            urlopen(self.url, timeout=5).close()
+            urlopen(f"{self.url}/new/", data=b"", timeout=30).close()
         except HTTPError as error:
             error.close()
+            return error.code != 503
         except OSError:
             return False
         return True

@@ -186,9 +186,13 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     page.locator("#tab-configuration").click()
     before = text(page, "#panel-configuration")
     open_configuration(page, eventually)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url.split("/")[-2]))
     page.evaluate("text => ace.edit('configuration-editor').setValue(text, 1)", wrong)
     page.locator("#configuration-apply").click()
     eventually(lambda: message in text(page, "#configuration-errors"))
+    eventually(lambda: "configure" in sent)
+    assert sent == ["controls", "configure"], "the controls are asked first: a later answer would wipe the errors away"
     assert place in text(page, "#configuration-errors")
     assert "nothing was changed" in text(page, "#configuration-errors")
     eventually(lambda: page.evaluate("document.activeElement.closest('dialog')?.ariaBusy === null"))

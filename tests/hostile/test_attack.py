@@ -24,8 +24,8 @@ def test_visitors_are_served_while_strangers_do_their_worst(tmp_path: Path, envi
 
 @pytest.mark.slow
 def test_all_pages_are_level_after_a_burst(tmp_path: Path, environment: dict[str, str]) -> None:
-    levels = level.measured(tmp_path, environment, sandboxes=10, pages=6, rounds=5)
-    assert levels.rounds == 50
+    levels = level.measured(tmp_path, environment, sandboxes=5, pages=6, rounds=5)
+    assert levels.rounds == 25
     assert levels.left_behind == 0
 
 

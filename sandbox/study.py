@@ -100,10 +100,13 @@ def hint(sandbox: Sandbox) -> None:
 def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
     """Open another part: the next one, or one that was open before. Raises ``Rejected`` for any other.
 
-    The next one may say what is not so, as for whoever skips a task: then the sandbox is set as that part expects it.
+    The next one may say what is not so, as for whoever skips a task: then the sandbox is set as that part expects it,
+    before it opens, so that nobody answers too early.
     """
     stand: Stand = site.read(sandbox, "lesson_stands")
-    begins = False
+    sets = part == stand.part + 1 <= stand.parts and _is_new(sandbox, part)
+    sets = sets and not site.read(sandbox, "lesson_comes_true", part)
+    began = _own_way(sandbox, part, who) if sets else {}
 
     def turned(study: Study, progress: Progress, here: Position) -> None:
         before = min(study.part, stand.parts)
@@ -113,18 +116,28 @@ def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
             raise Rejected(say("lesson.no-part"))
         if part == before + 1:
             _leave(progress, before, stand.done)
-        nonlocal begins
-        begins = _begin(sandbox, progress, part, here)
+        if began:
+            progress["set"] = part
+            _caught_up(progress, part, began)
+        elif not _has_begun(sandbox, progress, part, here):
+            progress.setdefault("began", {})[str(part)] = [here.head, here.state]
         study.part = part
 
     _change(sandbox, turned)
-    if begins and not site.read(sandbox, "lesson_comes_true"):
-        catch_up(sandbox, who)
-        _change(sandbox, lambda study, progress, here: _set(progress, part))
 
 
-def _set(progress: Progress, part: int) -> None:
-    progress["set"] = part
+def _is_new(sandbox: Sandbox, part: int) -> bool:
+    """Return True if a part has not begun in the present log."""
+    text = Study.objects.values_list("progress", flat=True).get(sandbox=sandbox)
+    return not _has_begun(sandbox, json.loads(text), part, statements.place(sandbox.pk).position)
+
+
+def _has_begun(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> bool:
+    """Where a part began stays so while that is part of the log."""
+    if part == 0:
+        return True
+    n, state = progress.get("began", {}).get(str(part), (here.head + 1, 0))
+    return n <= here.head and Database().keys(sandbox.pk, [n]).get(n, 0) == state
 
 
 def _leave(progress: Progress, part: int, done: bool) -> None:
@@ -134,25 +147,19 @@ def _leave(progress: Progress, part: int, done: bool) -> None:
     progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
 
 
-def _begin(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> bool:
-    """Return True if a part begins here. Where it began stays so while that is part of the log."""
-    if part == 0:
-        return False
-    began = progress.setdefault("began", {})
-    n, state = began.get(str(part), (here.head + 1, 0))
-    begins = n > here.head or Database().keys(sandbox.pk, [n]).get(n, 0) != state
-    if begins:
-        began[str(part)] = [here.head, here.state]
-    return bool(begins)
-
-
 def catch_up(sandbox: Sandbox, who: str = "") -> None:
-    """Go back to the setup, and the lesson's own way to the start of the open part; what was becomes a branch.
-
-    Raises ``Rejected``.
-    """
-    setup, way = site.read(sandbox, "lesson_way")
+    """Set the sandbox as the open part expects it. Raises ``Rejected``."""
     part = site.read(sandbox, "lesson_stands").part
+    began = _own_way(sandbox, part, who)
+    _change(sandbox, lambda study, progress, now: _caught_up(progress, part, began))
+
+
+def _own_way(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
+    """Go back to the setup, and the lesson's own way to the start of a part; what was becomes a branch.
+
+    Return where each part began. Raises ``Rejected``.
+    """
+    setup, way = site.read(sandbox, "lesson_way", part)
     here = store.go_to(sandbox, lambda _: setup)
     began: dict[str, list[int]] = {}
     for number in range(part + 1):
@@ -161,13 +168,12 @@ def catch_up(sandbox: Sandbox, who: str = "") -> None:
         for command, refused in [(command, refused) for of, command, refused in way if of == number]:
             _execute(sandbox, command, refused, who)
             here = statements.place(sandbox.pk).position
+    return began
 
-    def caught_up(study: Study, progress: Progress, now: Position) -> None:
-        progress["began"] = began
-        pressed = progress.get("pressed", {})
-        progress["pressed"] = {of: 1 for of in pressed if int(of) < part}
 
-    _change(sandbox, caught_up)
+def _caught_up(progress: Progress, part: int, began: dict[str, list[int]]) -> None:
+    progress["began"] = began
+    progress["pressed"] = {of: 1 for of in progress.get("pressed", {}) if int(of) < part}
 
 
 def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None]) -> None:

@@ -106,22 +106,22 @@ def lesson_steps(live: Live, position: Position) -> list[tuple[Data, str]]:
     return _desk(live, position).steps_left()
 
 
-def lesson_way(live: Live, position: Position) -> tuple[int, list[tuple[int, Data, str]]]:
-    """How many commands the setup has; and the lesson's own way from there to the start of the open part: number of the
+def lesson_way(live: Live, position: Position, part: int) -> tuple[int, list[tuple[int, Data, str]]]:
+    """How many commands the setup has; and the lesson's own way from there to the start of a part: number of the
     part, command, text of its refusal. Raises ``Rejected``.
     """
     desk = _desk(live, position)
-    parts = desk.lesson.parts[: desk.number] if desk.lesson else ()
+    parts = desk.lesson.parts[:part] if desk.lesson else ()
     way = [
         (number, command_of(step), step.get("refused", "")) for number, part in enumerate(parts) for step in part.way
     ]
     return len(desk.lesson.scenario.setup) if desk.lesson else 0, way
 
 
-def lesson_comes_true(live: Live, position: Position) -> bool:
-    """Return True if what the open part and those after it say will be so. Raises ``Rejected``."""
+def lesson_comes_true(live: Live, position: Position, part: int) -> bool:
+    """Return True if what a part and those after it say will be so from here on. Raises ``Rejected``."""
     desk = _desk(live, position)
-    return desk.lesson is None or comes_true(desk.lesson, desk.number, live.simulation)
+    return desk.lesson is None or comes_true(desk.lesson, part, live.simulation)
 
 
 def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool) -> Answered:

@@ -167,6 +167,22 @@ def test_a_part_that_would_be_wrong_sets_the_sandbox_and_keeps_what_was_done() -
     assert "so it was set" not in learner.html()
 
 
+def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner(Client().post("/new/", {"lesson": "backoff"})["Location"])
+    for number in range(1, 4):
+        assert learner.do("lesson/turn", part=number) == 204
+    open_parts: list[int] = []
+    execute = store.execute
+
+    def noted(*given: Any) -> Any:
+        open_parts.append(Study.objects.get().part)
+        return execute(*given)
+
+    monkeypatch.setattr(store, "execute", noted)
+    assert learner.do("lesson/turn", part=4) == 204
+    assert set(open_parts) == {3}
+
+
 def test_a_part_that_comes_true_leaves_the_sandbox_as_it_is(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
     for _ in range(4):

@@ -160,6 +160,11 @@ QUOTAS: dict[str, int] = {}
 # that serves.
 ENGINE_PROCESSES = _whole("ENGINE_PROCESSES", 2)
 ENGINE_LONG = _whole("ENGINE_LONG", 3)
+# How far the slow lane stands back: beside a process that is busy all the time, 10 gets a tenth. (Rejected: only the
+# time that nobody else wants. On a machine that is busy for long, that is none at all.)
+ENGINE_NICE = 10
+# How much further one stands back that has parted: it gets a thirtieth.
+ENGINE_NICER = 5
 # Bytes that each of them may use; a third of it holds simulations ready, which are never the only copy. By default they
 # leave a share of the machine's memory to the process that serves.
 _share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 2)

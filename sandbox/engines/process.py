@@ -25,12 +25,14 @@ from types import FrameType
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from sandbox import rendering
 from sandbox.engines.errors import STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.engines.jobs import EXPECTED, JOBS
 from sandbox.engines.lanes import PATIENCE_SECONDS
 from sandbox.engines.line import Line
-from sandbox.engines.messages import QUICK, SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted, Progress
+from sandbox.engines.messages import SLOW, TOLD, Answer, Ask, HandedBack, Hello, Job, Parted, Progress
 from sandbox.engines.nursery import connect
 from sandbox.engines.progress import progress
 from sandbox.live import Live
@@ -38,11 +40,6 @@ from sandbox.records import Expected, Plan, Record, Studied
 
 log = logging.getLogger(__name__)
 
-NICE = {QUICK: 0, SLOW: 10}
-"""How far a process stands back: beside one that is busy all the time, 10 gets a tenth. (Rejected: only the time that
-nobody else wants. On a machine that is busy for long, that is none at all.)"""
-NICER = 5
-"""How much further one stands back that has parted: it gets a thirtieth."""
 TICK_SECONDS = 0.5
 """Of CPU time, after which a process that has parted looks whether the site is still there, and tells it how far it is,
 again and again."""
@@ -106,7 +103,7 @@ class Engine:
     def __init__(self, address: str, key: bytes, line: Line, lane: str, most: int, held: int) -> None:
         """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
         self.address, self.key, self.line, self.lane, self.most, self.held = address, key, line, lane, most, held
-        os.nice(NICE[lane])
+        os.nice(settings.ENGINE_NICE if lane == SLOW else 0)
         self.full = FULL * most
         """Bytes of this process from which on it looks for garbage."""
         self.worn_out = False
@@ -317,7 +314,7 @@ class Engine:
         # What it shares with the others does not count as its own.
         self.most += _data_bytes()
         self.full = FULL * self.most
-        os.nice(NICER)
+        os.nice(settings.ENGINE_NICER)
         mine = job.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
         if mine in self.inherited:

@@ -19,6 +19,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import OperationalError
 
+from sandbox import settings as production
 from sandbox import store
 from sandbox.engines import process, site, turns
 from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
@@ -132,7 +133,13 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     assert cluster(sandbox) == shown
 
 
-def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(pool: Pool, node: Any) -> None:
+def test_in_production_the_slow_lane_gets_a_tenth_and_what_has_parted_a_thirtieth() -> None:
+    assert (production.ENGINE_NICE, production.ENGINE_NICER) == (10, 5)
+
+
+def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
+    pool: Pool, node: Any, settings: Any
+) -> None:
     (small, _), (sandbox, _) = store.create("Small"), store.create("Long")
     store.execute(small, node("a"))
     store.execute(sandbox, node("a"))
@@ -140,7 +147,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(poo
     assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 3_000)]}).head == 2
     assert pool.known[sandbox.pk].slow
     assert not pool.known[small.pk].slow
-    assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, 10]
+    assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, settings.ENGINE_NICE]
     shown = cluster(sandbox)
     reads = 0
     while pool.known[sandbox.pk].slow:

@@ -140,6 +140,8 @@ class Answer(models.Model):
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
     chosen = models.TextField(help_text="As JSON text.")
+    page = models.CharField(max_length=40, blank=True, default="", help_text="The open page that it was sent from.")
+    turn = models.PositiveIntegerField(default=0, help_text="Which sending of that page it was; 0: not known.")
     at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -21,6 +21,8 @@ LOOKS = str.maketrans(
     }
 )
 """Letter → the Latin one that it looks like."""
+PAIRS = {"rn": "m", "vv": "w"}
+"""Two small letters → the one that they look like side by side."""
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Printable to Unicode, and yet nothing is seen."""
 MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
@@ -39,6 +41,12 @@ def looks(name: str) -> frozenset[str]:
     """What a name can be read as: as it stands, in small letters, in capitals. Two that share one are too close."""
     plain = MARKS.sub("", unicodedata.normalize("NFKD", tidy(name)))
     return frozenset(
-        " ".join(variant.translate(LOOKS).casefold().split())
+        " ".join(_joined(variant.translate(LOOKS)).casefold().split())
         for variant in (CAPITAL_I.sub(lambda found: "l" * len(found[0]), plain), plain.lower(), plain.upper())
     )
+
+
+def _joined(text: str) -> str:
+    for pair, letter in PAIRS.items():
+        text = text.replace(pair, letter)
+    return text

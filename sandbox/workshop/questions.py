@@ -95,8 +95,12 @@ def _put(room: Workshop, question: Question) -> Question:
     return question
 
 
-def answer(question: Question, participant: Participant, chosen: Sequence[str]) -> None:
-    """Take an answer, or another one in its place. Raises ``Rejected``."""
+def answer(question: Question, participant: Participant, chosen: Sequence[str], page: str = "", turn: int = 0) -> None:
+    """Take an answer, or another one in its place. Raises ``Rejected``.
+
+    ``page`` names the open page it was sent from, ``turn`` counts that page's sendings: one that was overtaken on the
+    line is dropped, as the newer answer is what the person sees. Turns of different pages cannot be compared.
+    """
     offered = json.loads(question.choices)
     given = [choice for choice in offered if choice in chosen]
     if len(given) != len(set(chosen)) or not (question.many or len(given) == 1):
@@ -105,7 +109,10 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str]) 
         locked = Question.objects.select_for_update().get(pk=question.pk)
         if locked.over is not None:
             raise Rejected(_too_late(locked))
-        Answer.objects.update_or_create(question=locked, participant=participant, defaults={"chosen": _text(given)})
+        if turn and Answer.objects.filter(question=locked, participant=participant, page=page, turn__gt=turn).exists():
+            return
+        taken = {"chosen": _text(given), "page": page, "turn": turn}
+        Answer.objects.update_or_create(question=locked, participant=participant, defaults=taken)
     tell_room(question.workshop_id)
 
 

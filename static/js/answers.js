@@ -10,6 +10,8 @@ const byId = (id) => document.getElementById(id);
 const room = byId('room');
 const unsent = new Map(); // number of a question → choices
 const told = new Map(); // number of a question → what there is to say of its answer
+const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join('');
+let turn = 0; // counts what this page sends: the server drops what was overtaken on the line
 let busy = false;
 let again = 0;
 
@@ -46,7 +48,7 @@ async function send() {
 
 /** Whether the server has taken it, or refused it for good. */
 async function sendOne(number, chosen) {
-  const body = new URLSearchParams([['number', number], ...chosen.map((choice) => ['chosen', choice])]);
+  const body = new URLSearchParams([['number', number], ['page', page], ['turn', turn += 1], ...chosen.map((choice) => ['chosen', choice])]);
   const answer = await fetch('answer/', { method: 'POST', body, signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
   const again = !answer || answer.status === 429 || answer.status >= 500;
   if (unsent.get(number) !== chosen) return !again; // it was changed meanwhile: the new one is next

@@ -11,6 +11,8 @@ from sandbox.workshop.access import RoomAccess, done_by
 
 DONE = 204
 NO_QUESTION = "No question is open. Ask one first."
+LONGEST_PAGE, LONGEST_TURN = 40, 9
+"""Characters and digits of the name of a page, and of its turn."""
 RIGHT = "*"
 """Before a line of choices that is right."""
 
@@ -79,7 +81,9 @@ def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     question = questions.numbered(access.room, request.POST.get("number", ""))
     if question is None or access.participant is None:
         return problem(request, 404, NO_QUESTION)
-    questions.answer(question, access.participant, request.POST.getlist("chosen"))
+    page, turn = request.POST.get("page", "")[:LONGEST_PAGE], request.POST.get("turn", "")
+    number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= LONGEST_TURN else 0
+    questions.answer(question, access.participant, request.POST.getlist("chosen"), page, number)
     return HttpResponse(status=DONE)
 
 

@@ -35,6 +35,9 @@ Joined = Callable[..., Person]
         pytest.param("Alice", "AIice", id="a capital I within a word"),
         pytest.param("Bob", "B0b", id="a zero"),
         pytest.param("Strasse", "Straße", id="a sharp s"),
+        pytest.param("Emma", "Ernma", id="r and n for an m"),
+        pytest.param("Tom", "TORN", id="r and n in capitals"),
+        pytest.param("Ewa", "Evva", id="two v for a w"),
     ],
 )
 def test_names_that_look_alike_are_too_close(one: str, other: str) -> None:
@@ -49,6 +52,7 @@ def test_names_that_look_alike_are_too_close(one: str, other: str) -> None:
         ("User 1", "User 2"),
         ("User 1", "User 11"),
         ("Ian", "Lan"),
+        ("Mia", "R Nia"),
         ("मीना", "मेना"),
         ("มีนา", "มานา"),
         ("Нина", "Hnna"),

@@ -101,6 +101,21 @@ def test_the_next_question_ends_the_one_before(trainer: Person, joined: Joined) 
     assert [asked.over is None for asked in Question.objects.order_by("number")] == [False, True]
 
 
+def test_a_delayed_answer_does_not_replace_a_newer_one(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("ask/", ask="x", choices="a\nb\nc")
+
+    def send(chosen: str, page: str, turn: str) -> str:
+        assert ada.post("answer/", number="1", chosen=chosen, page=page, turn=turn).status_code == 204
+        return str(question().answers.get().chosen)
+
+    assert send("b", "one", "2") == '["b"]'
+    assert send("a", "one", "1") == '["b"]', "sent before, on the line for longer"
+    assert send("c", "one", "3") == '["c"]'
+    assert send("a", "two", "1") == '["a"]', "another page counts for itself"
+    assert send("b", "two", "many") == '["b"]', "an answer without its turn is taken as it comes"
+
+
 def test_a_question_that_was_put_away_is_on_no_page(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Which queue?", choices="a\nb")

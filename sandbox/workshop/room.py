@@ -237,9 +237,11 @@ def lock_out(participant: Participant) -> None:
 
 
 def close(room: Workshop) -> None:
-    """Nobody joins any more, and everybody is free to go on in their own sandbox."""
+    """Nobody joins or answers any more, and everybody is free to go on in their own sandbox."""
     with transaction.atomic():
-        Workshop.objects.filter(pk=room.pk).update(closed=timezone.now(), frozen=False, eyes=False, timer_ends=None)
+        now = timezone.now()
+        Workshop.objects.filter(pk=room.pk).update(closed=now, frozen=False, eyes=False, timer_ends=None)
+        room.questions.filter(over=None).update(over=now)
         _freeze(_sandboxes(room), False)
         for participant in room.people.exclude(key=""):
             lock_out(participant)

@@ -101,6 +101,15 @@ def test_the_next_question_ends_the_one_before(trainer: Person, joined: Joined) 
     assert [asked.over is None for asked in Question.objects.order_by("number")] == [False, True]
 
 
+def test_closing_a_room_ends_its_open_question(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("ask/", ask="Which queue?", choices="a\nb")
+    assert "data-answer" in told(ada)
+    trainer.post("close/")
+    assert question().over is not None
+    assert "data-answer" not in told(ada)
+
+
 def test_a_delayed_answer_does_not_replace_a_newer_one(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="x", choices="a\nb\nc")

@@ -18,8 +18,8 @@ import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
 from sandbox.guide import scenarios
+from tests.browser.axe import violations
 from tests.browser.conftest import Server
-from tests.browser.test_accessibility import violations
 from tests.browser.workbench import Eventually, head, open_example
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "embedding"

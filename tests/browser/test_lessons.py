@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.states import SLUG
-from tests.browser.test_accessibility import PHONE
+from tests.browser.axe import PHONE
 from tests.browser.workbench import Eventually, connected, head, open_example, open_lesson, text
+from tests.screens.states import LESSON
 
 
 def part(page: Page) -> str:
@@ -29,7 +29,7 @@ def go_on(page: Page, eventually: Eventually) -> None:
 
 @pytest.fixture
 def lesson(page: Page) -> Page:
-    open_lesson(page, SLUG)
+    open_lesson(page, LESSON)
     return page
 
 
@@ -59,7 +59,7 @@ def test_a_whole_lesson_goes_by_keyboard_alone(lesson: Page, eventually: Eventua
     eventually(lambda: part(lesson) == "7")
     go_on(lesson, eventually)
     assert "What you know now" in text(lesson, "#panel-lesson")
-    kept = json.loads(lesson.evaluate("localStorage.getItem('lessons')"))[SLUG]
+    kept = json.loads(lesson.evaluate("localStorage.getItem('lessons')"))[LESSON]
     assert (kept["part"], kept["parts"], kept["done"]) == (8, 8, True)
 
 
@@ -114,7 +114,7 @@ def test_on_a_phone_the_lesson_opens_first_and_its_button_is_in_reach(
     new_page: Callable[..., Page], eventually: Eventually
 ) -> None:
     page = new_page(viewport=PHONE)
-    open_lesson(page, SLUG)
+    open_lesson(page, LESSON)
     box = page.locator("#les-step").bounding_box()
     assert box is not None
     assert box["height"] >= 44

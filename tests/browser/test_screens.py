@@ -1,4 +1,7 @@
-"""States of `make screens` are measured, each in one of the sizes and colours, by turns. No pictures are taken."""
+"""States of `make screens`: each is measured in one of the sizes and colours, by turns, and axe-core looks at some.
+
+No pictures are taken.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.axe import barriers
 from tests.browser.workbench import Eventually
 from tests.screens.looks import LOOKS, look, look_as_before, measured
 from tests.screens.states import IN_THE_SUITE, JOURNEYS
@@ -17,15 +21,20 @@ REFUSED = "responded with a status of 4|Response Status Error Code 4"
 
 
 @pytest.mark.parametrize("group", IN_THE_SUITE)
-def test_nothing_overlaps_is_cut_or_out_of_reach(
+def test_nothing_overlaps_is_cut_or_out_of_reach_and_everybody_can_use_it(
     new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str], group: str
 ) -> None:
     allowed_console_errors.append(REFUSED)
     wrong = []
-    start = IN_THE_SUITE.index(group)
+    judged = dict(IN_THE_SUITE[group])
+    start = [*IN_THE_SUITE].index(group)
     for number, shot in enumerate(JOURNEYS[group](Visit(new_page, eventually)), start):
         which = LOOKS[number % len(LOOKS)]
         look(shot, which)
         wrong += [f"{shot.name}, {which.name}: {line}" for line in measured(shot.page, set())]
         look_as_before(shot.page)
+        if within := judged.pop(shot.name, ""):
+            wrong += [f"{shot.name}, {line}" for line in barriers(shot.page, within)]
+            look_as_before(shot.page)
+    assert not judged, "the journey does not come to these states"
     assert not wrong, "\n".join(wrong)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FrameLocator, Page, WebSocketRoute
 
+from tests.browser.axe import PHONE, violations
 from tests.browser.conftest import Server
-from tests.browser.test_accessibility import PHONE, violations
 from tests.browser.workbench import Eventually
 
 CUT_SECONDS = 10

@@ -165,9 +165,6 @@ def lesson(visit: Visit) -> Iterator[Shot]:
     answer(visit, page, "node-b1")
     do(visit, page)
     yield Shot("answered right", page)
-    for tab in TABS:
-        visit.tab(page, tab)
-        yield Shot(f"beside {tab}", page, "decision")
     for _ in range(3):
         turn(visit, page, "#les-skip") if page.locator("#les-skip").count() else turn(visit, page)
     yield Shot("task", page)
@@ -178,6 +175,18 @@ def lesson(visit: Visit) -> Iterator[Shot]:
         turn(visit, page, "#les-skip")
     page.locator("#panel-lesson[data-finished]").wait_for()
     yield Shot("end", page)
+
+
+def beside_a_lesson(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(lesson=LESSON)
+    for choice in ("", "", "node-a1", "node-b1"):
+        if choice:
+            answer(visit, page, choice)
+        do(visit, page)
+        turn(visit, page)
+    for tab in TABS:
+        visit.tab(page, tab)
+        yield Shot(tab, page, "decision")
 
 
 def taught(visit: Visit) -> Iterator[Shot]:
@@ -219,12 +228,16 @@ def predictions(visit: Visit) -> Iterator[Shot]:
 # --- the workbench --------------------------------------------------------------------------------
 
 
+ARITHMETIC = {"Filter": "#panel-filter", "Select": "#panel-scores"}
+"""Stage → the panel whose first number is opened there."""
+
+
 def stages(visit: Visit) -> Iterator[Shot]:
     page = visit.workbench(scenario=EXAMPLE)
     yield Shot("opened", page)
     visit.press(page, "sssss")
     yield Shot("PostFilter", page, "decision")
-    visit.press(page, "nnn")
+    visit.press(page, "nnns")
     seen = ""
     for _ in range(20):
         stage = (
@@ -234,6 +247,11 @@ def stages(visit: Visit) -> Iterator[Shot]:
         )
         if stage != seen:
             yield Shot(stage, page, "decision" if stage in ("Filter", "Score", "Select") else "cluster")
+        if stage != seen and stage in ARITHMETIC:
+            panel = page.locator(ARITHMETIC[stage])
+            panel.locator("td button").first.click()
+            visit.eventually(lambda panel=panel: panel.locator(".arith:visible").count())
+            yield Shot(f"{stage}, arithmetic", page, "decision")
         seen = stage
         if stage == "PostBind":
             break
@@ -274,6 +292,19 @@ def stories(visit: Visit) -> Iterator[Shot]:
         visit.tab(page, tab)
         yield Shot(f"{tab}: {scenario}", page, "decision")
         page.context.close()
+
+
+def unfit(visit: Visit) -> Iterator[Shot]:
+    """Several candidates, criteria that were not needed, and the message of a pod that fits nowhere."""
+    page = visit.workbench(scenario="preemption-several-candidates")
+    visit.press(page, "n")
+    visit.eventually(lambda: page.locator("#panel-preemption").is_visible())
+    page.locator("#film-next").click()
+    page.locator(".film .is-later").first.wait_for()
+    yield Shot("Preemption", page, "decision")
+    page = visit.workbench(scenario="nothing-fits")
+    visit.press(page, "n")
+    yield Shot("long message", page)
 
 
 def empty(visit: Visit) -> Iterator[Shot]:
@@ -335,19 +366,27 @@ def forms(visit: Visit) -> Iterator[Shot]:
     for kind in ("node", "pod", "workload", "more", "paste"):
         page.locator(f"#add-{kind}").click()
         yield Shot(f"add {kind}", page)
+    page.locator("#add-more").click()
+    for kind in page.locator(".drawer-more [data-kind-tab]").all():
+        kind.click()
+        yield Shot(f"add {kind.inner_text()}", page)
+
+
+def refused(visit: Visit) -> Iterator[Shot]:
+    """Errors at fields, at rows and in YAML."""
+    page = visit.workbench()
+    page.locator("#add").click()
+    page.locator("#add-paste").click()
     page.locator("#manifests").fill(
         "kind: Pod\nmetadata: {name: Web}\nspec: {tolerations: [{operator: Equals}]}\n", force=True
     )
     page.locator("#form-paste .btn-ink").click()
     page.locator("#apply-errors .errs").wait_for()
     yield Shot("paste, refused", page)
-    page.locator("#add-more").click()
-    for kind in page.locator(".drawer-more [data-kind-tab]").all():
-        kind.click()
-        yield Shot(f"add {kind.inner_text()}", page)
     page.locator("#add-pod").click()
     page.locator("#form-pod [data-values]", has_text="One per node").click()
     page.locator("#form-pod [name=name]").fill("Not a name")
+    page.locator("#form-pod [name=cpu]").fill("lots")
     page.locator("#form-pod .btn-ink").click()
     page.locator("#form-pod .err").first.wait_for()
     yield Shot("pod, refused", page)
@@ -439,7 +478,15 @@ def room(visit: Visit) -> Iterator[Shot]:
     person.locator("#asked").get_by_label("no node", exact=True).check()
     person.locator("#asked").get_by_role("button", name="Answer").click()
     person.locator("#asked [role=status]").wait_for()
-    yield Shot("participant, answered", person)
+    for page in (trainer, beamer):
+        visit.eventually(lambda page=page: "1 of 1 have answered" in page.locator("#asked").inner_text())
+    for name, page in everybody:
+        yield Shot(f"{name}, answered", page)
+    late = visit.page(f"/join/{code}/")
+    late.locator("[name=name]").fill("Somebody with a rather long name to show")
+    late.get_by_role("button", name="Join").click()
+    late.locator("[aria-invalid=true]").wait_for()
+    yield Shot("join, the name is taken", late)
     trainer.get_by_role("tab", name="Your sandbox").click()
     own = trainer.frame_locator("iframe")
     own.locator("#do-pod").click()
@@ -512,9 +559,12 @@ JOURNEYS: dict[str, Journey] = {
     "room": room,
     "long names": long_names,
     "lesson": lesson,
+    "beside a lesson": beside_a_lesson,
     "forms": forms,
+    "refused": refused,
     "stories": stories,
     "tabs": tabs,
+    "fits nowhere": unfit,
     "empty": empty,
     "site": site,
     "dialogs": dialogs,
@@ -526,5 +576,25 @@ JOURNEYS: dict[str, Journey] = {
     "compare": comparing,
 }
 """Group of pictures → how its states are reached; those that take longest first."""
-IN_THE_SUITE = ("stages", "site", "import", "embeds")
-"""Groups that each run of the tests measures; the others show the same panels with other contents."""
+WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"
+IN_THE_SUITE: dict[str, dict[str, str]] = {
+    "stages": {"Filter, arithmetic": WHOLE, "Select, arithmetic": "#decision", "a look at the past": PAST},
+    "site": dict.fromkeys(("first page", "course", "misconceptions", "challenges", "before", "workshops"), WHOLE),
+    "import": {"refused at the door": "#door"},
+    "embeds": {"a scenario": WHOLE, "a scenario at its end": WHOLE},
+    "lesson": {"question": WHOLE, "answered wrong": "#panel-lesson"},
+    "misconception and challenge": {"challenge": "#panel-lesson"},
+    "fits nowhere": {"Preemption": "#decision", "long message": "#panel-sentence"},
+    "refused": {"paste, refused": "#drawer", "pod, refused": "#drawer"},
+    "room": {
+        "trainer, answered": WHOLE,
+        "participant, answered": WHOLE,
+        "projector, answered": WHOLE,
+        "join, the name is taken": WHOLE,
+    },
+}
+"""Groups that each run of the tests measures; the others show the same panels with other contents.
+
+Of each group the states that axe-core looks at, and the part of the page that no other of these states shows: only its
+contrast is judged, since axe-core takes longest for that.
+"""

@@ -12,6 +12,7 @@ const unsent = new Map(); // number of a question → choices
 const told = new Map(); // number of a question → what there is to say of its answer
 const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join('');
 let turn = 0; // counts what this page sends: the server drops what was overtaken on the line
+let unknown = false; // the room did not know who sent an answer
 let busy = false;
 let again = 0;
 
@@ -32,8 +33,8 @@ export function keepAnswers() {
   send();
 }
 
-/** Whether an answer waits that will not be sent any more once the page is gone. */
-export const hasUnsent = () => unsent.size > 0;
+/** Whether an answer is lost now that the room knows this page no longer: one that waits, or that was sent to it in vain. */
+export const hasLost = () => unsent.size > 0 || unknown;
 
 async function send() {
   if (busy || !unsent.size || document.hidden) return;
@@ -56,6 +57,7 @@ async function sendOne(number, chosen) {
     wait(number);
     return false;
   }
+  unknown ||= answer.status === 404;
   unsent.delete(number);
   told.set(number, answer.ok ? '' : await sentenceOf(answer));
   changed();

@@ -1,6 +1,6 @@
 // A page of a room: it puts in place what the live line brings, and keeps everything else as it is.
 
-import { hasUnsent, keepAnswers, showAnswers } from './answers.js';
+import { hasLost, keepAnswers, showAnswers } from './answers.js';
 import { keepLine } from './line.js';
 import { patch } from './patch.js';
 import './refusals.js';
@@ -26,7 +26,7 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 /** The room knows this page no longer. */
 function gone() {
   forget(room.dataset.room);
-  const lost = hasUnsent();
+  const lost = hasLost();
   const links = document.querySelectorAll('.strip-m li');
   room.replaceChildren(byId('gone').content.cloneNode(true));
   byId('answer-lost').hidden = !lost;

@@ -158,6 +158,9 @@ def test_the_workbench_has_its_height_in_every_state_of_a_room(
             found += faults(person, state, size, "participant")
             found += faults(beamer, state, size, "beamer")
             found += faults(trainer, state, size, "board")
+    for page in (trainer, beamer):
+        assert page.locator(".while-open").count() > 0
+        assert page.locator(".while-open:visible").count() == 0, "a closed room has nothing to join, send or ask"
     trainer.get_by_role("tab", name="Your sandbox").click()
     for size in SIZES:
         found += faults(trainer, "closed", size, "own")

@@ -43,4 +43,6 @@ def test_a_watcher_reads_the_scenario_and_has_no_steps(page: Page, new_page: Cal
     connected(watcher)
     assert watcher.locator(".intro").is_visible()
     assert watcher.locator("#now-step").count() == 0
+    assert page.locator(".how:visible").count() > 0
+    assert watcher.locator(".how:visible").count() == 0, "it names buttons that are not there"
     assert watcher.locator("#tab-evictions").get_attribute("aria-selected") == "true"

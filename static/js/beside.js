@@ -2,8 +2,14 @@
 
 import { annotate, yamlEditor } from './editor.js';
 
+const alike = (form, name) => [...form.elements].filter((field) => field.name === name);
+const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
+
 export function besides(app, box, htmx) {
   const editors = new Map(); // name of the form → its editor
+  // Name of a form whose YAML the server has not read yet → how often it was `typed`, which of these was `asked` about
+  // last, whether that is `answered`, the fields `touched` since with what they hold, and what is to be done `then`.
+  const reading = new Map();
   let putting = false;
 
   const area = (name) => box.querySelector(`#yaml-${name}`);
@@ -21,6 +27,8 @@ export function besides(app, box, htmx) {
 
   function typed(name) {
     leads(name).value = 'yaml';
+    if (!reading.has(name)) reading.set(name, { typed: 0, asked: 0, answered: false, touched: new Map(), then: null });
+    Object.assign(reading.get(name), { typed: reading.get(name).typed + 1, answered: false });
     htmx.trigger(area(name).closest('.drawer-b').querySelector('[data-reads]'), 'typed');
   }
 
@@ -39,6 +47,7 @@ export function besides(app, box, htmx) {
   }
 
   function forget(name) {
+    reading.delete(name);
     if (name === 'edit') {
       editors.get(name)?.destroy();
       editors.delete(name);
@@ -52,8 +61,55 @@ export function besides(app, box, htmx) {
 
   box.addEventListener('input', ({ target }) => {
     if (target.name === 'yaml') typed(nameOf(target));
-    else if (target.form?.matches('.form')) leads(target.form.id.replace('form-', '')).value = 'form';
+    else if (target.form?.matches('.form')) touched(target.form.id.replace('form-', ''), target);
   }, true);
+
+  /** The form leads. While its YAML is being read it shows what was before: until it follows, the touch is only noted. */
+  function touched(name, field) {
+    if (!reading.has(name)) leads(name).value = 'form';
+    else reading.get(name).touched.set(`${field.name} ${alike(field.form, field.name).indexOf(field)}`, ticked(field) ? field.checked : field.value);
+  }
+
+  /** The form has followed its YAML: what was touched meanwhile is laid over it. */
+  function follow(name) {
+    const { touched: notes, then } = reading.get(name);
+    reading.delete(name);
+    let last = null;
+    for (const [key, value] of notes) {
+      const [given, place] = key.split(' ');
+      const field = alike(box.querySelector(`#form-${name}`), given)[place];
+      if (!field) continue; // its row has gone
+      if (ticked(field)) field.checked = value;
+      else field.value = value;
+      last = field;
+    }
+    last?.dispatchEvent(new Event('input', { bubbles: true }));
+    then?.();
+  }
+
+  box.addEventListener('htmx:beforeSend', ({ detail: { elt } }) => {
+    const known = elt.matches('[data-reads]') && reading.get(nameOf(elt));
+    if (known) Object.assign(known, { asked: known.typed, answered: false });
+  });
+  box.addEventListener('htmx:afterRequest', ({ detail: { elt, successful } }) => {
+    const known = elt.matches('[data-reads]') && elt.isConnected && reading.get(nameOf(elt));
+    if (!known || known.asked !== known.typed) return;
+    known.answered = true;
+    if (!successful) follow(nameOf(elt));
+  });
+  // Only now does htmx know the form that was made anew.
+  box.addEventListener('htmx:afterSettle', ({ target }) => {
+    const name = target.id?.replace('told-', '');
+    if (reading.get(name)?.answered) follow(name);
+  });
+  // What is sent is what the form shows once it has followed.
+  box.addEventListener('htmx:confirm', (event) => {
+    const { elt } = event.detail;
+    const known = elt.matches('.form') && reading.get(elt.id.replace('form-', ''));
+    if (!known) return;
+    event.preventDefault();
+    known.then = () => box.querySelector(`#${elt.id}`)?.requestSubmit();
+  });
   // A form that is made anew from its YAML keeps its place and what was unfolded.
   box.addEventListener('htmx:oobBeforeSwap', ({ detail }) => {
     const { target, fragment } = detail;

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import yaml
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.browser.test_forms import open_form
 from tests.browser.workbench import Eventually, closed, text
@@ -43,6 +44,29 @@ def test_the_form_and_its_yaml_follow_each_other(page: Page, eventually: Eventua
     assert spec["tolerations"] == [{"key": "gpu", "operator": "Exists"}]
     page.locator("#form-pod .btn-ink").click()
     closed(page, eventually)
+
+
+def test_a_form_that_is_touched_before_its_yaml_is_read_loses_neither(page: Page, eventually: Eventually) -> None:
+    open_form(page, "pod")
+    eventually(lambda: "name: web" in page.locator("#yaml-pod").input_value())
+    held: list[Route] = []
+    goes: Callable[[Route], None] = held.append
+    page.route("**/preview/pod/", lambda route: goes(route))
+    typed(page, "pod", "spec:", "spec:\n  tolerations:\n  - {key: gpu, operator: Exists}\n  hostNetwork: true")
+    typed(page, "pod", "cpu: 500m", "cpu: '3'")
+    page.locator("#p-labels").fill("app=shop")
+    page.locator("#form-pod .btn-ink").click()
+    eventually(lambda: page.evaluate("true") and held)
+    goes = Route.continue_
+    for route in held:
+        goes(route)
+    closed(page, eventually)
+    made = page.request.get(f"{page.url.partition('?')[0]}export/manifests/").text()
+    (pod,) = (one for one in yaml.safe_load_all(made) if one["kind"] == "Pod")
+    assert pod["metadata"]["labels"] == {"app": "shop"}
+    assert pod["spec"]["hostNetwork"] is True
+    assert {"key": "gpu", "operator": "Exists"} in pod["spec"]["tolerations"]
+    assert pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
 
 
 def test_an_error_stands_at_the_line_and_at_the_field(page: Page, eventually: Eventually) -> None:

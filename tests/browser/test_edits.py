@@ -279,10 +279,18 @@ def line(page: Page) -> Line:
     return Line(page)
 
 
+def up_to_date(page: Page, line: Line) -> int:
+    """How many commands are in force, once the page shows them all: the row before has left some under way."""
+    found = re.search(r'data-head="(\d+)"', page.request.get(page.url.partition("?")[0] + "panel/toolbar/").text())
+    assert found
+    line.until(lambda: head(page) == int(found[1]))
+    return int(found[1])
+
+
 def drive(page: Page, line: Line, row: Row, latency: int) -> None:
     """Somebody else changes the sandbox between key and key, between key and click, and between click and answer."""
     show(page, row, line)
-    before, sent = head(page), len(line.sent)
+    before, sent = up_to_date(page, line), len(line.sent)
     names = {selector: page.locator(selector).last.get_attribute("name") or "" for selector in row.typed}
     itself = not row.go
     with line.slow(latency / 1000):

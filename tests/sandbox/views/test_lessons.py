@@ -162,9 +162,9 @@ def test_a_part_that_would_be_wrong_sets_the_sandbox_and_keeps_what_was_done() -
     learner = Learner(Client().post("/new/", {"lesson": "backoff"})["Location"])
     for number in range(1, 5):
         assert learner.do("lesson/turn", part=number) == 204
-    assert "so it was set" in learner.html()
+    assert "so it was set up for you" in learner.html()
     assert learner.do("lesson/step", part=4) == 204
-    assert "so it was set" not in learner.html()
+    assert "so it was set up for you" not in learner.html()
 
 
 def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_a_part_that_comes_true_leaves_the_sandbox_as_it_is(learner: Learner) ->
     for number in (2, 3):
         assert learner.do("lesson/turn", part=number) == 204
     assert learner.head() == before
-    assert "so it was set" not in learner.html()
+    assert "so it was set up for you" not in learner.html()
 
 
 def test_pods_of_the_default_namespace_are_offered_by_their_names() -> None:

@@ -17,7 +17,8 @@ class Proxy:
         self.carries.set()
         self.ends: list[socket.socket] = []
         self.door = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.porter = threading.Thread(target=self._accept, daemon=True)
+        self.porter.start()
 
     @property
     def url(self) -> str:
@@ -33,8 +34,9 @@ class Proxy:
         with suppress(OSError):
             while True:
                 near, _ = self.door.accept()
+                self.ends.append(near)
                 far = socket.create_connection(("127.0.0.1", self.target))
-                self.ends += [near, far]
+                self.ends.append(far)
                 for source, sink in ((near, far), (far, near)):
                     threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
 
@@ -48,10 +50,16 @@ class Proxy:
 
     def close(self) -> None:
         self.mend()
-        for end in (self.door, *self.ends):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
+        self._shut(self.door)
+        # A page may be connecting at this instant: its two ends are in the list only when the thread has ended.
+        self.porter.join()
+        for end in self.ends:
+            self._shut(end)
+
+    def _shut(self, end: socket.socket) -> None:
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
 
 
 @contextmanager

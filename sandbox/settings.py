@@ -122,7 +122,7 @@ STATICFILES_FINDERS = [
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "sandbox.staticfiles.Storage"},
 }
 
 # Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.

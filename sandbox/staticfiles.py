@@ -9,10 +9,27 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 from django.http import HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PLOTLY = "plotly.min.js"
 PIECE = 64 * 1024
 SECURITY = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+
+
+class Storage(CompressedManifestStaticFilesStorage):
+    """Names every file after its content, also the modules that another one imports: a browser asks for none twice."""
+
+    keep_intermediate_files = False
+    patterns = (
+        *CompressedManifestStaticFilesStorage.patterns,
+        (
+            "js/*.js",
+            (
+                (r"(?P<matched>from '(?P<url>\./[^']+)';)", "from '%(url)s';"),
+                (r"(?P<matched>import '(?P<url>\./[^']+)';)", "import '%(url)s';"),
+            ),
+        ),
+    )
 
 
 class PlotlyFinder(BaseFinder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import shutil
 import socket
@@ -10,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from django.db import OperationalError
@@ -160,13 +162,24 @@ def test_a_start_mends_what_an_interrupted_first_start_has_left(first: Served, t
     (static / ".collected").unlink()
     (static / "staticfiles.json").write_text('{"paths": {"js/')
     (static / "js" / "workbench.js").write_text("'use str")
-    cut_off = next(static.glob("js/workbench.*.js"))
+    (cut_off,) = static.glob("js/workbench.*.js")
+    whole = cut_off.read_text()
     cut_off.write_text("'use str")
     with served(tmp_path) as server:
         assert server.ask("GET", server.ask("POST", "/new/")[2])[0] == 200
-        assert server.ask("GET", f"/static/js/{cut_off.name}")[1] == (ROOT / "static/js/workbench.js").read_text()
+        assert server.ask("GET", f"/static/js/{cut_off.name}")[1] == whole
     assert len((tmp_path / "secret_key").read_text()) == 64
     assert not (tmp_path / "secret_key.new").exists()
+
+
+def test_a_browser_may_keep_each_module_for_ever(first: Served) -> None:
+    asked = [*first.directory.glob("static/js/workbench.*.js")]
+    for found in asked:
+        asked += {found.parent / name for name in re.findall(r"'\./(.+\.js)';$", found.read_text(), re.M)} - {*asked}
+    assert len(asked) > 20
+    for found in asked:
+        with urlopen(f"http://127.0.0.1:{first.port}/static/js/{found.name}") as answer:
+            assert "immutable" in answer.headers["Cache-Control"], found.name
 
 
 def test_a_start_that_finds_its_static_files_leaves_them(first: Served, tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ sys.dont_write_bytecode = False
 BROWSER_TESTS = Path(__file__).parent / "browser"
 LEFT_OUT = pytest.StashKey[int]()
 
+PATIENCE = 300
+"""Seconds after which what a test waits for is taken never to come, on however busy a machine."""
+
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 

@@ -17,9 +17,18 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, WebError, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Response,
+    WebError,
+    expect,
+    sync_playwright,
+)
 
-from tests.conftest import chromium
+from tests.conftest import PATIENCE, chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_ARGS = [
@@ -35,10 +44,11 @@ CHROMIUM_ARGS = [
 REPORT_CSP_VIOLATIONS = """document.addEventListener("securitypolicyviolation", event =>
     console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI || event.sourceFile}`))"""
 
+expect.set_options(PATIENCE * 1000)
 Idle = defaultdict[str, list[BrowserContext]]
 
 
-def wait_until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
+def wait_until(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """Calls `holds` until it gives something true, which is returned; AssertionError with the last value after that."""
     end = time.monotonic() + seconds
     while not (value := holds()):
@@ -102,7 +112,7 @@ class Server:
         command = [sys.executable, "-m", "sandbox.server", "--port", str(self.port)]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log)
-        wait_until(self._answers, 120)
+        wait_until(self._answers)
 
     def kill(self) -> None:
         """Ends the server as `kill -9` does; `start` serves the same data on the same port again."""
@@ -116,7 +126,7 @@ class Server:
         assert self.process, "the server was killed"
         assert self.process.poll() is None, self.log
         try:
-            urlopen(f"{self.url}/new/", data=b"", timeout=30).close()
+            urlopen(f"{self.url}/new/", data=b"", timeout=PATIENCE).close()
         except HTTPError as error:
             error.close()
             return error.code != 503
@@ -187,6 +197,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
     context = browser.new_context(**options)
     context.add_init_script(REPORT_CSP_VIOLATIONS)
+    context.set_default_timeout(PATIENCE * 1000)
     return context
 
 

@@ -164,7 +164,7 @@ def test_a_live_embed_follows_what_others_do(
     page.goto(elsewhere.frame(f"{address}embed/?panels=sentence&live=1"))
     eventually(lambda: told(page, "ready"))
     teacher.keyboard.press("s")
-    expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop", timeout=15000)
+    expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop")
 
 
 SANDBOXED = 'sandbox="allow-scripts allow-forms allow-popups"'
@@ -230,7 +230,7 @@ def test_an_element_says_in_the_place_of_its_frame_that_the_page_is_not_listed(
     stranger.pages["/element"] = ELEMENT.format(url=server.url, what=f'scenario="{SLUG}"')
     page.goto(f"{stranger.url}/element")
     note = page.locator("scheduler-sandbox p")
-    expect(note).to_contain_text(f"{server.url} does not let this page show it.", timeout=30_000)
+    expect(note).to_contain_text(f"{server.url} does not let this page show it.")
     expect(note).to_contain_text(f"{stranger.url} to FRAME_ANCESTORS")
     expect(page.locator("scheduler-sandbox iframe")).to_be_hidden()
 
@@ -251,7 +251,7 @@ def test_an_element_says_that_the_server_does_not_answer(
 
     page.route(f"{server.url}/**", answer)  # The script comes through, and nothing after it.
     page.goto(f"{elsewhere.url}/element")
-    expect(page.locator("scheduler-sandbox p")).to_contain_text("does not answer. Reload this page", timeout=30_000)
+    expect(page.locator("scheduler-sandbox p")).to_contain_text("does not answer. Reload this page")
 
 
 @pytest.mark.parametrize("what", ['scenario="nothing"', 'src="{url}/s/00000000-0000-4000-8000-000000000000/abc/"'])
@@ -274,9 +274,9 @@ def test_a_live_embed_says_that_its_line_is_cut(page: Page, server: Server) -> N
     cut = [True]
     page.route_web_socket("**/ws/**", lambda line: line.close() if cut else line.connect_to_server())
     page.goto(f"{path}embed/?live=1")
-    expect(page.locator("#em-told")).to_contain_text("The connection is lost", timeout=30_000)
+    expect(page.locator("#em-told")).to_contain_text("The connection is lost")
     cut.clear()
-    expect(page.locator("#em-told")).to_have_text("", timeout=30_000)
+    expect(page.locator("#em-told")).to_have_text("")
 
 
 def test_a_hostile_page_gets_no_further_than_its_link(

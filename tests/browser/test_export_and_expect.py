@@ -74,7 +74,6 @@ def test_each_form_has_its_own_choices_and_its_own_file(page: Page, eventually: 
 
 
 def test_a_wrong_number_is_told_in_the_dialog(page: Page, eventually: Eventually) -> None:
-    page.set_default_timeout(10_000)
     opened(page)
     page.locator("#export").click()
     eventually(lambda: "kind: Scenario" in text(page, "#export-text"))

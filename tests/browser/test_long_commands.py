@@ -40,7 +40,7 @@ def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
     page.locator("#running").wait_for(state="visible")
     told = re.compile(r"Nothing is changed until it is done\. [1-9]\d* of 3000 pods bound at 00:00\.0\.")
     for each in (page, beside):  # What takes long stands back: other tests may take all but a thirtieth of the machine.
-        eventually(lambda each=each: told.search(text(each, "#running")), 120)
+        eventually(lambda each=each: told.search(text(each, "#running")))
     page.locator("#stop").click()
     eventually(lambda: "The command was stopped. Nothing was changed." in text(page, "#notice"))
     for each in (page, beside):

@@ -6,11 +6,11 @@ click only chooses or opens comes a moment later, and so does the answer to the 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
 
-import yaml
 from playwright.sync_api import Page
 
 Eventually = Callable[..., Any]
@@ -88,12 +88,15 @@ def click(page: Page, eventually: Eventually, selector: str) -> None:
 def post(page: Page, path: str, **form: str) -> None:
     """What a button sends, without the page, as somebody else does."""
     response = page.request.post(f"{page.url.partition('?')[0]}{path}", form=form)
+    while response.status == 409 and "is being opened" in response.text():
+        page.wait_for_timeout(200)
+        response = page.request.post(response.url, form=form)
     assert response.ok, f"{response.status} {response.text()}"
 
 
 def apply(page: Page, *manifests: dict[str, Any]) -> None:
     """Objects in one command, without the page."""
-    post(page, "apply/", manifests=yaml.safe_dump_all(manifests))
+    post(page, "apply/", manifests="\n---\n".join(map(json.dumps, manifests)))
 
 
 def open_editor(page: Page) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+from tests.conftest import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120
-"""Seconds after which a server on however busy a machine is taken to hang."""
 UPGRADE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nOrigin: http://localhost\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"

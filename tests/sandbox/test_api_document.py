@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.sandbox.served import PATIENCE, Served, served
+from tests.conftest import PATIENCE
+from tests.sandbox.served import Served, served
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 BLOCKS = {token.info: token.content for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"}

@@ -15,6 +15,7 @@ from channels.testing import WebsocketCommunicator
 from sandbox import rendering, statements, store
 from sandbox.asgi import application
 from sandbox.consumers import NOT_FOUND, TRY_AGAIN
+from tests.conftest import PATIENCE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -27,7 +28,7 @@ async def browser(visitor: Any, **view: str | bool) -> AsyncIterator[WebsocketCo
     """A connected socket that has said what it looks at."""
     headers = [(b"origin", b"http://localhost"), (b"host", b"localhost")]
     socket = WebsocketCommunicator(application, "/ws" + visitor.url(), headers=headers)
-    connected, _ = await socket.connect()
+    connected, _ = await socket.connect(PATIENCE)
     assert connected
     if view:
         await socket.send_to(text_data=json.dumps(view))
@@ -39,7 +40,7 @@ async def browser(visitor: Any, **view: str | bool) -> AsyncIterator[WebsocketCo
 
 async def panels(socket: WebsocketCommunicator) -> dict[str, str]:
     """The next message: panel id → HTML."""
-    html = await socket.receive_from(timeout=5)
+    html = await socket.receive_from(timeout=PATIENCE)
     parts = re.split(r'(?=<section[^>]*id="panel-)', html)
     return {re.search(r'id="panel-([a-z]+)"', part)[1]: part for part in parts if "panel-" in part}  # type: ignore[index]
 
@@ -48,9 +49,9 @@ async def test_a_page_in_a_frame_without_an_origin_needs_the_token_as_any_other(
     headers = [(b"origin", b"null"), (b"host", b"localhost")]
     for path, open_ in ((visitor.url(), True), (visitor.url().replace(visitor.token, "wrong"), False)):
         socket = WebsocketCommunicator(application, "/ws" + path, headers=headers)
-        await socket.connect()
+        await socket.connect(PATIENCE)
         await socket.send_to(text_data=json.dumps({"open": "cluster"}))
-        answer = await socket.receive_output(timeout=5)
+        answer = await socket.receive_output(timeout=PATIENCE)
         assert answer["type"] == ("websocket.send" if open_ else "websocket.close")
         await socket.disconnect()
 
@@ -148,7 +149,7 @@ async def test_nonsense_from_a_browser_does_no_harm(visitor: Any, text: str) -> 
 async def test_a_wrong_token_is_told_so_and_not_asked_to_come_again(visitor: Any) -> None:
     wrong = type(visitor)(visitor.sandbox, "wrong", visitor.client)
     async with browser(wrong) as socket:
-        assert await socket.receive_output(timeout=5) == {"type": "websocket.close", "code": NOT_FOUND}
+        assert await socket.receive_output(timeout=PATIENCE) == {"type": "websocket.close", "code": NOT_FOUND}
 
 
 async def test_ten_browsers_cost_one_rendering(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +225,7 @@ async def test_a_browser_that_cannot_be_served_is_told_to_come_again(
 ) -> None:
     monkeypatch.setattr(rendering, "fragments", lambda *args: 1 / 0)
     async with browser(visitor, open="cluster") as socket:
-        assert await socket.receive_output(timeout=5) == {"type": "websocket.close", "code": TRY_AGAIN}
+        assert await socket.receive_output(timeout=PATIENCE) == {"type": "websocket.close", "code": TRY_AGAIN}
 
 
 async def test_large_fragments_are_parted_and_what_is_too_large_for_the_socket_is_fetched_by_the_page(

@@ -13,6 +13,7 @@ from sandbox import ratelimit
 from sandbox.asgi import application
 from sandbox.ratelimit import Buckets
 from sandbox.routing import TOO_OFTEN
+from tests.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -195,7 +196,7 @@ async def test_a_socket_too_many_is_closed_with_a_code_after_which_the_page_wait
     with limits(socket=(0.01, 1)), override_settings(TRUSTED_PROXIES=1):
         first, second = (socket(visitor, x_forwarded_for="1.2.3.4:5") for _ in range(2))
         other = socket(visitor, x_forwarded_for="1.2.3.5")
-        assert [(await line.connect())[0] for line in (first, second, other)] == [True, True, True]
+        assert [(await line.connect(PATIENCE))[0] for line in (first, second, other)] == [True, True, True]
         assert await closed_with(second) == TOO_OFTEN
         assert await first.receive_nothing(0.1)
         assert await other.receive_nothing(0.1)
@@ -207,7 +208,7 @@ async def test_a_socket_too_many_is_closed_with_a_code_after_which_the_page_wait
 async def test_a_socket_that_talks_too_much_is_closed(visitor: Any) -> None:
     with limits(message=(0.01, 3)):
         line = socket(visitor)
-        await line.connect()
+        await line.connect(PATIENCE)
         for page in range(5):
             await line.send_to(text_data=json.dumps({"open": "", "pages": f"filter:{page}"}))
         assert await closed_with(line) == TOO_OFTEN

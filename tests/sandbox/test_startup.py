@@ -18,7 +18,8 @@ from django.db import OperationalError
 
 from sandbox import startup
 from sandbox.startup import CannotStart, in_words, secret_key
-from tests.sandbox.served import PATIENCE, ROOT, Served, command, environment, free_port, served
+from tests.conftest import PATIENCE
+from tests.sandbox.served import ROOT, Served, command, environment, free_port, served
 
 
 @pytest.fixture(scope="module")

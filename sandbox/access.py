@@ -255,6 +255,6 @@ def who(request: HttpRequest) -> str:
     return printable(request.POST.get("who", ""))
 
 
-def printable(text: str) -> str:
-    """A name as it is kept."""
-    return "".join(letter for letter in text if letter.isprintable())[:40].strip()
+def printable(text: str, longest: int = 40) -> str:
+    """A name or title as it is kept, of at most so many characters."""
+    return "".join(letter for letter in text if letter.isprintable())[:longest].strip()

@@ -6,6 +6,8 @@ import uuid
 
 from django.db import models
 
+LONGEST_TITLE = 120
+
 
 class Sandbox(models.Model):
     """A cluster and its scheduler: a function of ``seed``, ``configuration``, ``queue_rules`` and ``head`` commands."""
@@ -13,7 +15,7 @@ class Sandbox(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     edit_token_hash = models.CharField(max_length=64)
     view_token_hash = models.CharField(max_length=64)
-    title = models.CharField(max_length=120)
+    title = models.CharField(max_length=LONGEST_TITLE)
     scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
     story = models.TextField(
         blank=True,

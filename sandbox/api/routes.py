@@ -34,7 +34,7 @@ from sandbox.api.shapes import (
 from sandbox.engines import site
 from sandbox.engines.exporting import Wanted
 from sandbox.guide import scenarios
-from sandbox.models import Sandbox
+from sandbox.models import LONGEST_TITLE, Sandbox
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.quotas import check_size
@@ -104,7 +104,7 @@ def create(request: HttpRequest, given: NewSandbox) -> Any:
             raise HttpError(422, "A scenario has its own title, seed, queue rules, configuration and commands.")
         sandbox, token = open_scenario(scenario)
     else:
-        title = printable(given.title) or "Empty sandbox"
+        title = printable(given.title, LONGEST_TITLE) or "Empty sandbox"
         sandbox, token = store.create(title, "", given.seed, given.configuration, given.commands, given.queue_rules)
     made = {
         "id": str(sandbox.pk),

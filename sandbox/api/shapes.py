@@ -9,6 +9,7 @@ from pydantic import ConfigDict, RootModel
 
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines.exporting import EXPECT, FORM_NAMES, NONE
+from sandbox.models import LONGEST_TITLE
 from scheduler_engine.commands import COMMANDS
 
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
@@ -27,7 +28,7 @@ class NewSandbox(Strict):
 
     scenario: str = Field("", description="The name of a scenario; see /scenarios.")
     file: str = Field("", description="The text of a scenario file.")
-    title: str = Field("", max_length=200)
+    title: str = Field("", max_length=LONGEST_TITLE)
     seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
     queue_rules: Rules = QUEUE_RULES[0]
     configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")

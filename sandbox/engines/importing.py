@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.access import printable
 from sandbox.guide import story_of, written
 from sandbox.live import Live
-from sandbox.models import Sandbox
+from sandbox.models import LONGEST_TITLE
 from sandbox.panels.words.say import say
 from sandbox.records import Position
 from scheduler_engine import commands
@@ -26,7 +26,6 @@ from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.simulation import Simulation
 
-LONGEST_TITLE = Sandbox._meta.get_field("title").max_length
 LONGEST_STORY = 200_000
 """Characters of a scenario without its setup, which every page of its sandbox reads."""
 MOST_PODS_BEFORE = 100
@@ -66,7 +65,7 @@ def import_scenario(live: Live, position: Position, text: str | bytes, name: str
     if len(story) > LONGEST_STORY:
         raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
     setup = [dict(step) for step in scenario.setup]
-    title = printable(scenario.title)[:LONGEST_TITLE]
+    title = printable(scenario.title, LONGEST_TITLE)
     return Brought(title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.access import printable
-from sandbox.engines.importing import LONGEST_TITLE
 from sandbox.lessons.answers import asked, question_text
 from sandbox.lessons.desk import Desk
 from sandbox.live import Live
+from sandbox.models import LONGEST_TITLE
 from sandbox.panels.words.say import say
 from sandbox.records import Position
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
@@ -72,7 +72,7 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     if problems := problems_of(lesson):
         raise Rejected([FieldError("", "", problem) for problem in problems])
     scenario = lesson.scenario
-    title = printable(lesson.title)[:LONGEST_TITLE]
+    title = printable(lesson.title, LONGEST_TITLE)
     setup = [dict(step) for step in scenario.setup]
     tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
     parts = len(lesson.parts)

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from sandbox.engines.asking import PREDICTED
+from sandbox.models import LONGEST_TITLE
 from sandbox.views.importing import line_of
 from sandbox.views.lessons import read_lesson
 from sandbox.workshop import sources
@@ -49,7 +50,7 @@ BEGINS: dict[str, Shape] = {**dict.fromkeys(BEGIN, Text()), "own": Number(whole=
 KEYS: dict[str, Shape] = {
     "apiVersion": Text(values=(API_VERSION,)),
     "kind": Text(values=(KIND,)),
-    "title": Text(longest=120),
+    "title": Text(longest=LONGEST_TITLE),
     "begin": Fields(BEGINS, some=tuple(BEGINS), single=True),
     "lessons": ListOf(Text()),
     "questions": ListOf(Fields(PUT, some=("ask", "predict"), single=True)),

@@ -6,7 +6,7 @@ import uuid
 
 from django.db import models
 
-from sandbox.models import Sandbox
+from sandbox.models import LONGEST_TITLE, Sandbox
 
 NAME_CHARACTERS = 40
 
@@ -16,7 +16,7 @@ class Workshop(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     code = models.CharField(max_length=6, unique=True, help_text="What participants type in.")
-    title = models.CharField(max_length=120)
+    title = models.CharField(max_length=LONGEST_TITLE)
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
     source = models.TextField(help_text="What newcomers get, as JSON text; see sources.py.")

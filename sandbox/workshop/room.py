@@ -16,7 +16,7 @@ from sandbox import pruning, store, tokens
 from sandbox.access import printable
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
-from sandbox.models import Key, Sandbox
+from sandbox.models import LONGEST_TITLE, Key, Sandbox
 from sandbox.panels.model.moment import Moment
 from sandbox.quotas import OverQuota
 from sandbox.workshop import sources
@@ -65,7 +65,7 @@ def opened(
         source, sandbox = sources.of_lesson(own[begins - 1]), sources.made_of(own[begins - 1], seat_token)
     else:
         sandbox = sources.made(source, seat_token)
-    room.title, room.source = printable(title) or source["title"], sources.written(source)
+    room.title, room.source = printable(title, LONGEST_TITLE) or source["title"], sources.written(source)
     with transaction.atomic():
         _save_with_code(room)
         OwnLesson.objects.bulk_create(own)

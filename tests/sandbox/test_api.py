@@ -14,6 +14,7 @@ from sandbox import tokens
 from sandbox.api.routes import api
 from sandbox.guide import scenarios
 from sandbox.logs import hide_tokens
+from sandbox.models import LONGEST_TITLE
 from sandbox.panels import PANELS
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
@@ -64,6 +65,13 @@ def test_the_addresses_that_are_given_lead_to_the_pages() -> None:
 def test_a_sandbox_is_made_of_a_scenario(slug: str) -> None:
     assert slug in [row["name"] for row in get(f"{API}/scenarios").json()]
     assert get(made(scenario=slug)).json()["title"] == scenarios()[slug].title
+
+
+@pytest.mark.parametrize("how", ["title", "file"])
+def test_a_long_title_is_kept_whole(how: str) -> None:
+    title = "A title that says at some length what is to be seen in the sandbox ".ljust(LONGEST_TITLE, "x")
+    given = {"title": title, "file": f"title: {title}\n"}
+    assert get(made(**{how: given[how]})).json()["title"] == title
 
 
 def test_manifests_are_applied_as_yaml_with_warnings_or_refused_with_lines() -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from sandbox import pruning, tokens
 from sandbox.lessons import shelf
-from sandbox.models import Key, Sandbox, Study
+from sandbox.models import LONGEST_TITLE, Key, Sandbox, Study
 from sandbox.workshop import board, people, results, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Participant, Seat, Workshop
@@ -21,6 +21,7 @@ from scheduler_engine.errors import Rejected
 from tests.sandbox.workshop.conftest import Person
 
 Joined = Callable[[str], Person]
+TITLE = "Scheduling for platform engineers, the morning group on Monday ".ljust(LONGEST_TITLE, "x")
 
 
 def workbench(sandbox: Sandbox, token: str, path: str = "") -> str:
@@ -28,11 +29,11 @@ def workbench(sandbox: Sandbox, token: str, path: str = "") -> str:
 
 
 def test_the_form_opens_a_room_whose_page_has_the_code_and_the_sandbox(db: None) -> None:
-    answer = Client().post("/workshop/open/", {"scenario": "node-selector", "title": "Monday"})
+    answer = Client().post("/workshop/open/", {"scenario": "node-selector", "title": TITLE})
     assert answer.status_code == 302
     page = Client().get(answer["Location"]).content.decode()
     room = Workshop.objects.get()
-    assert room.title == "Monday"
+    assert room.title == TITLE
     assert room.code in page
     assert f"/s/{rooms.current(None, room).sandbox_id}/" in page
     assert "<svg" in page

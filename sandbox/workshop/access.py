@@ -24,6 +24,7 @@ Role = Literal["trainer", "beamer", "participant"]
 USED_WITHIN = timedelta(hours=1)
 """How exactly it is known when a room was used last."""
 GONE = "You are not in this room any more, or the room is deleted. Your sandboxes stay yours, under their links."
+TAKEN_OUT = "The trainer has taken you out of this room. Your sandboxes stay yours, under their links."
 CLOSED = "This room is closed. Nothing was changed."
 
 
@@ -52,6 +53,17 @@ def enter(room_id: UUID, token: str) -> RoomAccess | None:
         return RoomAccess(room, token, "beamer")
     participant = Participant.objects.filter(workshop=room, token_hash=given, removed=None).first()
     return RoomAccess(room, token, "participant", participant) if participant else None
+
+
+def parted(room_id: UUID, token: str) -> Literal["removed", "left", "deleted"]:
+    """Why a token that gave a right in a room gives none any more."""
+    if not Workshop.objects.filter(pk=room_id).exists():
+        return "deleted"
+    return "removed" if _was_taken_out(room_id, token) else "left"
+
+
+def _was_taken_out(room_id: UUID, token: str) -> bool:
+    return Participant.objects.filter(workshop=room_id, token_hash=tokens.digest(token)).exists()
 
 
 def shown(view: RoomView[P]) -> RoutedView:
@@ -98,7 +110,7 @@ def _checked(
     access = enter(room_id, token)
     if access is None:
         if request.method == "POST":
-            return problem(request, 404, GONE)
+            return problem(request, 404, TAKEN_OUT if _was_taken_out(room_id, token) else GONE)
         raise Http404
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)

@@ -34,7 +34,7 @@ class Row:
     steps: int
     """Their own commands in force; below 0 after steps back behind what the sandbox began with."""
     since: datetime
-    """When they did something last in a sandbox of the room, or joined."""
+    """When they last did something in a sandbox of the room, answered, raised their hand, or joined."""
     watch: str
     help: str
     """Paths of the workbench; empty when there is none, or no help is allowed."""
@@ -53,7 +53,7 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
 
 def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
     """Those whose name, sandbox or last action has the words of ``find``."""
-    people = list(room.people.annotate(acted=Max("seats__sandbox__acted")).order_by("pk"))
+    people = list(room.people.annotate(acted=Max("seats__sandbox__acted"), answered=Max("answers__at")).order_by("pk"))
     seats = seats_of(room)
     sandboxes = [seat.sandbox for seat in seats.values() if seat.sandbox]
     last, helped, learnt = _last_commands(sandboxes), helped_commands(sandboxes), far(sandboxes)
@@ -110,7 +110,7 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
         lesson=learnt.get(seat.sandbox_id),
         action=engine.summary(text) if text else "",
         steps=steps,
-        since=person.acted or person.joined,
+        since=max(filter(None, (person.joined, person.acted, person.answered, person.hand))),
         **paths,
     )
 

@@ -13,7 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from sandbox import layers
 from sandbox.consumers import PONG
 from sandbox.threads import LIVE_LINES, in_thread
-from sandbox.workshop.access import RoomAccess, enter
+from sandbox.workshop.access import RoomAccess, enter, parted
 from sandbox.workshop.board import watched
 from sandbox.workshop.fragments import Board, fragments
 from sandbox.workshop.layers import group
@@ -93,7 +93,9 @@ class RoomConsumer(AsyncWebsocketConsumer):
         """False when there is nothing for this token any more."""
         found = await in_thread(LIVE_LINES, _look, self.room_id, self.token, self.looked)
         if found is None:
-            await self.send(json.dumps({"gone": True}))
+            # Only a page that was shown something learns why: a guess must not find out which rooms there are.
+            why = await in_thread(LIVE_LINES, parted, self.room_id, self.token) if self.sent else ""
+            await self.send(json.dumps({"gone": why}))
             await self.close(NOT_FOUND)
             return False
         made, wanted = found

@@ -16,19 +16,20 @@ const line = keepLine(htmx, look);
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   const { message } = event.detail;
-  if (message.startsWith('{')) return gone();
+  if (message.startsWith('{')) return gone(JSON.parse(message).gone);
   const made = document.createElement('template');
   made.innerHTML = message;
   for (const part of [...made.content.children]) patch(part, (element) => htmx.process(element));
   settle();
 });
 
-/** The room knows this page no longer. */
-function gone() {
+/** The room knows this page no longer; `why`: removed, left, deleted, or nothing where the server does not say. */
+function gone(why) {
   forget(room.dataset.room);
   const lost = hasLost();
   const links = document.querySelectorAll('.strip-m li');
   room.replaceChildren(byId('gone').content.cloneNode(true));
+  for (const told of room.querySelectorAll('[data-why]')) told.hidden = told.dataset.why !== why;
   byId('answer-lost').hidden = !lost;
   byId('kept').replaceChildren(...links);
 }

@@ -223,6 +223,8 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     trainer.get_by_role("button", name="Late").click()
     trainer.get_by_role("button", name="Take out of the room").click()
     late.get_by_text("You are not in this room any more").wait_for()
+    assert "taken you out" in late.locator("#room").inner_text()
+    assert "deleted" not in late.locator("#room").inner_text()
     assert "/s/" in str(late.locator("#kept a").get_attribute("href"))
 
 

@@ -339,9 +339,14 @@ def test_a_fork_takes_the_lesson_along(learner: Learner) -> None:
 def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
     path = learner.path.replace(learner.token, tokens.view_token(learner.token))
-    assert "only watches, so you cannot answer" in Client().get(f"{path}panel/lesson/").content.decode()
+    watched = f"{path}panel/lesson/"
+    assert "only watches, so you cannot answer" in Client().get(watched).content.decode()
     for verb in ("step", "answer", "hint", "turn", "catch-up"):
         assert Client().post(f"{path}lesson/{verb}/", {"part": "1"}).status_code == 403
+    learner.do("lesson/step", part=1)
+    for html, told in ((learner.html(), True), (Client().get(watched).content.decode(), False)):
+        assert "You went on before you answered" in html
+        assert ("Step back (b)" in html) is told
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,13 @@ def test_a_tick_that_grows_stays_with_whom_it_began_with(ada: Person) -> None:
     assert row(ada).steps == 3
     store.execute(ada.sit(), {"kind": "settle"})
     assert row(ada).steps == 4
+
+
+@pytest.mark.parametrize("deed", ["hand", "answer"])
+def test_who_answers_or_raises_a_hand_is_not_quiet(trainer: Person, ada: Person, deed: str) -> None:
+    trainer.post("ask/", ask="Which?", choices="a\nb")
+    before = row(ada)
+    given = {"hand": {"on": "1"}, "answer": {"number": "1", "chosen": "a"}}
+    assert ada.post(f"{deed}/", **given[deed]).status_code in (200, 204)
+    assert row(ada).since > before.since
+    assert row(ada).steps == before.steps

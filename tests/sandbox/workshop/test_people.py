@@ -10,6 +10,7 @@ from django.test import Client
 
 from sandbox import ratelimit, tokens
 from sandbox.workshop import people
+from sandbox.workshop.access import parted
 from sandbox.workshop.models import Participant, Workshop
 from sandbox.workshop.names import looks, tidy
 from sandbox.workshop.questions import bars, latest
@@ -189,3 +190,19 @@ def test_who_leaves_is_forgotten(trainer: Person, joined: Joined) -> None:
     anna.post("leave/")
     assert not Participant.objects.exists()
     people.join(trainer.room, "Anna")
+
+
+PARTINGS: dict[str, Callable[[Person, Person], object]] = {
+    "removed": lambda trainer, ada: trainer.post("remove/", who=str(ada.now().pk)),
+    "left": lambda trainer, ada: ada.post("leave/"),
+    "deleted": lambda trainer, ada: [trainer.post("close/"), trainer.post("delete/")],
+}
+
+
+@pytest.mark.parametrize("why", PARTINGS)
+def test_who_is_in_a_room_no_more_is_told_why(trainer: Person, joined: Joined, why: str) -> None:
+    ada = joined("Ada")
+    PARTINGS[why](trainer, ada)
+    assert parted(ada.room.pk, ada.token) == why
+    refused = ada.post("hand/", on="1").content.decode()
+    assert ("The trainer has taken you out of this room." in refused) is (why == "removed")

@@ -60,7 +60,7 @@ def import_scenario(live: Live, position: Position, text: str | bytes, name: str
     try:
         scenario = read_scenario(text, name, FILE_LIMITS)
     except Rejected as refusal:
-        raise Rejected([_in_text(error) for error in refusal.errors]) from refusal
+        raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     story = written(story_of(scenario))
     if len(story) > LONGEST_STORY:
         raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
@@ -69,7 +69,7 @@ def import_scenario(live: Live, position: Position, text: str | bytes, name: str
     return Brought(title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story)
 
 
-def _in_text(error: FieldError) -> FieldError:
+def in_text(error: FieldError) -> FieldError:
     """Without the name of the file, as there is but one."""
     return FieldError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name)
 

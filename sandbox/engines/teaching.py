@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.access import printable
+from sandbox.engines.importing import in_text
 from sandbox.lessons.answers import asked, question_text
 from sandbox.lessons.desk import Desk
 from sandbox.live import Live
@@ -67,8 +68,7 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     try:
         lesson = read_lesson(text, name, FILE_LIMITS)
     except Rejected as refusal:
-        # As there is but one file, its name need not be told.
-        raise Rejected([replace(error, document=0) for error in refusal.errors]) from refusal
+        raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     if problems := problems_of(lesson):
         raise Rejected([FieldError("", "", problem) for problem in problems])
     scenario = lesson.scenario

@@ -184,6 +184,9 @@
         const lost = texts.find(({ el, box, by, left }) => heading.contains(el) && ((by.x && !scrolls(by.x, 'x') && width(box) - width(left) > 2) || (by.y && !scrolls(by.y, 'y') && height(box) - height(left) > 3)));
         if (lost) yield [heading, sample(heading.textContent)];
       }
+      for (const heading of root.querySelectorAll('thead th')) { // what is wider than its column lies below the next one
+        if (!hidden(heading) && shows(heading.getBoundingClientRect()) && heading.scrollWidth > heading.clientWidth + 2) yield [heading, sample(heading.textContent)];
+      }
     },
     *texts() {
       for (const [one, other, common] of overlaps(shown.map((text) => ({ ...text, at: letters(text) })), 2, 2)) {

@@ -81,6 +81,7 @@ def test_what_is_wrong_is_told_by_line_and_nothing_is_kept(trainer: Person) -> N
     assert "wbe" in answer.content.decode()
     answer = bring(trainer, LESSON.replace("say: web is on", "sya: web is on"))
     assert "line 28" in answer.content.decode()
+    assert ":28:" not in answer.content.decode(), "the place is told twice"
     assert bring(trainer, "").status_code == 422
     assert trainer.post("lessons/").status_code == 422
     assert not titles(trainer)

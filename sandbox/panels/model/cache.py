@@ -32,7 +32,8 @@ NODE_CHANGES = {"added": "cache.node-added", "updated": "cache.node-updated", "g
 class Info:
     """A NodeInfo in the list: its ``generation`` and what changed it last; ``node`` as the cache has it.
 
-    A ghost has left the tree, its pods have not: ``node`` is what was there last.
+    A ghost has left the tree, its pods have not: ``node`` is what was there last. ``freed``: its images that no
+    node had at some moment since. The cache then counts anew for others, and the ghost keeps a count of 0.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Info:
     change: str = ""
     node: Node | None = None
     ghost: bool = True
+    freed: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,26 @@ class CacheState:
 
     def node_changed(self, event: ev.CacheNodeChanged, node: Node | None) -> None:
         """``node``: as the API server has it."""
+        before = self.infos.get(event.node)
+        had = before.node if before and not before.ghost else None
         if event.what == "removed":
             self.infos.pop(event.node, None)
-            return
-        info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
-        info.ghost = event.what == "ghost"
-        info.node = info.node if info.ghost else node or info.node
+        else:
+            info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
+            info.ghost = event.what == "ghost"
+            if not info.ghost:
+                info.node, info.freed = node or info.node, {}
+        if had is not None:
+            self._free_images(had)
+
+    def _free_images(self, had: Node) -> None:
+        """A node is no more as ``had``: images that only it had are free, whatever it is now."""
+        ghosts = [(info, image_names(info.node) & image_names(had)) for info in self.infos.values() if info.ghost]
+        if any(names for _, names in ghosts):
+            others = [info for info in self.infos.values() if not info.ghost and info.name != had.name]
+            kept = {name for info in others for name in image_names(info.node)}
+            for ghost, names in ghosts:
+                ghost.freed.update(dict.fromkeys(sorted(names - kept)))
 
     def _stamp(self, name: str, generation: int, change: str) -> Info:
         info = self.infos.pop(name, None) or Info(name)
@@ -164,7 +180,7 @@ class CacheState:
             return None
         made = self._node_info(info, [held for held in self.pods.values() if held.node == name])
         if info.node is not None:
-            made.image_states = self._images(info.node)
+            made.image_states = self._images(info.node, info.freed)
         return made
 
     def node_infos(self) -> Iterator[tuple[str, NodeInfo]]:
@@ -185,12 +201,16 @@ class CacheState:
                 made.add_pod(held.pod)
         return made
 
-    def _images(self, node: Node) -> dict[str, ImageStateSummary]:
+    def _images(self, node: Node, freed: dict[str, None]) -> dict[str, ImageStateSummary]:
         """The size of an image is that of the node that had it first."""
         wanted = {name: size for names, size in node.images for name in names}
         holders = dict.fromkeys(wanted, 0)
         for info in self.infos.values():
             if info.node is not None and not info.ghost:
-                for name in {name for names, _ in info.node.images for name in names} & wanted.keys():
+                for name in image_names(info.node) & wanted.keys() - freed.keys():
                     holders[name] += 1
         return {name: ImageStateSummary(size, holders[name]) for name, size in wanted.items()}
+
+
+def image_names(node: Node | None) -> set[str]:
+    return {name for names, _ in node.images for name in names} if node is not None else set()

@@ -11,6 +11,7 @@ from sandbox.panels.cache.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, NodeBuilder, make_node, make_pod
+from tests.engine.soundness import seen_by, world_agrees_on_cache
 
 TOO_LARGE = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "99"}}}]}
 
@@ -195,3 +196,21 @@ def test_before_a_pod_has_its_own_snapshot_the_lists_are_those_of_the_last_one(s
     shown = found(simulation)
     assert (shown["taken"]["cycle"], shown["taken"]["verb"]) == (1, "saw")
     assert "a1" in shown["lists"][0]["members"]
+
+
+IMAGE = "registry.example/app:1"
+
+
+@pytest.mark.parametrize("then", ["another node comes", "the last node is edited", "the node comes back"])
+def test_a_ghost_counts_nobody_who_has_its_image_after_it_was_free(then: str) -> None:
+    simulation = Simulation()
+    others = ("b1",) if then == "the last node is edited" else ()
+    with_image = {name: make_node(name).capacity(cpu="4", pods=9).image(IMAGE, 5) for name in ("a1", "b1")}
+    apply(simulation, *(with_image[name].obj() for name in ("a1", *others)))
+    apply(simulation, make_pod("stays").node("a1").obj())
+    simulation.execute(commands.Delete("Node", "a1"))
+    for told, changed in (("freed", with_image["b1"].label("disk", "ssd")), ("again", with_image["a1"])):
+        if told == "freed" or then == "the node comes back":
+            apply(simulation, changed.obj())
+        (seen,) = seen_by(simulation)
+        world_agrees_on_cache(seen, World.fold(simulation.recorder.entries))

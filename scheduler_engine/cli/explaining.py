@@ -11,10 +11,10 @@ from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.scenario.attempts import Attempt, Seen
 from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.expectations.attempts import HOW
 from scheduler_engine.simulation import Simulation
 
 COLUMNS = ("raw", "normalized", "weighted")
-HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it among equals", "only": "no other fits"}
 
 
 @click.command()

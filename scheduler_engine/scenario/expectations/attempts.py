@@ -17,7 +17,8 @@ from scheduler_engine.scenario.expectations.vocabulary import (
 from scheduler_engine.scenario.shapes import Data, Flag, ListOf, Text
 
 CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
-HOW = ("highest", "draw", "only")
+HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it among equals", "only": "no other fits"}
+"""Why a node is chosen, in words."""
 COLUMNS = ("raw", "normalized", "weighted")
 
 
@@ -103,10 +104,14 @@ def _winner(seen: Seen, expectation: Data) -> list[str]:
     if "margin" in expectation:
         failures += differs(f"{key}: {attempt.selected.node} leads by", attempt.margin, expectation["margin"])
     if "how" in expectation:
-        failures += differs(f"{key}: chosen by", attempt.selected.how, expectation["how"])
+        failures += differs(f"{key}: chosen", _because(attempt.selected.how), _because(expectation["how"]))
     if "among" in expectation:
         failures += differs(f"{key}: drawn among", sorted(attempt.selected.ties), sorted(expectation["among"]))
     return failures
+
+
+def _because(how: str) -> str:
+    return f"because {HOW.get(how, how)}"
 
 
 def _failed(seen: Seen, expectation: Data) -> list[str]:
@@ -182,7 +187,7 @@ ASSERTIONS = {
         {
             "node": NODE,
             "margin": WHOLE,
-            "how": Text("The highest total, a draw among equals, or the only node that fits.", values=HOW),
+            "how": Text("The highest total, a draw among equals, or the only node that fits.", values=tuple(HOW)),
             "among": ListOf(NODE, "Those with the same total."),
             "attempt": ATTEMPT,
         },

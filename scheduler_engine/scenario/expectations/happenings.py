@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.scenario.attempts import FAILED, Seen
-from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs
+from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs, shown
 from scheduler_engine.scenario.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
@@ -137,8 +137,8 @@ def _ready(seen: Seen, expectation: Data) -> list[str]:
         reached = reached or count >= least
         if reached and count < least:
             at = f"{entry.at_us / SECOND_US:g} s"
-            return [f"{wanted['selector']}: {count} ready at {at}, expected {least} at all times"]
-    return [] if reached else [f"{wanted['selector']}: there were never {least} ready at once"]
+            return [f"{shown(wanted['selector'])}: {count} ready at {at}, expected {least} at all times"]
+    return [] if reached else [f"{shown(wanted['selector'])}: there were never {least} ready at once"]
 
 
 def _conditions(manifest: Data) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -158,7 +159,12 @@ def _differences(held: Any, wanted: Any, path: str) -> list[str]:
         held = held or {}
         named = ((f"{path}.{name}".lstrip("."), name) for name in wanted)
         return [problem for inside, name in named for problem in _differences(held.get(name), wanted[name], inside)]
-    return [] if held == wanted else [f"{path} is {held!r}, expected {wanted!r}"]
+    return [] if held == wanted else [f"{path} is {_value(held)}, expected {_value(wanted)}"]
+
+
+def _value(value: Any) -> str:
+    """A value of a manifest, as JSON."""
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _requested(seen: Seen, expectation: Data) -> list[str]:

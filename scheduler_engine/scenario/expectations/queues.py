@@ -17,6 +17,7 @@ from scheduler_engine.scenario.shapes import Data, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 
 NOWHERE = "nowhere"
+PLACES = {NOWHERE: "in no queue", IN_FLIGHT: "in flight"}
 LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLIGHT, NOWHERE)
 
 
@@ -27,6 +28,10 @@ def lane_of(seen: Seen, key: str) -> str:
     if not found and pod is not None and pod.uid in queue.active_q.in_flight:
         return IN_FLIGHT
     return found or NOWHERE
+
+
+def _place(lane: str) -> str:
+    return PLACES.get(lane, f"in {lane}")
 
 
 def queued(seen: Seen, key: str) -> QueuedPodInfo | None:
@@ -49,7 +54,7 @@ def _waits(seen: Seen, expectation: Data) -> list[str]:
     key = expectation["waits"]
     lane = lane_of(seen, key)
     if lane != expectation["in"]:
-        return [f"{key}: in {lane}, expected in {expectation['in']}"]
+        return [f"{key}: {_place(lane)}, expected {_place(expectation['in'])}"]
     failures: list[str] = []
     seconds, until = backoff(seen, key) or (0, 0)
     if "seconds" in expectation and seconds != expectation["seconds"]:

@@ -190,13 +190,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"waits": "default/web-1", "in": "nowhere"},
         {"waits": "default/web-1", "in": "inFlight"},
-        "default/web-1: in nowhere, expected in inFlight",
+        "default/web-1: in no queue, expected in flight",
     ),
     "a pod in flight": (
         "in flight",
         {"waits": "default/web-1", "in": "inFlight"},
         {"waits": "default/web-1", "in": "gated"},
-        "default/web-1: in inFlight, expected in gated",
+        "default/web-1: in flight, expected in gated",
     ),
     "a pod that does not back off": (
         "small",
@@ -402,7 +402,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"object": "Pod default/web-1", "has": {"spec": {"nodeName": "n1", "priority": 0}}},
         {"object": "Pod default/web-1", "has": {"spec": {"nodeName": "n2"}}},
-        "Pod default/web-1: spec.nodeName is 'n1', expected 'n2'",
+        'Pod default/web-1: spec.nodeName is "n1", expected "n2"',
     ),
     "a field that is not there": (
         "small",
@@ -550,13 +550,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "drain",
         {"ready": {"selector": {"app": "db"}, "atLeast": 2}},
         {"ready": {"selector": {"app": "db"}, "atLeast": 3}},
-        "{'app': 'db'}: 2 ready at 0 s, expected 3 at all times",
+        "app=db: 2 ready at 0 s, expected 3 at all times",
     ),
     "pods that were never ready": (
         "small",
         {"ready": {"selector": {"app": "web"}, "atLeast": 2}},
         {"ready": {"selector": {"app": "web"}, "atLeast": 3}},
-        "{'app': 'web'}: there were never 3 ready at once",
+        "app=web: there were never 3 ready at once",
     ),
     "a metric": (
         "small",

@@ -54,7 +54,6 @@ FRAME_ANCESTORS = os.environ.get("FRAME_ANCESTORS", "'self'")
 # No sessions, users or messages: the right to see or edit a sandbox is in its URL, never in a cookie.
 INSTALLED_APPS = [
     "django.contrib.staticfiles",
-    "django_ace",
     "django_htmx",
     "heroicons",
     "sandbox",
@@ -118,7 +117,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "sandbox.staticfiles.PlotlyFinder",
+    "sandbox.staticfiles.PackageFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

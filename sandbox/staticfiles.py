@@ -1,6 +1,7 @@
-"""Static files: one that lives in a Python package which is no Django application, and how all are sent."""
+"""Static files: those that lie in Python packages, how all are named, and how they are sent."""
 
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,12 @@ from django.http import HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-PLOTLY = "plotly.min.js"
+PACKAGES = {
+    "plotly": ("plotly", "package_data", ("plotly.min.js",)),
+    # The editor loads what it needs for a key that is pressed, such as its search box.
+    "django_ace/ace": ("django_ace", "static/django_ace/ace", ("ace.js", "mode-yaml.js", "ext-*.js")),
+}
+"""Folder of URLs → a package, the folder in it, and which of its files are served."""
 PIECE = 64 * 1024
 SECURITY = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
@@ -32,24 +38,33 @@ class Storage(CompressedManifestStaticFilesStorage):
     )
 
 
-class PlotlyFinder(BaseFinder):
-    """Finds `plotly/plotly.min.js` in the plotly package and nothing else of its package data."""
+class PackageFinder(BaseFinder):
+    """Finds those files of Python packages that pages ask for, and none of the hundreds beside them."""
 
     def __init__(self) -> None:
-        self.storage = FileSystemStorage(location=str(files("plotly") / "package_data"))
-        # Django's collectstatic and whitenoise read the URL folder from this attribute.
-        self.storage.prefix = "plotly"  # type: ignore[attr-defined]
+        self.storages: dict[str, FileSystemStorage] = {}
+        for prefix, (package, folder, _) in PACKAGES.items():
+            storage = FileSystemStorage(location=str(files(package) / folder))
+            # Django's collectstatic and whitenoise read the URL folder from this attribute.
+            storage.prefix = prefix  # type: ignore[attr-defined]
+            self.storages[prefix] = storage
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         """The absolute path of the file, a list of it with `find_all`, or an empty list."""
-        if Path(path) != Path("plotly", PLOTLY):
+        prefix, _, name = Path(path).as_posix().rpartition("/")
+        if prefix not in PACKAGES or not _wanted(prefix, name) or not self.storages[prefix].exists(name):
             return []
-        found = self.storage.path(PLOTLY)
+        found = self.storages[prefix].path(name)
         return [found] if find_all else found
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        """The one file, relative to its storage, as collectstatic wants it."""
-        yield PLOTLY, self.storage
+        """The files, relative to their storages, as collectstatic wants them."""
+        for prefix, storage in self.storages.items():
+            yield from ((name, storage) for name in sorted(storage.listdir("")[1]) if _wanted(prefix, name))
+
+
+def _wanted(prefix: str, name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in PACKAGES[prefix][2])
 
 
 class StaticFiles:

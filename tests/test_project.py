@@ -90,6 +90,17 @@ def test_sqlite_keeps_what_was_answered_and_lets_readers_work_beside_the_writer(
     assert found == ["wal", 2, 20_000]
 
 
-def test_of_the_plotly_package_only_the_script_is_served() -> None:
-    assert finders.find("plotly/plotly.min.js")
-    assert not finders.find("plotly/templates/plotly.json")
+@pytest.mark.parametrize(
+    ("path", "served"),
+    [
+        ("plotly/plotly.min.js", True),
+        ("plotly/templates/plotly.json", False),
+        ("plotly/no-such.js", False),
+        ("django_ace/ace/ace.js", True),
+        ("django_ace/ace/ext-searchbox.js", True),
+        ("django_ace/ace/mode-python.js", False),
+        ("django_ace/ace/../ace/ace.js", False),
+    ],
+)
+def test_of_packages_only_what_pages_ask_for_is_served(path: str, served: bool) -> None:
+    assert bool(finders.find(path)) is served

@@ -37,9 +37,9 @@ def progress_deadline_us(owner: KubeObject, status: dict[str, Any]) -> int | Non
     """When the rollout counts as failed unless something happens; None when it is over, or waits for nobody."""
     seconds = owner.spec.get("progressDeadlineSeconds")
     held = _condition(status["conditions"], PROGRESSING)
-    if seconds is None or held is None or held["reason"] in (TIMED_OUT, DONE, "DeploymentPaused"):
+    if seconds is None or held is None or held.get("reason") in (TIMED_OUT, DONE, "DeploymentPaused"):
         return None
-    return (time_us(held["lastUpdateTime"]) or 0) + int(seconds) * SECOND_US
+    return (time_us(held.get("lastUpdateTime")) or 0) + int(seconds) * SECOND_US
 
 
 def _sum(sets: Iterable[KubeObject], name: str) -> int:
@@ -47,7 +47,7 @@ def _sum(sets: Iterable[KubeObject], name: str) -> int:
 
 
 def _condition(conditions: Iterable[Manifest], kind: str) -> Manifest | None:
-    return next((item for item in conditions if item["type"] == kind), None)
+    return next((item for item in conditions if item.get("type") == kind), None)
 
 
 def _availability(owner: KubeObject, enough: bool, now_us: int) -> list[Manifest]:
@@ -73,10 +73,10 @@ def _with(
 ) -> list[Manifest]:
     """``renew``: also when nothing but the time is new."""
     held = _condition(conditions, kind)
-    if held is not None and (held["status"], held["reason"]) == (status, reason) and not renew:
+    if held is not None and (held.get("status"), held.get("reason")) == (status, reason) and not renew:
         return list(conditions)
     changed = condition_set(conditions, now_us, kind, status, reason, text)
-    return [{**item, "lastUpdateTime": timestamp(now_us)} if item["type"] == kind else item for item in changed]
+    return [{**item, "lastUpdateTime": timestamp(now_us)} if item.get("type") == kind else item for item in changed]
 
 
 def _progress(
@@ -88,7 +88,7 @@ def _progress(
     now_us: int,
 ) -> list[Manifest]:
     held = _condition(conditions, PROGRESSING)
-    reason = "" if held is None else held["reason"]
+    reason = "" if held is None else held.get("reason", "")
     if owner.spec.get("paused"):
         if reason == TIMED_OUT:
             return conditions

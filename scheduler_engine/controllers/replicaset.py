@@ -74,7 +74,7 @@ class ReplicaSetController(WorkloadController):
         if problem:
             conditions = condition_set(conditions, now_us, REPLICA_FAILURE, "True", "FailedCreate", problem)
         else:
-            conditions = [item for item in conditions if item["type"] != REPLICA_FAILURE]
+            conditions = [item for item in conditions if item.get("type") != REPLICA_FAILURE]
         self.set_status(
             owner,
             replicas=len(pods),

@@ -301,3 +301,15 @@ def test_a_second_restart_in_the_same_second_is_refused() -> None:
         restart(simulation)
     world.advance(simulation, 1)
     restart(simulation)
+
+
+@pytest.mark.parametrize("field", ["reason", "message", "lastUpdateTime", "lastTransitionTime", "status", "type"])
+def test_a_condition_may_lack_what_the_api_does_not_require(field: str) -> None:
+    deployment = world.deployment("web", 1)
+    given = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "message": "it is progressing"}
+    times = dict.fromkeys(("lastUpdateTime", "lastTransitionTime"), "2025-01-01T00:00:00Z")
+    kept = {name: value for name, value in (given | times).items() if name != field}
+    simulation = world.cluster({**deployment, "status": {"conditions": [kept]}})
+    simulation.execute(commands.Advance(700))
+    held = world.find(simulation, "Deployment", "web").status["conditions"]
+    assert [item["status"] for item in held if item.get("type") == "Available"] == ["True"]

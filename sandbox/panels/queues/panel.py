@@ -241,7 +241,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
     left = max(0, end - world.clock_us)
     whole = max(end - move.timestamp_us, 1)
     return {
-        "age": say("queues.backoff-left", left=seconds(left), whole=seconds(round(whole / SECOND) * SECOND)),
+        "age": say("queues.backoff-left", left=seconds(left), whole=seconds(round(whole / SECOND) * SECOND or whole)),
         "ring": share(left, whole),
         "lead": "ring",
         "moved": _moved(queued),
@@ -255,7 +255,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
 def _until(world: World, queued: Queued, end_us: int, whole: int) -> str:
     """When the backoff of ``whole`` seconds ends, and how long it came to be."""
     initial, most = _backoff(world)
-    power = (whole // initial).bit_length() - 1 if initial else 0
+    power = max(whole // initial, 1).bit_length() - 1 if initial else 0
     if whole == most:
         until = say("queues.backoff-most", end=clock(end_us), most=most)
     elif initial and initial << power == whole:

@@ -143,7 +143,10 @@ def _ready(seen: Seen, expectation: Data) -> list[str]:
 
 def _conditions(manifest: Data) -> list[tuple[str, str]]:
     """Type and status of each."""
-    return [(item["type"], item["status"]) for item in (manifest.get("status") or {}).get("conditions") or ()]
+    return [
+        (item.get("type", ""), item.get("status", ""))
+        for item in (manifest.get("status") or {}).get("conditions") or ()
+    ]
 
 
 def _said(item: Data) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -230,6 +231,22 @@ def test_by_the_design_document_a_backoff_of_the_same_second_ends_when_it_ends()
     lanes = {lane["id"]: lane for lane in stats(world_of(simulation), View())["lanes"]}
     assert names(lanes["backoffQ"]) == ["early", "late"]
     assert names(lanes["backoffQ"]) == [info.pod.name for info in simulation.scheduler.queue.lanes()["backoffQ"]]
+
+
+@pytest.mark.parametrize(("lasts_us", "told"), [(300_000, "0.3 s of 0.3 s"), (1, "0 s of 0 s"), (0, "0 s of 0 s")])
+def test_a_backoff_of_less_than_half_a_second_is_shown(lasts_us: int, told: str) -> None:
+    world = World.fold(traces.web_at_filter().entries)
+    entries = traces.web_at_filter().entries
+    entry = next(
+        one for one in reversed(entries) if isinstance(one.event, ev.PodMoved) and one.event.target == "backoffQ"
+    )
+    until = world.clock_us + lasts_us
+    assert isinstance(entry.event, ev.PodMoved)
+    moved = replace(entry.event, timestamp_us=world.clock_us, backoff_until_us=until)
+    world.apply(replace(entry, n=len(entries) + 1, event=moved))
+    lane = next(lane for lane in stats(world, View())["lanes"] if lane["id"] == "backoffQ")
+    card = next(card for card in lane["cards"] if card["name"] == moved.pod.partition("/")[2])
+    assert card["age"].startswith(told)
 
 
 def test_by_the_design_document_a_pod_with_affinity_waits_for_pods_that_it_needs() -> None:

@@ -23,7 +23,7 @@ from itertools import count
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from pathlib import Path
-from threading import RLock, Thread, Timer
+from threading import Event, RLock, Thread, Timer
 from typing import Any
 from uuid import UUID
 
@@ -73,6 +73,8 @@ LOST = "The engine of this sandbox ended. Nothing was changed; try again."
 OPENING = "This sandbox is being opened: its commands are carried out once more, which takes a while."
 RESTART_SECONDS = 1.0
 """How long to wait before a process that could not even start is tried again."""
+STARTING_SECONDS = 60.0
+"""How long the first ones who ask wait for the engines to start, on however busy a machine."""
 STOPPING_SECONDS = 3.0
 """How long a process may take to stop a job before it is killed."""
 
@@ -91,6 +93,8 @@ class Pool:
         """Those that were asked last."""
         self.records = Database()
         self.closing = False
+        self.begun = Event()
+        """Set once the first engine has started."""
         self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
         self.key = secrets.token_bytes(32)
         self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
@@ -199,6 +203,7 @@ class Pool:
 
     def _wait(self, pending: Pending, seconds: float) -> Any:
         self._enqueue(pending)
+        self.begun.wait(STARTING_SECONDS)
         try:
             return pending.future.result(seconds)
         except TimeoutError:
@@ -364,6 +369,7 @@ class Pool:
                     if pending.stop:
                         _signal(hello.pid, signal.SIGUSR1)
                 self._make_room()
+        self.begun.set()
         Thread(target=self._read, args=(process, line), name=f"engine-{hello.pid}", daemon=True).start()
         self._next(process)
 

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Listener
@@ -131,6 +132,16 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     assert cluster(sandbox) == shown
+
+
+def test_who_asks_before_the_engines_have_started_waits_for_them() -> None:
+    starting = Pool(processes=1, long=1)
+    try:
+        with suppress(Busy, Occupied, Rejected):
+            starting.ask(Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", ("", "lesson.yaml"), 0.01)
+        assert starting.begun.is_set()
+    finally:
+        starting.close()
 
 
 def test_in_production_the_slow_lane_gets_a_tenth_and_what_has_parted_a_thirtieth() -> None:

@@ -109,8 +109,10 @@ def _checked(
 ) -> HttpResponse:
     access = enter(room_id, token)
     if access is None:
+        if _was_taken_out(room_id, token):
+            return problem(request, 404, TAKEN_OUT)
         if request.method == "POST":
-            return problem(request, 404, TAKEN_OUT if _was_taken_out(room_id, token) else GONE)
+            return problem(request, 404, GONE)
         raise Http404
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)

@@ -98,8 +98,8 @@ def _put(room: Workshop, question: Question) -> Question:
 def answer(question: Question, participant: Participant, chosen: Sequence[str], page: str = "", turn: int = 0) -> None:
     """Take an answer, or another one in its place. Raises ``Rejected``.
 
-    ``page`` names the open page it was sent from, ``turn`` counts that page's sendings: one that was overtaken on the
-    line is dropped, as the newer answer is what the person sees. Turns of different pages cannot be compared.
+    ``page`` names the browser it was given in, ``turn`` counts the answers there, in all of its tabs: an answer that a
+    newer one overtook on the line is dropped. Answers of different browsers cannot be compared.
     """
     offered = json.loads(question.choices)
     given = [choice for choice in offered if choice in chosen]

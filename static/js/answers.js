@@ -1,17 +1,15 @@
 // Answers to the question of a room. One that cannot be sent is kept, also in this browser, until it is sent or its loss is said.
 
 import { toast } from './no-answer.js';
-import { known, remember } from './rooms.js';
+import { known, nextTurn, remember } from './rooms.js';
 
 const ANSWER_MS = 8000; // for the server to take an answer
 const AGAIN_MS = 4000; // after which one that was not taken is sent again, where no line tells that it can be
 const SOON_MS = 1000; // until then nobody needs to know that it is under way
 const byId = (id) => document.getElementById(id);
 const room = byId('room');
-const unsent = new Map(); // number of a question → choices
+const unsent = new Map(); // number of a question → { chosen, page, turn }: the server drops what was overtaken, in this tab or another one
 const told = new Map(); // number of a question → what there is to say of its answer
-const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join('');
-let turn = 0; // counts what this page sends: the server drops what was overtaken on the line
 let unknown = false; // the room did not know who sent an answer
 let busy = false;
 let again = 0;
@@ -19,13 +17,13 @@ let again = 0;
 /** Begin: what an earlier page could not send is sent now. */
 export function keepAnswers() {
   const before = known(room.dataset.room);
-  if (before?.path === location.pathname) for (const [number, chosen] of Object.entries(before.unsent ?? {})) unsent.set(number, chosen);
+  if (before?.path === location.pathname) for (const [number, answer] of Object.entries(before.unsent ?? {})) if (Array.isArray(answer.chosen)) unsent.set(number, answer);
   document.addEventListener('submit', (event) => {
     if (!event.target.matches('[data-answer]')) return;
     event.preventDefault();
     const given = new FormData(event.target);
     told.delete(given.get('number'));
-    unsent.set(given.get('number'), given.getAll('chosen'));
+    unsent.set(given.get('number'), { chosen: given.getAll('chosen'), ...nextTurn() });
     changed();
     send();
   });
@@ -41,18 +39,19 @@ async function send() {
   clearTimeout(again);
   busy = true;
   const late = setTimeout(() => { for (const number of unsent.keys()) wait(number); }, SOON_MS);
-  for (const [number, chosen] of unsent) if (!await sendOne(number, chosen)) break;
+  for (const [number, given] of unsent) if (!await sendOne(number, given)) break;
   clearTimeout(late);
   busy = false;
   if (unsent.size) again = setTimeout(send, AGAIN_MS);
 }
 
 /** Whether the server has taken it, or refused it for good. */
-async function sendOne(number, chosen) {
-  const body = new URLSearchParams([['number', number], ['page', page], ['turn', turn += 1], ...chosen.map((choice) => ['chosen', choice])]);
+async function sendOne(number, given) {
+  const { chosen, page, turn } = given;
+  const body = new URLSearchParams([['number', number], ['page', page], ['turn', turn], ...chosen.map((choice) => ['chosen', choice])]);
   const answer = await fetch('answer/', { method: 'POST', body, signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
   const again = !answer || answer.status === 429 || answer.status >= 500;
-  if (unsent.get(number) !== chosen) return !again; // it was changed meanwhile: the new one is next
+  if (unsent.get(number) !== given) return !again; // it was changed meanwhile: the new one is next
   if (again) {
     wait(number);
     return false;
@@ -66,7 +65,7 @@ async function sendOne(number, chosen) {
 
 function wait(number) {
   if (!document.querySelector('[data-name]')) return;
-  told.set(number, `Not sent yet: ${unsent.get(number).join(', ') || 'none of them'}. It is sent when the connection is back.`);
+  told.set(number, `Not sent yet: ${unsent.get(number).chosen.join(', ') || 'none of them'}. It is sent when the connection is back.`);
   showAnswers();
 }
 
@@ -97,7 +96,7 @@ export function showAnswers() {
     }
   }
   const form = document.querySelector('form[data-answer]');
-  const chosen = form && unsent.get(form.elements.number.value);
+  const chosen = form && unsent.get(form.elements.number.value)?.chosen;
   if (chosen && !form.contains(document.activeElement)) for (const field of form.querySelectorAll('[name="chosen"]')) field.checked = chosen.includes(field.value);
 }
 

@@ -1,10 +1,11 @@
 // In which rooms this browser is, and as whom, the last one that was opened last. Shape: { id of the room: { path, name, unsent } }
 //   path     of the participant's page, which is the key to it
-//   unsent   answers that could not be sent yet: { number of the question: choices }
+//   unsent   answers that could not be sent yet: { number of the question: { chosen, page, turn } }
 
 import { read, write } from './storage.js';
 
 const KEY = 'rooms';
+const TURN = 'answer-turn';
 const MOST = 20;
 
 function all() {
@@ -28,4 +29,17 @@ export function remember(room, path, name, unsent) {
 export function forget(room) {
   const { [room]: _, ...others } = all();
   write(KEY, JSON.stringify(others));
+}
+
+let last = { page: Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join(''), turn: 0 };
+
+/** { page, turn } of the next answer. All tabs of a browser count together, where it keeps anything. */
+export function nextTurn() {
+  try {
+    const { page, turn } = JSON.parse(read(TURN));
+    if (typeof page === 'string' && Number.isInteger(turn)) last = { page, turn };
+  } catch { /* Nothing is kept, or somebody else has written there: this page counts for itself. */ }
+  last = { page: last.page, turn: last.turn + 1 };
+  write(TURN, JSON.stringify(last));
+  return last;
 }

@@ -88,6 +88,23 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     again.goto(home)
     again.get_by_text("Answered: backoffQ").wait_for()
 
+    # An answer that is late in one tab does not replace a newer one from another tab.
+    newer = again.context.new_page()
+    newer.goto(home)
+    newer.get_by_text("Answered: backoffQ").wait_for()
+    again.route("**/answer/", lambda route: route.abort())
+    answer(again, "activeQ")
+    again.get_by_text("Not sent yet: activeQ").wait_for()
+    answer(newer, "activeQ")
+    newer.get_by_text("Answered: activeQ").wait_for()
+    answer(newer, "backoffQ")
+    newer.get_by_text("Answered: backoffQ").wait_for()
+    again.unroute("**/answer/")
+    again.evaluate("dispatchEvent(new Event('online'))")
+    eventually(lambda: not again.locator("[data-unsent]").inner_text())
+    newer.reload()
+    newer.get_by_text("Answered: backoffQ").wait_for()
+
     # What comes too late is said to be lost: the right one is shown, or another question was asked.
     for act, why in (
         (lambda: trainer.get_by_role("button", name="Reveal").click(), "the right one is shown already"),

@@ -242,6 +242,8 @@ def test_who_is_taken_out_has_no_page_any_more_and_keeps_the_sandbox(trainer: Pe
     assert ada.row is not None
     trainer.post("remove/", who=ada.row.pk)
     assert ada.get().status_code == 404
+    reloaded = ada.client.get(ada.url(), headers={"Sec-Fetch-Mode": "navigate"})
+    assert (reloaded.status_code, "The trainer has taken you out" in reloaded.content.decode()) == (404, True)
     assert Client().post(workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")).status_code == 204
 
 

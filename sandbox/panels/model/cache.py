@@ -32,8 +32,7 @@ NODE_CHANGES = {"added": "cache.node-added", "updated": "cache.node-updated", "g
 class Info:
     """A NodeInfo in the list: its ``generation`` and what changed it last; ``node`` as the cache has it.
 
-    A ghost has left the tree, its pods have not: ``node`` is what was there last. ``freed``: its images that no
-    node had at some moment since. The cache then counts anew for others, and the ghost keeps a count of 0.
+    A ghost has left the tree, its pods have not: ``node`` is what was there last, and ``images`` are those that it had.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Info:
     change: str = ""
     node: Node | None = None
     ghost: bool = True
-    freed: dict[str, None] = field(default_factory=dict)
+    images: dict[str, ImageStateSummary] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,8 @@ class CacheState:
 
     ``pods``: uid → all that the cache counts; ``assumed``: uids of those that only it counts there. ``zones``,
     ``order``: the nodeTree and the round-robin order that it gives. ``snapshot``: the last one that was taken, with its
-    ``lists``; ``copied``: node → generation of its copy in there.
+    ``lists``; ``copied``: node → generation of its copy in there. ``images``: name → size at the first node that had
+    it, and how many have it. One that no node has any more is forgotten, and counted anew when another node has it.
     """
 
     infos: dict[str, Info] = field(default_factory=dict)
@@ -79,6 +79,7 @@ class CacheState:
     order: tuple[str, ...] = ()
     snapshot: ev.SnapshotTaken | None = None
     lists: Lists = field(default_factory=Lists)
+    images: dict[str, ImageStateSummary] = field(default_factory=dict)
     copied: dict[str, int] = field(default_factory=dict)
 
     # --- folding ---------------------------------------------------------------------------------------------------
@@ -100,24 +101,25 @@ class CacheState:
         """``node``: as the API server has it."""
         before = self.infos.get(event.node)
         had = before.node if before and not before.ghost else None
+        kept = self._images_of(had)
+        for name, image in kept.items():
+            image.num_nodes -= 1
+            if not image.num_nodes:
+                del self.images[name]
         if event.what == "removed":
             self.infos.pop(event.node, None)
-        else:
-            info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
-            info.ghost = event.what == "ghost"
-            if not info.ghost:
-                info.node, info.freed = node or info.node, {}
-        if had is not None:
-            self._free_images(had)
+            return
+        info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
+        info.ghost = event.what == "ghost"
+        if info.ghost:
+            info.images = kept
+            return
+        info.node, info.images = node or info.node, {}
+        for name, size in image_sizes(info.node).items():
+            self.images.setdefault(name, ImageStateSummary(size, 0)).num_nodes += 1
 
-    def _free_images(self, had: Node) -> None:
-        """A node is no more as ``had``: images that only it had are free, whatever it is now."""
-        ghosts = [(info, image_names(info.node) & image_names(had)) for info in self.infos.values() if info.ghost]
-        if any(names for _, names in ghosts):
-            others = [info for info in self.infos.values() if not info.ghost and info.name != had.name]
-            kept = {name for info in others for name in image_names(info.node)}
-            for ghost, names in ghosts:
-                ghost.freed.update(dict.fromkeys(sorted(names - kept)))
+    def _images_of(self, node: Node | None) -> dict[str, ImageStateSummary]:
+        return {name: self.images[name] for name in image_sizes(node)}
 
     def _stamp(self, name: str, generation: int, change: str) -> Info:
         info = self.infos.pop(name, None) or Info(name)
@@ -179,8 +181,7 @@ class CacheState:
         if info is None:
             return None
         made = self._node_info(info, [held for held in self.pods.values() if held.node == name])
-        if info.node is not None:
-            made.image_states = self._images(info.node, info.freed)
+        made.image_states = info.images if info.ghost else self._images_of(info.node)
         return made
 
     def node_infos(self) -> Iterator[tuple[str, NodeInfo]]:
@@ -201,16 +202,11 @@ class CacheState:
                 made.add_pod(held.pod)
         return made
 
-    def _images(self, node: Node, freed: dict[str, None]) -> dict[str, ImageStateSummary]:
-        """The size of an image is that of the node that had it first."""
-        wanted = {name: size for names, size in node.images for name in names}
-        holders = dict.fromkeys(wanted, 0)
-        for info in self.infos.values():
-            if info.node is not None and not info.ghost:
-                for name in image_names(info.node) & wanted.keys() - freed.keys():
-                    holders[name] += 1
-        return {name: ImageStateSummary(size, holders[name]) for name, size in wanted.items()}
 
-
-def image_names(node: Node | None) -> set[str]:
-    return {name for names, _ in node.images for name in names} if node is not None else set()
+def image_sizes(node: Node | None) -> dict[str, int]:
+    """Name of each image that a node has → its size there, where it stands first."""
+    found: dict[str, int] = {}
+    for names, size in node.images if node is not None else ():
+        for name in names:
+            found.setdefault(name, size)
+    return found

@@ -202,10 +202,12 @@ IMAGE = "registry.example/app:1"
 
 
 @pytest.mark.parametrize("then", ["another node comes", "the last node is edited", "the node comes back"])
-def test_a_ghost_counts_nobody_who_has_its_image_after_it_was_free(then: str) -> None:
+def test_images_are_counted_as_the_cache_counts_them(then: str) -> None:
     simulation = Simulation()
     others = ("b1",) if then == "the last node is edited" else ()
-    with_image = {name: make_node(name).capacity(cpu="4", pods=9).image(IMAGE, 5) for name in ("a1", "b1")}
+    with_image = {
+        name: make_node(name).capacity(cpu="4", pods=9).image(IMAGE, size) for name, size in (("a1", 5), ("b1", 7))
+    }
     apply(simulation, *(with_image[name].obj() for name in ("a1", *others)))
     apply(simulation, make_pod("stays").node("a1").obj())
     simulation.execute(commands.Delete("Node", "a1"))

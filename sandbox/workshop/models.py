@@ -140,8 +140,13 @@ class Answer(models.Model):
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
     chosen = models.TextField(help_text="As JSON text.")
-    page = models.CharField(max_length=40, blank=True, default="", help_text="The open page that it was sent from.")
-    turn = models.PositiveIntegerField(default=0, help_text="Which sending of that page it was; 0: not known.")
+    page = models.CharField(
+        max_length=40,
+        blank=True,
+        default="",
+        help_text="The browser that it was given in, as it calls itself in this room.",
+    )
+    turn = models.PositiveIntegerField(default=0, help_text="Which answer of that browser it was; 0: not known.")
     at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -23,7 +23,7 @@ export function keepAnswers() {
     event.preventDefault();
     const given = new FormData(event.target);
     told.delete(given.get('number'));
-    unsent.set(given.get('number'), { chosen: given.getAll('chosen'), ...nextTurn() });
+    unsent.set(given.get('number'), { chosen: given.getAll('chosen'), ...nextTurn(room.dataset.room) });
     changed();
     send();
   });

@@ -1,4 +1,4 @@
-"""From which page an answer came, and which of that page's sendings it was."""
+"""In which browser an answer was given, and which of its answers it was."""
 
 from django.db import migrations, models
 
@@ -13,12 +13,17 @@ class Migration(migrations.Migration):
             model_name="answer",
             name="page",
             field=models.CharField(
-                blank=True, default="", help_text="The open page that it was sent from.", max_length=40
+                blank=True,
+                default="",
+                help_text="The browser that it was given in, as it calls itself in this room.",
+                max_length=40,
             ),
         ),
         migrations.AddField(
             model_name="answer",
             name="turn",
-            field=models.PositiveIntegerField(default=0, help_text="Which sending of that page it was; 0: not known."),
+            field=models.PositiveIntegerField(
+                default=0, help_text="Which answer of that browser it was; 0: not known."
+            ),
         ),
     ]

@@ -94,7 +94,7 @@ class Pool:
         self.records = Database()
         self.closing = False
         self.begun = Event()
-        """Set once the first engine has started."""
+        """Set once the first engine has started, or none will any more."""
         self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
         self.key = secrets.token_bytes(32)
         self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
@@ -162,6 +162,7 @@ class Pool:
                 return
             self.closing = True
             pids = [process.pid for process in (*self.slots, *self.homes.values()) if process.pid]
+        self.begun.set()
         self.listener.close()
         self.child.kill()
         for pid in pids:

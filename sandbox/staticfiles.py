@@ -28,13 +28,7 @@ class Storage(CompressedManifestStaticFilesStorage):
     keep_intermediate_files = False
     patterns = (
         *CompressedManifestStaticFilesStorage.patterns,
-        (
-            "js/*.js",
-            (
-                (r"(?P<matched>from '(?P<url>\./[^']+)';)", "from '%(url)s';"),
-                (r"(?P<matched>import '(?P<url>\./[^']+)';)", "import '%(url)s';"),
-            ),
-        ),
+        ("js/*.js", ((r"(?P<matched>(?P<verb>from|import) '(?P<url>\./[^']+)';)", "%(verb)s '%(url)s';"),)),
     )
 
 

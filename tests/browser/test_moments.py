@@ -153,8 +153,8 @@ def settled_at(page: Page, eventually: Eventually, done: str) -> None:
 
 
 KEYS = ["s", "n", "b", "b", "f", "ArrowLeft", "Shift+ArrowLeft", "End"]
-ANY = {"mark": ".tl [data-entry]:visible", "stage": ".st button"}
-"""One of them is clicked that is there at that instant: what came before may still be on its way."""
+CLICK_ONE = "(marks, place) => marks[Math.floor(place * marks.length)].click()"
+"""One that is there at that instant: what came before may still be on its way."""
 ACTS = [*KEYS, "mark", "mark", "goto", "goto", "branch", "stage"]
 
 
@@ -163,10 +163,11 @@ def walk(page: Page, eventually: Eventually, chance: Random) -> None:
     for _ in range(14):
         act = chance.choice(ACTS)
         done.append(act)
-        if act in ANY:
-            page.locator(ANY[act]).evaluate_all(
-                "(them, place) => them[Math.floor(place * them.length)].click()", chance.random()
-            )
+        if act == "mark":
+            page.locator(".tl [data-entry]:visible").evaluate_all(CLICK_ONE, chance.random())
+        elif act == "stage":
+            stages = page.locator(".st button")
+            stages.nth(chance.randrange(stages.count())).click()
         elif act == "goto":
             if not page.locator("#goto").is_enabled():
                 continue

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import APIResponse, Page
+
+from tests.browser.conftest import wait_until
 
 Eventually = Callable[..., Any]
 
@@ -87,10 +89,14 @@ def click(page: Page, eventually: Eventually, selector: str) -> None:
 
 def post(page: Page, path: str, **form: str) -> None:
     """What a button sends, without the page, as somebody else does."""
-    response = page.request.post(f"{page.url.partition('?')[0]}{path}", form=form)
-    while response.status == 409 and "is being opened" in response.text():
-        page.wait_for_timeout(200)
-        response = page.request.post(response.url, form=form)
+    address = f"{page.url.partition('?')[0]}{path}"
+
+    def answer() -> APIResponse | None:
+        """None while the sandbox is being opened, which takes long on a busy machine."""
+        given = page.request.post(address, form=form)
+        return None if given.status == 409 and "is being opened" in given.text() else given
+
+    response: APIResponse = wait_until(answer)
     assert response.ok, f"{response.status} {response.text()}"
 
 

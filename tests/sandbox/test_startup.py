@@ -179,6 +179,7 @@ def test_a_browser_may_keep_each_module_for_ever(first: Served) -> None:
         asked += {found.parent / name for name in re.findall(r"'\./(.+\.js)';$", found.read_text(), re.M)} - {*asked}
     assert len(asked) > 20
     for found in asked:
+        assert not re.search(r"""['"]\./[a-z-]+\.js['"]""", found.read_text()), f"{found.name} imports by a plain name"
         with urlopen(f"http://127.0.0.1:{first.port}/static/js/{found.name}") as answer:
             assert "immutable" in answer.headers["Cache-Control"], found.name
 

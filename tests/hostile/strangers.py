@@ -34,7 +34,10 @@ def deck(drawn: random.Random, names: list[str]) -> Iterator[str]:
 async def attack(
     port: int, seconds: float, people: int, each: float, names: list[str], seed: int
 ) -> dict[str, dict[str, Any]]:
-    """``people`` strangers act for ``seconds``, ``each`` seconds at most on one act. Act → what came of it."""
+    """``people`` strangers act for ``seconds``, and until each act had a turn. Act → what came of it.
+
+    ``each``: seconds for one act at most.
+    """
     order = deck(random.Random(f"acts {seed}"), names)
     end = time.monotonic() + seconds
     pool: list[str] = []
@@ -42,12 +45,12 @@ async def attack(
 
     async def live(number: int) -> None:
         drawn = random.Random(f"stranger {number} of {seed}")
-        while time.monotonic() < end:
+        while time.monotonic() < end or not all(row["times"] for row in found.values()):
             name, stranger = next(order), Stranger(port, addresses(drawn), drawn, pool)
             row = found[name]
             row["times"] += 1
             try:
-                async with asyncio.timeout(min(each, end - time.monotonic())):
+                async with asyncio.timeout(each):
                     await ACTS[name](stranger)
             except TimeoutError:
                 stranger.seen["out of time"] += 1

@@ -4,6 +4,7 @@ was given, and sends it or says that it is lost.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,7 +13,7 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Server
 from tests.browser.proxy import Proxy, line_to
 from tests.browser.test_workshop import join, open_room
-from tests.browser.workbench import Eventually, head, open_example
+from tests.browser.workbench import EXAMPLE, Eventually, head, new_sandbox, open_example
 
 SOON_MS = 5000
 LONG_MS = 15_000
@@ -27,11 +28,33 @@ def line(server: Server, allowed_console_errors: list[str]) -> Iterator[Proxy]:
         yield proxy
 
 
+FRAMES: Counter[Page] = Counter()
+"""How many messages have come on the live lines of a page."""
+
+
 def through(new_page: Callable[..., Page], line: Proxy) -> Page:
     """A page whose clock the test can put forward; it goes on by itself besides."""
     page = new_page(base_url=line.url)
     page.clock.install()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: FRAMES.update([page])))
     return page
+
+
+def open_hole(page: Page, line: Proxy, eventually: Eventually) -> None:
+    """Only once the live line has carried something: until then the page waits for it to open."""
+    eventually(lambda: page.locator("body").count() and FRAMES[page])
+    line.hole()
+
+
+def hear_nothing_for_long_enough(page: Page, eventually: Eventually) -> None:
+    """Five seconds of the page's clock; again, if what was under way before the hole came during them."""
+
+    def silent() -> bool:
+        before = FRAMES[page]
+        page.clock.run_for(SOON_MS)
+        return FRAMES[page] == before
+
+    eventually(silent)
 
 
 def ask(trainer: Page, question: str, choices: str) -> None:
@@ -58,13 +81,13 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     answer(person, "backoffQ")
     person.get_by_text("Answered: backoffQ").wait_for()
 
-    line.hole()
-    person.clock.run_for(SOON_MS)
+    open_hole(person, line, eventually)
+    hear_nothing_for_long_enough(person, eventually)
     assert person.locator("#lost").is_visible()
     assert "connection is lost" in person.locator("#lost").inner_text()
     answer(person, "activeQ")
     person.clock.run_for(SOON_MS)
-    assert "Not sent yet: activeQ" in person.locator("[data-unsent]").inner_text()
+    person.get_by_text("Not sent yet: activeQ").wait_for()
     person.clock.run_for(LONG_MS)
     assert "1 of 1 have answered" in trainer.locator("#asked").inner_text()
     line.mend()
@@ -145,12 +168,13 @@ def test_a_workbench_says_that_nothing_comes_and_goes_on_afterwards(
     page = through(new_page, line)
     open_example(page)
     before = head(page)
-    line.hole()
+    open_hole(page, line, eventually)
     page.locator("#do-stage").click()
-    page.clock.run_for(SOON_MS)
+    hear_nothing_for_long_enough(page, eventually)
     assert page.locator("#lost").is_visible()
     page.clock.run_for(LONG_MS)
-    assert "The server gave no answer" in page.locator("#notice").inner_text(), "what hangs is given up and said"
+    # What hangs is given up and said.
+    page.locator("#notice").get_by_text("The server gave no answer").wait_for()
     line.mend()
     page.locator("#lost").wait_for(state="hidden")
     eventually(lambda: head(page) == before + 1)
@@ -163,23 +187,18 @@ def test_a_trainers_form_keeps_what_was_typed_when_no_answer_comes(
     open_room(trainer, "node-selector")
     trainer.get_by_role("tab", name="Your sandbox").click()
     trainer.get_by_role("tab", name="Everybody").click()
-    line.hole()
+    open_hole(trainer, line, eventually)
     ask(trainer, "Kept?", "yes\nno")
-    trainer.clock.run_for(SOON_MS)
-    trainer.clock.run_for(LONG_MS)
+    trainer.clock.run_for(SOON_MS + LONG_MS)
     eventually(lambda: "The server gave no answer" in trainer.locator("#room").inner_text())
     assert trainer.locator("[name=ask]").input_value() == "Kept?"
 
 
 def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: Proxy, eventually: Eventually) -> None:
     page = through(new_page, line)
-    open_example(page)
-    heard: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(frame)))
-    page.goto(page.url.split("?")[0] + "embed/?panels=sentence&live=1")
-    eventually(lambda: page.locator("#em-told").count() and heard)
-    line.hole()
-    page.clock.run_for(SOON_MS)
+    page.goto(f"{new_sandbox(page, scenario=EXAMPLE)}embed/?panels=sentence&live=1")
+    open_hole(page, line, eventually)
+    hear_nothing_for_long_enough(page, eventually)
     assert page.locator("#em-told").inner_text() == "The connection is lost. Trying again."
     line.mend()
     eventually(lambda: page.locator("#em-told").inner_text() == "")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, head, open_scenario, press, text
+from scheduler_engine.testing import make_node, make_pod
+from tests.browser.workbench import Eventually, apply, head, open_new, open_scenario, press, text
 
 SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 FIXED = (
@@ -103,6 +104,28 @@ def test_plus_cordon_and_marks_of_the_time_line_stay_under_the_pointer(page: Pag
     cordons: Acts = [("cordon/", {"node": node, "on": on}) for on in "10"]
     aimed(page, eventually, "#insp-cordon", [*cordons, ("taint/", tainted), *MORE])
     aimed(page, eventually, ".cyc button", [*MORE, *STAGES])
+
+
+def test_a_pod_that_waits_on_permit_is_allowed_where_the_pointer_is(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "permit-waits-and-times-out")
+    for _ in range(2):
+        done(page, eventually, "do/pod/")
+    eventually(lambda: page.locator("#panel-bindings .allow").is_visible())
+    seconds: Acts = [("do/advance/", {"seconds": "1"})] * 3
+    aimed(page, eventually, "#panel-bindings .allow", [*seconds, *STAGES, *seconds])
+    page.locator("#panel-bindings .allow").click()
+    eventually(lambda: page.locator("#panel-bindings .allow").count() == 0)
+
+
+def test_a_button_that_turns_pages_stays_under_the_pointer(page: Page, eventually: Eventually) -> None:
+    open_new(page)
+    nodes = [make_node(f"node-{number}").obj() for number in range(70)]
+    pods = [make_pod(f"web-{number}").cpu("100m").obj() for number in range(90)]
+    apply(page, *nodes, *pods)
+    page.locator("#tab-nodes").click()
+    for name, acts in (("queues.activeQ", [*STAGES, ("do/pod/", {})]), ("nodes", [*STAGES, *MORE])):
+        page.locator(f'[id="page-next:{name}"]').wait_for()
+        aimed(page, eventually, f'[id="page-next:{name}"]', acts)
 
 
 def test_a_stage_of_the_ribbon_stays_under_the_pointer_on_a_phone(

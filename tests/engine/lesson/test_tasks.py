@@ -1,0 +1,37 @@
+"""What a task still lacks, row by row, as a learner reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scheduler_engine.lesson import load_lesson
+from scheduler_engine.lesson.tasks import NOT_YET, checked
+from scheduler_engine.scenario import FOLDER, play
+from scheduler_engine.scenario.attempts import Seen
+
+SHELVES = ("lessons", "misconceptions", "challenges")
+FILES = [path for shelf in SHELVES for path in sorted((FOLDER.parent / shelf).glob("*.yaml"))]
+MADE = {
+    "stepping-and-looking-back": "It did so at its first attempt, in this run.",
+    "pod-affinity": "api-1 and api-2 are on different nodes.",
+    "the-fewest-nodes": "They stand on two nodes.",
+}
+"""Lesson → a row about pods that wait or are not there when its task begins."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_row_is_open_until_it_holds_and_says_so_without_the_trace(path: Path) -> None:
+    lesson = load_lesson(path)
+    simulation = lesson.scenario.open()
+    for part in lesson.parts:
+        if part.task is not None:
+            rows = checked(Seen(simulation), part.task)
+            for row in rows:
+                told = any("trace" in expectation or "order" in expectation for expectation in row.item.holds)
+                assert not (told and row.wrong) or NOT_YET in row.wrong
+                assert not any("happened" in text and text != NOT_YET for text in row.wrong), row
+            made = MADE.get(lesson.slug)
+            assert made is None or [bool(row.wrong) for row in rows if row.item.say == made] == [True]
+        play(simulation, part.way)

@@ -256,9 +256,9 @@ async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any
         for step in steps:
             assert visitor.post(f"do/{step}/", seconds="1").status_code in (200, 204, 422, 429)
 
-    async def last_shown(socket: WebsocketCommunicator, before: str) -> str:
-        """What the toolbar shows when the socket has nothing more to say."""
-        while not await socket.receive_nothing(QUIET):
+    async def last_shown(socket: WebsocketCommunicator, before: str, present: str) -> str:
+        """What the toolbar shows when the socket has shown the present and has nothing more to say."""
+        while present not in before or not await socket.receive_nothing(QUIET):
             before = (await panels(socket)).get("toolbar", before)
         return before
 
@@ -275,9 +275,9 @@ async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any
         await asyncio.gather(*at_work)
         for socket in entered:
             await socket.send_to(text_data=json.dumps({"open": "toolbar", "node": dice.choice("ab")}))
-        shown = await asyncio.gather(*(last_shown(*one) for one in zip(entered, shown, strict=True)))
         row = await database_sync_to_async(visitor.row)()
         present = f'data-head="{row.head}" data-length="{row.length}"'
+        shown = await asyncio.gather(*(last_shown(*one, present) for one in zip(entered, shown, strict=True)))
         assert [present in html for html in shown] == [True] * len(shown)
     for socket in sockets:
         await socket.__aexit__(None, None, None)

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scheduler_engine.lesson.model import Item, Task
 from scheduler_engine.scenario.attempts import Seen
-from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.scenario.expectations import assertion_of, wrong_with
+
+NOT_YET = "This has not happened yet."
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``wrong``: what was found instead, in words; empty: it is done."""
+    """``wrong``: what was found instead, in words; empty: it is done. ``told``: what a learner reads of it."""
 
     item: Item
     wrong: tuple[str, ...]
-
-
-TOLD_BY_THE_ROW = ("trace", "order")
-"""Expectations whose failures quote the trace and names of events: what is awaited says the row in better words."""
-NOT_YET = "This has not happened yet."
+    told: tuple[str, ...]
 
 
 def checked(seen: Seen, task: Task) -> list[Checked]:
     """Each thing that the task asks for, as it is now."""
-    return [Checked(item, tuple(dict.fromkeys(_missing(seen, item)))) for item in task.check]
+    return [_checked(seen, item) for item in task.check]
 
 
-def _missing(seen: Seen, item: Item) -> Iterator[str]:
-    for expectation in item.holds:
-        found = failures_of(seen, [expectation])
-        yield from [NOT_YET] if found and any(name in expectation for name in TOLD_BY_THE_ROW) else found
+def _checked(seen: Seen, item: Item) -> Checked:
+    found = [(assertion_of(expectation), wrong_with(seen, expectation)) for expectation in item.holds]
+    wrong = [text for _, texts in found for text in texts]
+    told = [NOT_YET if assertion.quotes else text for assertion, texts in found for text in texts]
+    return Checked(item, tuple(wrong), tuple(dict.fromkeys(told)))
 
 
 def done(seen: Seen, task: Task) -> bool:

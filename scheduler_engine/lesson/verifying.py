@@ -180,7 +180,7 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
         if not missing:
             yield path, "this way does"
             return
-        said = "; ".join(text for row in missing for text in (row.item.say, *row.wrong))
+        said = "; ".join(text for row in missing for text in (row.item.say, *row.told))
     if way.says not in said:
         yield f"{path}.says", f"nobody reads {way.says!r} here, but: {said}"
 

@@ -51,14 +51,18 @@ class Expectation:
 EXPECTATIONS = ListOf(Expectation(), "What holds now.")
 
 
+def assertion_of(expectation: Data) -> Assertion:
+    """What a valid expectation is one of."""
+    return ASSERTIONS[next(name for name in expectation if name in ASSERTIONS)]
+
+
 def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
     """What of an expectation does not hold now, in words; one that is none does not hold either."""
     seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
     problems = [str(problem) for problem in Expectation().problems(expectation, "")]
     if problems:
         return ["; ".join(problems)]
-    name = next(name for name in expectation if name in ASSERTIONS)
-    return ASSERTIONS[name].wrong(seen, expectation)
+    return assertion_of(expectation).wrong(seen, expectation)
 
 
 def failures_of(simulation: Simulation | Seen, expectations: Sequence[Data]) -> list[str]:

@@ -194,8 +194,10 @@ HAPPENING = Fields(
     single=True,
 )
 ASSERTIONS = {
-    "trace": Assertion(_trace, "Lines of the trace hold these texts, in this order.", ListOf(Text(), fewest=1)),
-    "order": Assertion(_order, "These have happened in this order.", ListOf(HAPPENING, fewest=1)),
+    "trace": Assertion(
+        _trace, "Lines of the trace hold these texts, in this order.", ListOf(Text(), fewest=1), quotes=True
+    ),
+    "order": Assertion(_order, "These have happened in this order.", ListOf(HAPPENING, fewest=1), quotes=True),
     "never": Assertion(
         _never,
         "This has not happened.",

@@ -21,7 +21,8 @@ ATTEMPT = Number("Which attempt at the pod, counted from 1; the last one when le
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """``wrong`` says what does not hold, in words with what was found; ``main`` is what stands behind the name of the
-    expectation, ``beside`` what may stand beside it, of which ``required`` must, and one of ``some``.
+    expectation, ``beside`` what may stand beside it, of which ``required`` must, and one of ``some``. ``quotes``: the
+    words are lines of the trace or names of events, which mean something to authors of scenarios and not to learners.
     """
 
     wrong: Callable[[Seen, Data], list[str]]
@@ -30,6 +31,7 @@ class Assertion:
     beside: Mapping[str, Shape] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     some: tuple[str, ...] = ()
+    quotes: bool = False
 
     def shape(self, name: str) -> Fields:
         return Fields({name: self.main, **self.beside}, (name, *self.required), self.about, self.some)

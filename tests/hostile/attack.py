@@ -20,7 +20,6 @@ from typing import Any
 from tests.hostile.acts import ACTS
 from tests.hostile.site import MEGABYTE, ROOT, Sample, Site, end_in_order, prepare
 from tests.hostile.visitors import Click, Crowd, gather, percentile, statuses
-from tests.hostile.wire import HANGS
 
 ROWS = 30
 """Of the table of samples, at most; each is the worst of the samples it stands for."""
@@ -32,13 +31,14 @@ SLOWER = 2
 class Plan:
     """Seconds and counts; ``bound`` and ``cap`` in bytes: what memory may reach, and where the server is killed.
 
-    ``addresses``: from how many the visitors come, one being a class behind one router. ``patience``: how long, after
-    the strangers have gone, the server may go on with what they began, and a page may lack what is new.
+    ``addresses``: from how many the visitors come, one being a class behind one router. ``patience``: how long the
+    server may go on with what strangers began after they have gone. ``late``: how long a page may lack what is new.
     """
 
     visitors: int = 40
     addresses: int = 1
     patience: int = 60
+    late: int = 2
     quiet: int = 60
     seconds: int = 60
     strangers: int = 6
@@ -105,7 +105,7 @@ async def _visit(plan: Plan, site: Site, report: Report) -> None:
                 strangers.kill()
                 await strangers.communicate()
         if site.alive():
-            report.behind = await _left_behind(crowd, plan.patience)
+            report.behind = await _left_behind(crowd, plan.late)
         report.reconnects = crowd.reconnects
     finally:
         await crowd.leave()
@@ -150,7 +150,7 @@ def failures(report: Report) -> list[str]:
         (report.died, f"the server ended under attack{' at its cap' if report.overrun else ''}"),
         (seen.get("5xx"), f"visitors were answered 5xx {seen.get('5xx')} times"),
         (wordless, f"visitors were answered 503 without words {wordless} times"),
-        (seen.get("broken"), f"{seen.get('broken')} clicks of visitors had no answer within {HANGS} s"),
+        (seen.get("broken"), f"{seen.get('broken')} clicks of visitors had no answer within 30 s"),
         (report.largest > plan.bound, f"memory reached {report.largest // MEGABYTE} MB"),
         (slow, f"visitors waited more than {SLOWER} times as long as in quiet: {quiet} became {attacked}"),
         (report.behind, f"{report.behind} visitors' pages stayed behind"),

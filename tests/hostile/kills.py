@@ -20,7 +20,7 @@ from pathlib import Path
 from scheduler_engine.testing import make_pod
 from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN, gaps, logs, misplaced, replays
 from tests.hostile.site import Site, end_family, end_in_order, family, kill, prepare, wait_until
-from tests.hostile.wire import BROKEN, HANGS, Connection, enter, served, yaml
+from tests.hostile.wire import BROKEN, Connection, enter, served, yaml
 
 ROOMS, IN_SECOND = 10, 4
 """Sandboxes at a time; in so many of them a second person gives commands, too."""
@@ -31,6 +31,8 @@ BETWEEN = (5, 50)
 LOOK_EVERY = 50
 DONE = (200, 204)
 """What is done is answered by these: with something to be said, or without."""
+HANGS = 600
+"""Seconds without an answer that count as a hang."""
 
 
 @dataclass

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.hostile.wire import HANGS
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
@@ -108,7 +106,7 @@ class Site:
                 command(self.port), cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
         RUNNING.add(self.pid)
-        assert wait_until(self._opened, HANGS), f"the server does not open its port\n{self.log[-2000:]}"
+        assert wait_until(self._opened, 60), f"the server does not open its port\n{self.log[-2000:]}"
 
     def _opened(self) -> bool:
         assert self.alive(), f"the server ended\n{self.log[-2000:]}"
@@ -128,11 +126,11 @@ class Site:
         self.process.kill()
         self.process.wait()
 
-    def stop(self) -> bool:
-        """SIGTERM; whether everything ended by itself."""
+    def stop(self, seconds: float = 15) -> bool:
+        """SIGTERM; whether everything ended by itself within ``seconds``."""
         assert self.process, "the server is not running"
         self.process.terminate()
-        ended = wait_until(lambda: not self.alive() and not self.children(), HANGS)
+        ended = wait_until(lambda: not self.alive() and not self.children(), seconds)
         self.end()
         return ended
 

@@ -13,7 +13,7 @@ from tests.hostile.attack import Plan, Report, failures
 from tests.hostile.site import Sample
 from tests.hostile.visitors import Click
 
-SHORT = Plan(visitors=6, quiet=1, seconds=12, strangers=5, each=2, patience=PATIENCE, judge_speed=False)
+SHORT = Plan(visitors=6, quiet=1, seconds=12, strangers=5, each=2, late=PATIENCE, judge_speed=False)
 
 
 @pytest.mark.slow

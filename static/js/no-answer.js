@@ -1,9 +1,11 @@
 // A post without an answer is told of at the form that asked, which keeps what was typed; else as a notice.
 
+import './heard.js';
+
 const byId = (id) => document.getElementById(id);
 
-/** Where a form says what is wrong with what it sent. */
-export const placeOf = (form) => form?.querySelector('[data-refusal]') ?? byId('notice');
+/** Where a form says what is wrong with what it sent; one that has gone says it no more. */
+export const placeOf = (form) => (form?.isConnected && form.querySelector('[data-refusal]')) || byId('notice');
 
 /** The sentence, which goes as soon as the server answers anything. */
 export const noAnswer = () => byId('no-answer').content.cloneNode(true);

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import APIResponse, Page, Route
 
 from tests.browser.conftest import Server
-from tests.browser.workbench import apply, connected, head, open_blank, text
+from tests.browser.workbench import apply, connected, head, open_blank, open_lesson, text
 
 Eventually = Callable[..., Any]
 
@@ -48,6 +48,36 @@ def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
     assert head(page) == 2
     page.keyboard.press("s")
     eventually(lambda: head(page) == 3)
+
+
+def test_who_waits_hears_of_the_end_also_if_the_button_has_been_replaced(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["ERR_FAILED", "422", "htmx:"]
+    open_lesson(page, "a-scheduling-cycle")
+    page.locator("#les-skip").click()
+    page.locator("#panel-lesson[data-part='1']").wait_for()
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/lesson/turn/", lambda route: held.append((route, route.fetch())))
+
+    def skip() -> Route:
+        """Skip a part; the live line replaces the button, and the answer does not come."""
+        part = page.locator("#panel-lesson").get_attribute("data-part")
+        page.locator("#les-skip").evaluate("button => button.dataset.old = ''")
+        page.locator("#les-skip").click()
+        eventually(lambda: page.locator("#panel-lesson").get_attribute("data-part") != part and held)
+        assert page.locator("[data-old]").count() == 0
+        page.locator("#running").wait_for(state="visible")
+        return held.pop()[0]
+
+    skip().fulfill(status=204)
+    page.locator("#running").wait_for(state="hidden")
+    skip().fulfill(status=422, body='<div class="toast" data-notice><p>That is refused.</p></div>')
+    page.locator("#notice").get_by_text("That is refused.").wait_for()
+    page.locator("#running").wait_for(state="hidden")
+    skip().abort()
+    page.locator("#notice").get_by_text("The server gave no answer").wait_for()
+    page.locator("#running").wait_for(state="hidden")
 
 
 def test_a_log_that_cannot_be_replayed_leads_back_with_one_click(

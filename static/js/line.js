@@ -6,7 +6,7 @@ import { sayNoAnswer } from './no-answer.js';
 const QUIET_MS = 2500; // without a message, after which the page asks
 const ANSWER_MS = 2000; // without an answer, after which it says that the connection is lost
 const DEAD_MS = 5000; // after which it gives the line up as well
-const OPENING_MS = 10000; // for a line to open
+const OPENING_MS = 10000; // for a line to open; that it does not, the page says as early as if it had lost it
 const PING = '{"ping":true}';
 const PONG = '{"pong":true}';
 
@@ -20,7 +20,7 @@ export function connect(url, { silent, dead = () => {} }) {
   let asked = 0;
   let missing = false;
   let over = false;
-  let timer = setTimeout(die, OPENING_MS);
+  let timer = setTimeout(() => { miss(); next(die, OPENING_MS - QUIET_MS - ANSWER_MS); }, QUIET_MS + ANSWER_MS);
 
   function next(act, ms) {
     clearTimeout(timer);
@@ -40,9 +40,13 @@ export function connect(url, { silent, dead = () => {} }) {
   function judge() {
     // A page that slept, or was busy itself, has not listened: it asks again.
     if (heard >= asked || Date.now() - asked > ANSWER_MS * 1.5) return ask();
+    miss();
+    next(() => { if (heard >= asked) ask(); else die(); }, DEAD_MS);
+  }
+
+  function miss() {
     missing = true;
     silent(true);
-    next(() => { if (heard >= asked) ask(); else die(); }, DEAD_MS);
   }
 
   function giveUp() {

@@ -9,12 +9,17 @@ from contextlib import contextmanager, suppress
 
 
 class Proxy:
-    """Forwards every connection to a port of this machine; what is sent during ``hole()`` arrives after ``mend()``."""
+    """Forwards every connection to a port of this machine; what is sent during ``hole()`` arrives after ``mend()``.
+
+    During ``close_lines()`` requests are answered, and live lines do not open.
+    """
 
     def __init__(self, port: int) -> None:
         self.target = port
         self.carries = threading.Event()
         self.carries.set()
+        self.opens = threading.Event()
+        self.opens.set()
         self.ends: list[socket.socket] = []
         self.door = socket.create_server(("127.0.0.1", 0))
         self.porter = threading.Thread(target=self._accept, daemon=True)
@@ -27,8 +32,12 @@ class Proxy:
     def hole(self) -> None:
         self.carries.clear()
 
+    def close_lines(self) -> None:
+        self.opens.clear()
+
     def mend(self) -> None:
         self.carries.set()
+        self.opens.set()
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -43,6 +52,8 @@ class Proxy:
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
+                if b"Upgrade: websocket" in data:
+                    self.opens.wait()
                 self.carries.wait()
                 sink.sendall(data)
             self.carries.wait()

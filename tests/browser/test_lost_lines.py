@@ -202,3 +202,18 @@ def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: P
     assert page.locator("#em-told").inner_text() == "The connection is lost. Trying again."
     line.mend()
     eventually(lambda: page.locator("#em-told").inner_text() == "")
+
+
+def test_a_line_that_does_not_open_is_said_as_early_as_a_lost_one(
+    new_page: Callable[..., Page], line: Proxy, eventually: Eventually
+) -> None:
+    home = new_sandbox(new_page(), scenario=EXAMPLE)
+    line.close_lines()
+    for path, told in ((home, "#lost"), (f"{home}embed/?panels=sentence&live=1", "#em-told")):
+        page = through(new_page, line)
+        with page.expect_websocket():
+            page.goto(path)
+        page.clock.run_for(SOON_MS)
+        assert "connection is lost" in page.locator(told).inner_text()
+    line.mend()
+    eventually(lambda: page.locator("#em-told").inner_text() == "")

@@ -221,19 +221,22 @@
       }
     },
     *targets() {
-      const all = controls.filter(({ el, left, box }) => shows(left) && shows(box) && !inSentence(el) && seen(...centre(left), el)[0]);
+      const all = controls.filter(({ el, left, box }) => shows(left) && shows(box) && !inSentence(el));
+      const inSight = ({ el, left }) => seen(...centre(left), el)[0]; // which costs most, so it is asked last
       const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.9 * height(box) && width(inView) > 0.9 * width(box));
-      for (const one of small) {
+      /** Whether a circle of the least size around a small target meets the other one, or its circle. */
+      const close = (one, other) => {
         const [x, y] = centre(one.box);
-        const near = all.find((other) => {
-          if (other === one || other.el.contains(one.el) || one.el.contains(other.el) || scroller(other.el) !== scroller(one.el)) return false;
-          const [otherX, otherY] = centre(other.box);
-          if (small.includes(other)) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
-          const dx = Math.max(other.inView.left - x, 0, x - other.inView.right);
-          const dy = Math.max(other.inView.top - y, 0, y - other.inView.bottom);
-          return Math.hypot(dx, dy) < MINIMUM / 2 - 0.5;
-        });
-        if (near) yield [one.el, `${Math.round(width(one.box))}×${Math.round(height(one.box))} px beside ${path(near.el)}`];
+        const [otherX, otherY] = centre(other.box);
+        if (small.includes(other)) return Math.hypot(x - otherX, y - otherY) < MINIMUM - 0.5;
+        const dx = Math.max(other.inView.left - x, 0, x - other.inView.right);
+        const dy = Math.max(other.inView.top - y, 0, y - other.inView.bottom);
+        return Math.hypot(dx, dy) < MINIMUM / 2 - 0.5;
+      };
+      for (const one of small) {
+        const near = all.find((other) => other !== one && close(one, other) && !other.el.contains(one.el) && !one.el.contains(other.el)
+          && scroller(other.el) === scroller(one.el) && inSight(other));
+        if (near && inSight(one)) yield [one.el, `${Math.round(width(one.box))}×${Math.round(height(one.box))} px beside ${path(near.el)}`];
       }
     },
     *contrast() {

@@ -101,7 +101,7 @@ def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
 
 def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Our own words; the library's are about bodies that it cannot read."""
-    return refusal(error.status_code, "The body is no JSON." if error.status_code == 400 else str(error))
+    return refusal(error.status_code, "The request body is not valid JSON." if error.status_code == 400 else str(error))
 
 
 def _broke_down(request: HttpRequest, error: Exception) -> HttpResponse:

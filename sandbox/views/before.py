@@ -97,7 +97,7 @@ def _text(request: HttpRequest) -> str:
     try:
         return file.read().decode()
     except UnicodeDecodeError:
-        raise Rejected([FieldError("", "DecodeError", "The file is no text in UTF-8.")]) from None
+        raise Rejected([FieldError("", "DecodeError", "The file is not valid UTF-8 text.")]) from None
 
 
 def _shown(text: str, converted: Converted) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _undone(request: HttpRequest, access: Access) -> HttpResponse:
     text = log_of(access.sandbox.pk).filter(n=head + 1).values_list("command", flat=True).first()
     if text is None or json.loads(text)["kind"] in STEPS:
         return HttpResponse(status=204)
-    message = f"Undone: {engine.summary(text)}. Forward does it again."
+    message = f"Undone: {engine.summary(text)}. Press Forward to redo."
     response = problem(request, 200, message, calm=True)
     response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
     return response

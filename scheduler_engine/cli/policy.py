@@ -26,7 +26,7 @@ def command(file: str, output: Path | None, quiet: bool) -> int:
     try:
         converted = read_policy(read(file).decode())
     except UnicodeDecodeError as problem:
-        raise Unusable(f"{shown(file)}: this is no text in UTF-8") from problem
+        raise Unusable(f"{shown(file)}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:
         raise Rejected("\n".join(in_file(shown(file), error) for error in refusal.errors)) from refusal
     write(documents([converted.configuration]), output)

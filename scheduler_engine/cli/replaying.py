@@ -24,7 +24,7 @@ def command(log: str, quiet: bool, as_json: bool) -> int:
     try:
         data = json.loads(read(log))
     except (ValueError, RecursionError) as problem:
-        raise Unusable(f"{shown(log)}: this is no JSON: {problem}") from problem
+        raise Unusable(f"{shown(log)}: this is not valid JSON: {problem}") from problem
     if not isinstance(data, dict):
         raise Unusable(f"{shown(log)}: a log is an object with commands")
     simulation = replay(data)

@@ -17,7 +17,7 @@ def read_configuration(text: bytes, name: str) -> dict[str, Any]:
         decoded = text.decode()
         load_configuration(decoded)
     except UnicodeDecodeError as problem:
-        raise Rejected(f"{name}: this is no text in UTF-8") from problem
+        raise Rejected(f"{name}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:
         raise Rejected("\n".join(in_file(name, error) for error in refusal.errors)) from refusal
     found: dict[str, Any] = read_documents(decoded)[0].data

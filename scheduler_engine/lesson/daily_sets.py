@@ -249,7 +249,7 @@ def drain(draw: Random) -> Data:
         "par": 1 + 5 * count,
         "tab": "evictions",
     }
-    return document(draw, head, begin, part, ["A budget that wants every replica makes each drain wait for ever."])
+    return document(draw, head, begin, part, ["A budget that wants every replica lets a drain wait until its timeout, and without a timeout for ever."])
 
 
 PROBLEMS = (apart, spread, drain)

@@ -27,7 +27,7 @@ async function read(files, most) {
   if (words) throw new Error(words);
   const texts = [];
   for (const file of files) {
-    texts.push(await decoded(file).catch(() => { throw new Error(`${file.name} is no text in UTF-8. Nothing was read.`); }));
+    texts.push(await decoded(file).catch(() => { throw new Error(`${file.name} is not valid UTF-8 text. Nothing was read.`); }));
   }
   return files.length > 1 ? joined(texts) : texts[0];
 }

@@ -293,7 +293,7 @@ def test_files_that_are_dropped_are_joined(page: Page, eventually: Eventually) -
     ("name", "content", "words"),
     [
         ("a.png", "x", "a.png is no manifest: its name must end in .yaml, .yml or .json."),
-        ("a.yaml", "a\0b", "a.yaml is no text in UTF-8."),
+        ("a.yaml", "a\0b", "a.yaml is not valid UTF-8 text."),
         ("a.yaml", "x" * 1_048_577, "a.yaml is 1,048,577 bytes long; the limit is 1,048,576 bytes."),
     ],
     ids=["a name that is none", "no text", "too long"],

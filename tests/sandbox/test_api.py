@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(path: str, body: Any, status:
 def test_a_body_that_is_no_json_is_told(body: str) -> None:
     raw = body.encode(errors="surrogatepass")
     answer = Client().post(f"{API}/sandboxes", raw, content_type="application/json")
-    assert (answer.status_code, answer.json()["message"]) == (400, "The body is no JSON.")
+    assert (answer.status_code, answer.json()["message"]) == (400, "The request body is not valid JSON.")
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:

@@ -91,7 +91,7 @@ def _text(request: HttpRequest) -> str:
     try:
         return given.read().decode()
     except UnicodeDecodeError:
-        raise Rejected([FieldError("file", "DecodeError", "The file is no text in UTF-8.")]) from None
+        raise Rejected([FieldError("file", "DecodeError", "The file is not valid UTF-8 text.")]) from None
 
 
 def chosen(request: HttpRequest, room: Workshop | None = None) -> sources.Source:

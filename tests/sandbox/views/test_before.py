@@ -101,7 +101,7 @@ def test_a_bad_policy_is_told_at_its_line_and_nothing_is_made() -> None:
         ({}, 422, "the text is empty"),
         ({"text": "x" * (MOST_BYTES + 1)}, 413, "the limit is 65,536 bytes"),
         ({"file": SimpleUploadedFile("p", b"x" * (MOST_BYTES + 1))}, 413, "the limit is 65,536 bytes"),
-        ({"file": SimpleUploadedFile("p", b"\xff\xfe")}, 422, "The file is no text in UTF-8."),
+        ({"file": SimpleUploadedFile("p", b"\xff\xfe")}, 422, "The file is not valid UTF-8 text."),
         ({"text": "a: &a [*a, *a]"}, 422, ""),
         ({"text": "a\x00"}, 422, ""),
         ({"text": "kind: Policy\napiVersion: v1\npredicates:\n" + "- {name: Odd}\n" * 300}, 422, "And 280 more."),

@@ -564,5 +564,5 @@ def test_back_says_what_it_undid(cluster: Any) -> None:
     cluster.post("label/", kind="Node", object="b", key="disk", value="ssd", on="1")
     answer = cluster.post("do/back/")
     assert (answer.status_code, answer["HX-Retarget"]) == (200, "#notice")
-    assert "Undone: edit Node b: metadata.labels.disk=ssd. Forward does it again." in text_of(answer)
+    assert "Undone: edit Node b: metadata.labels.disk=ssd. Press Forward to redo." in text_of(answer)
     assert cluster.post("do/back/").status_code == 204, "the scheduler's own steps are seen on the page"

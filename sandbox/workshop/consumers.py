@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from typing import Any
 from uuid import UUID
 
@@ -41,6 +42,7 @@ class RoomConsumer(AsyncWebsocketConsumer):
         self.behind = False
         self.task: asyncio.Task[None] | None = None
         await self.accept()
+        await self.send(json.dumps({"now": time.time()}))  # The clocks of those who look at one timer differ.
         await self.channel_layer.group_add(group(self.room_id), self.channel_name)
         self.catch_up()
 
@@ -93,8 +95,9 @@ class RoomConsumer(AsyncWebsocketConsumer):
         """False when there is nothing for this token any more."""
         found = await in_thread(LIVE_LINES, _look, self.room_id, self.token, self.looked)
         if found is None:
-            # Only a page that was shown something learns why: a guess must not find out which rooms there are.
-            why = await in_thread(LIVE_LINES, parted, self.room_id, self.token) if self.sent else ""
+            why: str = await in_thread(LIVE_LINES, parted, self.room_id, self.token)
+            if not self.sent and why != "removed":  # A guess must not find out which rooms there are.
+                why = ""
             await self.send(json.dumps({"gone": why}))
             await self.close(NOT_FOUND)
             return False

@@ -15,7 +15,8 @@ from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own
 from sandbox.workshop.models import Seat
-from sandbox.workshop.questions import bars, for_projector, is_right, latest, waits_for
+from sandbox.workshop.questions import bars, for_projector, is_right, latest, promised, waits_for
+from sandbox.workshop.questions import shown as shown_answer
 from sandbox.workshop.room import current
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
@@ -57,7 +58,8 @@ def _asked(access: RoomAccess) -> dict[str, Any]:
         "of": access.room.people.count(),
         "choices": json.loads(question.choices),
         "given": own is not None,
-        "chosen": chosen,
+        "chosen": shown_answer(question, chosen) if own else [],
+        "promised": promised(access.room, question),
         "verdict": is_right(question, chosen) if own else None,
     }
 
@@ -67,6 +69,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
     return {
         "rows": board.rows(access.room, looked.order, looked.find),
         "people": people.count(),
+        "keys": list(people.order_by("pk").values_list("pk", flat=True)),
         "hands": people.exclude(hand=None).count(),
         "looked": looked,
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
@@ -80,6 +83,8 @@ def _beamer(access: RoomAccess, looked: Board) -> dict[str, Any]:
 def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     assert access.participant is not None
     seats = list(access.participant.seats.select_related("sandbox").order_by("-number"))
+    if access.room.closed:  # What was sent and not made by then never will be.
+        seats = [seat for seat in seats if seat.sandbox_id] or seats
     return {
         "person": access.participant,
         "code": tokens.code_of(access.token) if access.participant.sealed else "",

@@ -15,6 +15,7 @@ from sandbox.engines import site
 from sandbox.engines.asking import Outcome
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
+from sandbox.records import log_of
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
 from sandbox.workshop.room import current
@@ -27,6 +28,8 @@ MOST_CHOICES = 60
 MOST_PROJECTED = 12
 """Bars that fit on a projector in type that the last row can read."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
+NONE = "none of them"
+"""What is shown for an answer without a choice."""
 NOT_YET = "Reveal waits for your sandbox. Step it until {pod} {reached}."
 REACHED = {
     "passes": "is past Filter",
@@ -49,19 +52,26 @@ def numbered(room: Workshop, number: str) -> Question | None:
 
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
     """A question to choose from, whose right answers may be left open. Raises ``Rejected``."""
-    offered = [choice for given in choices if (choice := _line(given, LONGEST_CHOICE))]
+    question = _line(text)
+    offered = [choice for given in choices if (choice := _line(given))]
     errors = []
-    if not _line(text, LONGEST_ASK):
+    if not question:
         errors.append(FieldError("ask", "Required value", "Enter a question."))
+    if len(question) > LONGEST_ASK:
+        errors.append(FieldError("ask", "Too long", f"Enter at most {LONGEST_ASK} characters."))
     if len(set(offered)) < 2:
         errors.append(FieldError("choices", "Required value", "Enter two different answers, one in each line."))
     if len(offered) > MOST_CHOICES:
         errors.append(FieldError("choices", "Too many", f"Enter at most {MOST_CHOICES} answers."))
+    for choice in offered:
+        if len(choice) > LONGEST_CHOICE:
+            too_long = f"“{choice[:20]}…” has {len(choice)} characters. Enter at most {LONGEST_CHOICE}."
+            errors.append(FieldError("choices", "Too long", too_long))
     if errors:
         raise Rejected(errors)
-    known = list(dict.fromkeys(offered))
-    told = [choice for choice in known if choice in right]
-    return _put(room, Question(ask=_line(text, LONGEST_ASK), choices=_text(known), right=_text(told), many=many))
+    known, starred = list(dict.fromkeys(offered)), set(map(_line, right))
+    told = [choice for choice in known if choice in starred]
+    return _put(room, Question(ask=question, choices=_text(known), right=_text(told), many=many))
 
 
 def predict(room: Workshop, kind: str, pod: str = "") -> Question:
@@ -69,12 +79,12 @@ def predict(room: Workshop, kind: str, pod: str = "") -> Question:
     sandbox = current(None, room).sandbox
     if sandbox is None:
         raise Rejected("The trainer's sandbox is no more.")
-    _, found = site.now(sandbox, "room_question", kind, pod)
+    place, found = site.now(sandbox, "room_question", kind, pod)
     if len(found.choices) > MOST_CHOICES:
         raise Rejected(f"The room can be asked about {MOST_CHOICES} at most; there are {len(found.choices)}.")
     if not found.choices:
         raise Rejected("There is nothing to choose from yet.")
-    put = {"kind": kind, "pod": found.pod, "since": found.since}
+    put = {"kind": kind, "pod": found.pod, "since": found.since, "state": place.position.state}
     return _put(
         room, Question(ask=found.ask, choices=_text(found.choices), many=found.many, prediction=json.dumps(put))
     )
@@ -124,23 +134,28 @@ def _too_late(question: Question) -> str:
     return "Your answer arrived too late: the trainer takes no more answers."
 
 
-def end(question: Question) -> None:
+def end(room: Workshop, question: Question) -> None:
     """Nobody can answer any more."""
     _end(question)
-    tell_room(question.workshop_id)
+    tell_room(room.pk)
 
 
-def put_away(question: Question) -> None:
+def put_away(room: Workshop, question: Question) -> None:
     """The pages go on without it; what was answered is kept."""
     question.over = question.over or timezone.now()
     question.away = True
     question.save(update_fields=["over", "away"])
-    tell_room(question.workshop_id)
+    tell_room(room.pk)
 
 
 def _end(question: Question) -> None:
     question.over = question.over or timezone.now()
     question.save(update_fields=["over"])
+
+
+def promised(room: Workshop, question: Question) -> bool:
+    """Whether what is right can still be revealed."""
+    return not (question.revealed or room.closed) and bool(question.prediction or json.loads(question.right or "[]"))
 
 
 def reveal(room: Workshop, question: Question) -> None:
@@ -165,7 +180,10 @@ def outcome(room: Workshop, question: Question) -> Outcome | None:
     sandbox = current(None, room).sandbox
     if sandbox is None:
         return None
-    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"])[1]
+    # After going back and taking another way, what was common to both ways is all that the question can count from.
+    common = log_of(sandbox.pk).filter(pk__lte=put["state"]).order_by("-n").values_list("pk", "n").first() or (0, 0)
+    asked = (*common, put["since"])
+    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], asked)[1]
     return found
 
 
@@ -195,14 +213,22 @@ class Bar:
 
 
 def bars(question: Question) -> list[Bar]:
-    """The distribution of the answers, in the order of the choices; what nobody was offered but is right comes last."""
+    """The distribution of the answers, in the order of the choices; what nobody was offered but is right comes last.
+
+    Of a question to which several may be right, the last bar is ``NONE``.
+    """
     texts = question.answers.filter(participant__removed=None).values_list("chosen", flat=True)
-    given = Counter(choice for text in texts for choice in json.loads(text))
-    right = json.loads(question.right or "[]") if question.revealed else []
-    told = bool(question.revealed and (right or question.prediction))
+    given = Counter(choice for text in texts for choice in shown(question, json.loads(text)))
+    right = shown(question, json.loads(question.right or "[]")) if question.revealed else []
+    told = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
-    names = dict.fromkeys([*json.loads(question.choices), *right])
+    names = dict.fromkeys([*json.loads(question.choices), *right, *shown(question, [])])
     return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
+
+
+def shown(question: Question, chosen: Sequence[str]) -> list[str]:
+    """The choices as a page shows them: ``NONE`` where several could be chosen, and none was."""
+    return [NONE] if question.many and not chosen else list(chosen)
 
 
 def for_projector(found: Sequence[Bar]) -> tuple[list[Bar], list[Bar]]:
@@ -226,8 +252,8 @@ def fits(question: Question, right: Sequence[str], chosen: Sequence[str]) -> boo
     return len(chosen) == 1 and chosen[0] in right
 
 
-def _line(text: str, longest: int) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:longest]
+def _line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def _text(found: Any) -> str:

@@ -15,7 +15,7 @@ from sandbox.workshop import sources
 from sandbox.workshop.board import helped_commands, own_steps
 from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop
 from sandbox.workshop.progress import far
-from sandbox.workshop.questions import fits, outcome
+from sandbox.workshop.questions import NONE, fits, outcome
 from scheduler_engine.errors import Rejected
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,6 @@ COLUMNS = (
     "asked at", "answered at", "revealed at",
 )  # fmt: skip
 """Times are in UTC."""
-NONE = "none of them"
 Row = dict[str, str]
 
 

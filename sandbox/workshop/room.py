@@ -109,12 +109,15 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
         return seat
     sandbox = sources.made(sources.read(seat.source), tokens.seat_token(token, seat.number))
     with transaction.atomic():
+        # While it was made, the room may have been stopped, let go on or closed, and its owner taken out.
+        frozen = Workshop.objects.select_for_update().filter(pk=room.pk).values_list("frozen", flat=True).first()
+        stays = owner is not None and room.people.filter(pk=owner.pk).exists()
         locked = Seat.objects.select_for_update().get(pk=seat.pk)
         if not locked.view_token:
             locked.sandbox, locked.began = sandbox, sandbox.head
             locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
             locked.save()
-            _freeze(Sandbox.objects.filter(pk=sandbox.pk), owner is not None and room.frozen)
+            _freeze(Sandbox.objects.filter(pk=sandbox.pk), stays and bool(frozen))
             if owner is not None and owner.key:
                 _let_in(owner, locked)
         else:
@@ -242,6 +245,7 @@ def close(room: Workshop) -> None:
         now = timezone.now()
         Workshop.objects.filter(pk=room.pk).update(closed=now, frozen=False, eyes=False, timer_ends=None)
         room.questions.filter(over=None).update(over=now)
+        room.questions.filter(away=False).update(away=True)
         _freeze(_sandboxes(room), False)
         for participant in room.people.exclude(key=""):
             lock_out(participant)

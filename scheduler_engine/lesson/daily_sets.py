@@ -249,7 +249,8 @@ def drain(draw: Random) -> Data:
         "par": 1 + 5 * count,
         "tab": "evictions",
     }
-    return document(draw, head, begin, part, ["A budget that wants every replica lets a drain wait until its timeout, and without a timeout for ever."])
+    know = "A budget that wants every replica lets a drain wait until its timeout, and without a timeout for ever."
+    return document(draw, head, begin, part, [know])
 
 
 PROBLEMS = (apart, spread, drain)

@@ -63,9 +63,12 @@ async function sendOne(number, given) {
   return true;
 }
 
+/** A choice as its label shows it. */
+const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name="chosen"]')].find(({ value }) => value === choice)?.closest('label').textContent ?? choice;
+
 function wait(number) {
   if (!document.querySelector('[data-name]')) return;
-  told.set(number, `Not sent yet: ${unsent.get(number).chosen.join(', ') || 'none of them'}. It is sent when the connection is back.`);
+  told.set(number, `Not sent yet: ${unsent.get(number).chosen.map(shown).join(', ') || 'none of them'}. It is sent when the connection is back.`);
   showAnswers();
 }
 

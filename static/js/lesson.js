@@ -40,8 +40,6 @@ function light(pointer) {
 /** What a page does with its lesson. `page`: choose, goTo, showPane, send. */
 export function teach(view, page) {
   const column = byId('lesson');
-  // In a room the trainer leads on: a link would take the frame away from the participant's own sandbox.
-  column.classList.toggle('in-room', Boolean(window.frameElement?.classList.contains('desk-f')));
   const from = ({ target }) => {
     const pointer = target.closest?.('.ptr');
     if (pointer) light(pointer); else unlight();

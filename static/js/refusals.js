@@ -49,7 +49,7 @@ document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   const whole = detail.requestConfig.elt.closest('[hx-select]')?.getAttribute('hx-select');
   if (whole && !detail.xhr.responseText.includes('data-notice')) {
     const again = { target: document.querySelector(whole), swapOverride: 'outerHTML', selectOverride: whole };
-    if (detail.xhr.responseText.includes(`<${whole}`)) return Object.assign(detail, { ...again, shouldSwap: true, isError: true });
+    if (fragment(detail.xhr.responseText).querySelector(whole)) return Object.assign(detail, { ...again, shouldSwap: true, isError: true });
   }
   Object.assign(detail, { shouldSwap: false, isError: true });
   show(detail.requestConfig.elt, refusal(detail.xhr));

@@ -1,6 +1,7 @@
 // The workbench in the browser: it says what is open and chosen, puts the answers in place, and knows the keys.
 // It computes nothing about scheduling.
 
+import './in-room.js';
 import './play.js';
 import './split.js';
 import { drawer } from './add.js';

@@ -16,12 +16,53 @@ const line = keepLine(htmx, look);
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   const { message } = event.detail;
-  if (message.startsWith('{')) return gone(JSON.parse(message).gone);
+  if (message.startsWith('{')) return hear(JSON.parse(message));
   const made = document.createElement('template');
   made.innerHTML = message;
-  for (const part of [...made.content.children]) patch(part, (element) => htmx.process(element));
+  for (const part of [...made.content.children]) put(part.id === 'desk' ? desk(part) : part);
   settle();
 });
+const put = (part) => patch(part, (element) => htmx.process(element));
+
+// --- the participant's desk ---------------------------------------------------------------------------------------------
+
+let waits = null; // the desk with what the trainer has sent, as long as somebody types in what they have
+
+/** The desk as the server sends it, but with the sandbox in which somebody types just now. */
+function desk(part) {
+  const own = byId('desk-own');
+  const next = part.querySelector('#desk-own, .desk-w');
+  const moves = own && next && next.getAttribute('src') !== own.getAttribute('src');
+  waits = moves && (waits || types(own)) ? part.cloneNode(true) : null;
+  byId('sent').hidden = !waits;
+  if (!waits) return part;
+  const stay = own.cloneNode();
+  stay.classList.toggle('is-behind', Boolean(part.querySelector('#desk-trainer')));
+  stay.toggleAttribute('inert', next.hasAttribute('inert'));
+  next.replaceWith(stay);
+  return part;
+}
+
+/** Whether somebody has a form open there, or has typed in a field. */
+function types({ contentDocument }) {
+  const field = contentDocument?.activeElement;
+  return Boolean(contentDocument?.querySelector('dialog[open]')) || Boolean(field?.matches('input, textarea') && field.value !== field.defaultValue);
+}
+
+byId('sent')?.querySelector('button').addEventListener('click', () => {
+  byId('sent').hidden = true;
+  put(waits);
+  waits = null;
+  settle();
+});
+
+let ahead = 0; // seconds by which the clock of the server is ahead of this one
+
+function hear({ gone: why, now }) {
+  if (why !== undefined) return gone(why);
+  ahead = now - Date.now() / 1000;
+  tick();
+}
 
 /** The room knows this page no longer; `why`: removed, left, deleted, or nothing where the server does not say. */
 function gone(why) {
@@ -83,7 +124,7 @@ function say(element, text) {
 }
 
 function tick() {
-  const now = Date.now() / 1000;
+  const now = Date.now() / 1000 + ahead;
   for (const time of document.querySelectorAll('time[data-since]')) say(time, ago(Math.max(0, now - time.dataset.since)));
   for (const timer of document.querySelectorAll('.timer')) {
     const seconds = timer.dataset.until - now;
@@ -137,6 +178,8 @@ room.addEventListener('change', ({ target }) => {
   if ('sent' in target.dataset) target.form.elements.moment.value = target.value ? '0' : '1';
 });
 function chosen() {
+  const here = byId('board')?.dataset.people.split(' ') ?? [];
+  for (const key of picked) if (!here.includes(key)) picked.delete(key);
   for (const box of document.querySelectorAll('[data-who]')) box.checked = picked.has(box.dataset.who);
   for (const whom of document.querySelectorAll('[data-whom]')) say(whom, picked.size ? `${picked.size} chosen` : 'all');
 }

@@ -26,11 +26,11 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
         "#asked [role=status]",
         "#asked :text('1 of')",
     ),
-    "no more answers": ([("trainer", "end/", {})], "#asked meter", "#asked .asked-n"),
-    "revealed": ([("trainer", "reveal/", {})], "#asked .asked-v", "#asked .is-yes"),
+    "no more answers": ([("trainer", "end/", {"number": "1"})], "#asked meter", "#asked .asked-n"),
+    "revealed": ([("trainer", "reveal/", {"number": "1"})], "#asked .asked-v", "#asked .is-yes"),
     "a long question": ([("trainer", "ask/", MANY)], "#asked :text('question 2')", "#asked :text('question 2')"),
-    "a long question revealed": ([("trainer", "reveal/", {})], "#asked meter", "#asked .is-yes"),
-    "put away": ([("trainer", "put-away/", {})], "#asked.is-none", "#asked.is-none"),
+    "a long question revealed": ([("trainer", "reveal/", {"number": "2"})], "#asked meter", "#asked .is-yes"),
+    "put away": ([("trainer", "put-away/", {"number": "2"})], "#asked.is-none", "#asked.is-none"),
     "frozen, with a timer": (
         [("trainer", "freeze/", {"on": "1"}), ("trainer", "timer/", {"minutes": "5"})],
         "#strip :text('stopped the room')",
@@ -44,7 +44,7 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
     "eyes here and a question": ([("trainer", "ask/", SHORT)], "#asked form", "#asked .asked-n"),
     "a hand up, and help": (
         [
-            ("trainer", "put-away/", {}),
+            ("trainer", "put-away/", {"number": "3"}),
             ("trainer", "eyes/", {"on": "0"}),
             ("person", "hand/", {"on": "1"}),
             ("person", "help/", {"on": "1"}),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from sandbox.access import problem
+from sandbox.access import RoutedView, problem
 from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, done_by
+from sandbox.workshop.models import Question, Workshop
 
 DONE = 204
 NO_QUESTION = "No question is open. Ask one first."
+ANOTHER = "The room is at another question by now. Nothing was changed."
 LONGEST_PAGE, LONGEST_TURN = 40, 9
 """Characters and digits of the name of a page, and of its turn."""
 RIGHT = "*"
@@ -49,31 +53,20 @@ def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
-def end(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    question = questions.latest(access.room)
-    if question is None:
-        return problem(request, 404, NO_QUESTION)
-    questions.end(question)
-    return HttpResponse(status=DONE)
+def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
+    """What a trainer does with the question that the page shows, by its ``number``; an older one stays as it is."""
 
+    @done_by("trainer")
+    def view(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+        question = questions.numbered(access.room, request.POST.get("number", ""))
+        if question is None:
+            return problem(request, 404, NO_QUESTION)
+        if question != questions.latest(access.room):
+            return problem(request, 422, ANOTHER)
+        act(access.room, question)
+        return HttpResponse(status=DONE)
 
-@done_by("trainer")
-def reveal(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    question = questions.latest(access.room)
-    if question is None:
-        return problem(request, 404, NO_QUESTION)
-    questions.reveal(access.room, question)
-    return HttpResponse(status=DONE)
-
-
-@done_by("trainer")
-def put_away(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    question = questions.latest(access.room)
-    if question is None:
-        return problem(request, 404, NO_QUESTION)
-    questions.put_away(question)
-    return HttpResponse(status=DONE)
+    return view
 
 
 @done_by("participant")
@@ -91,8 +84,8 @@ urlpatterns = [
     path("ask/", ask, name="room-ask"),
     path("predict/", predict, name="room-predict"),
     path("planned/", planned, name="room-planned"),
-    path("end/", end, name="room-end"),
-    path("reveal/", reveal, name="room-reveal"),
-    path("put-away/", put_away, name="room-put-away"),
+    path("end/", _with_question(questions.end), name="room-end"),
+    path("reveal/", _with_question(questions.reveal), name="room-reveal"),
+    path("put-away/", _with_question(questions.put_away), name="room-put-away"),
     path("answer/", answer, name="room-answer"),
 ]

@@ -111,7 +111,7 @@ def _to(request: HttpRequest, access: RoomAccess) -> list[Participant]:
     wanted = set(request.POST.getlist("to"))
     to = [person for person in everybody if not wanted or str(person.pk) in wanted]
     if not to:
-        raise Rejected("Nobody is in the room yet.")
+        raise Rejected("Those you chose are no longer in the room." if everybody else "Nobody is in the room yet.")
     return to
 
 
@@ -124,6 +124,8 @@ def step(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     refused = room.step(access.room, STEPS[verb], _to(request, access))
     if refused:
         told = "; ".join(f"{name}: {why}" for name, why in refused[:MOST_TOLD])
+        if len(refused) > MOST_TOLD:
+            told += f"; and {len(refused) - MOST_TOLD} more"
         return problem(request, 422, f"Not everybody could make this step. {told}", calm=True)
     return HttpResponse(status=DONE)
 

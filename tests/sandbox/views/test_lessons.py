@@ -345,7 +345,7 @@ def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> No
         assert Client().post(f"{path}lesson/{verb}/", {"part": "1"}).status_code == 403
     learner.do("lesson/step", part=1)
     for html, told in ((learner.html(), True), (Client().get(watched).content.decode(), False)):
-        assert "You went on before you answered" in html
+        assert "The step was made before you answered" in html
         assert ("Step back (b)" in html) is told
 
 

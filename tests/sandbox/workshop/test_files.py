@@ -68,7 +68,7 @@ def test_a_file_may_be_chosen_and_a_title_of_the_form_goes_before_its_own() -> N
     assert Client().post("/workshop/open/", fields).status_code == 302
     assert Workshop.objects.get().title == "Today"
     bad = {"file": SimpleUploadedFile("workshop.yaml", b"\xff")}
-    assert "no text in UTF-8" in Client().post("/workshop/open/", bad).content.decode()
+    assert "not valid UTF-8 text" in Client().post("/workshop/open/", bad).content.decode()
 
 
 def test_the_room_as_a_file_names_nobody_and_opens_again(crowded: Person, joined: Joined) -> None:

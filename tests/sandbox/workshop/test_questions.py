@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from sandbox import store
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector
 from sandbox.workshop.results import table
+from scheduler_engine.testing import make_pod
 from tests.sandbox.workshop.conftest import Person
 
 Joined = Callable[..., Person]
@@ -35,10 +37,10 @@ def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Jo
     assert ben.post("answer/", number="1", chosen="backoffQ").status_code == 204
     assert "2 of 2 have answered" in told(trainer)
     assert "<meter" not in told(ada)  # As long as it is open, nobody is led by others.
-    assert trainer.post("reveal/").status_code == 204
+    assert trainer.post("reveal/", number=question().number).status_code == 204
     assert bars(question()) == [Bar("activeQ", 1, True, ""), Bar("backoffQ", 1, False, "")]
     assert "You were right" in told(ada)
-    assert "It went otherwise" in told(ben)
+    assert "Not quite" in told(ben)
     late = ben.post("answer/", number="1", chosen="activeQ")
     assert late.status_code == 422
     assert "arrived too late: the right one is shown already" in late.content.decode()
@@ -77,16 +79,16 @@ def test_several_may_be_right_and_none_may_be(trainer: Person, joined: Joined) -
     trainer.post("ask/", ask="x", choices="*a\n*b\nc", many="1")
     assert ada.post("answer/", number="1", chosen=["b", "a"]).status_code == 204
     assert ben.post("answer/", number="1").status_code == 204
-    trainer.post("reveal/")
+    trainer.post("reveal/", number=question().number)
     assert "You were right" in told(ada)
-    assert "It went otherwise" in told(ben)
+    assert "Not quite" in told(ben)
 
 
 def test_a_question_without_a_right_answer_judges_nobody(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Coffee?", choices="yes\nno")
     ada.post("answer/", number="1", chosen="no")
-    trainer.post("reveal/")
+    trainer.post("reveal/", number=question().number)
     assert "right" not in told(ada).split('id="asked"')[1].split("</section>")[0].replace("bright", "")
     assert [bar.right for bar in bars(question())] == [None, None]
 
@@ -128,7 +130,7 @@ def test_a_delayed_answer_does_not_replace_a_newer_one(trainer: Person, joined: 
 def test_a_question_that_was_put_away_is_on_no_page(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Which queue?", choices="a\nb")
-    trainer.post("put-away/")
+    trainer.post("put-away/", number=question().number)
     assert "Which queue?" not in told(ada)
     assert question().over is not None
 
@@ -140,7 +142,7 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     assert asked.ask == "Which node does payments-1 get?"
     assert "no node" in asked.choices
     ada.post("answer/", number="1", chosen="no node")
-    early = crowded.post("reveal/")
+    early = crowded.post("reveal/", number=question().number)
     assert early.status_code == 422
     waits = "Reveal waits for your sandbox. Step it until payments-1 has a node, or fits nowhere."
     assert waits in early.content.decode()
@@ -148,7 +150,7 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     assert not question().revealed
     step(crowded.seat().sandbox)
     assert "Reveal waits" not in told(crowded)
-    assert crowded.post("reveal/").status_code == 204
+    assert crowded.post("reveal/", number=question().number).status_code == 204
     found = {bar.choice: bar for bar in bars(question())}
     assert found["no node"].right
     assert found["no node"].count == 1
@@ -159,7 +161,7 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
 def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) -> None:
     assert crowded.post("predict/", kind="victims").status_code == 204
     step(crowded.seat().sandbox)
-    crowded.post("reveal/")
+    crowded.post("reveal/", number=question().number)
     assert [bar.choice for bar in bars(question()) if bar.right] == ["default/batch-4"]
 
 
@@ -180,15 +182,82 @@ def test_a_projector_shows_the_right_and_the_common_answers_in_their_order() -> 
 
 
 @pytest.mark.parametrize("path", ["end/", "reveal/", "put-away/"])
-def test_there_must_be_a_question(trainer: Person, path: str) -> None:
+def test_a_button_acts_on_the_question_that_its_page_shows(trainer: Person, path: str) -> None:
     assert trainer.post(path).status_code == 404
+    assert trainer.post(path, number=1).status_code == 404
+    trainer.post("ask/", ask="first", choices="*a\nb")
+    trainer.post("ask/", ask="second", choices="*a\nb")
+    late = trainer.post(path, number=1)
+    assert late.status_code == 422
+    assert "The room is at another question by now" in late.content.decode()
+    assert (question().over, question().revealed, question().away) == (None, None, False)
+    assert trainer.post(path, number=2).status_code == 204
+    assert question().over is not None
+
+
+@pytest.mark.parametrize("star", ["*the  first", " *  the first", "*the\u00a0first\t"])
+def test_a_star_holds_however_its_line_is_typed(trainer: Person, star: str) -> None:
+    trainer.post("ask/", ask="x", choices=f"{star}\nthe second")
+    trainer.post("reveal/", number=1)
+    assert [bar.choice for bar in bars(question()) if bar.right] == ["the first"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [({"ask": "y" * 301, "choices": "a\nb"}, "ask"), ({"ask": "x", "choices": f"*{'y' * 121}\nb"}, "choices")],
+)
+def test_what_is_too_long_is_refused_and_not_cut(trainer: Person, fields: dict[str, str], field: str) -> None:
+    answer = trainer.post("ask/", **fields)
+    assert answer.status_code == 422
+    assert f"<b>{field}</b>" in answer.content.decode()
+    assert not Question.objects.exists()
+
+
+def test_none_of_them_is_an_answer_like_others(crowded: Person, joined: Joined, step: Any) -> None:
+    ada = joined("Ada", crowded.room)
+    crowded.post("predict/", kind="passes")
+    ada.post("answer/", number="1")
+    assert "Answered: none of them" in told(ada)
+    step(crowded.seat().sandbox)
+    assert crowded.post("reveal/", number=1).status_code == 204
+    none = bars(question())[-1]
+    assert (none.choice, none.count, none.right) == ("none of them", 1, True)
+    assert "none of them <em>your answer</em>" in told(ada)
+    assert "You were right" in told(ada)
+
+
+def test_another_way_after_going_back_answers_the_question_as_well(crowded: Person) -> None:
+    sandbox = crowded.seat().sandbox
+    assert sandbox is not None
+    for name in ("one", "two"):
+        store.execute(sandbox, {"kind": "apply", "manifests": [make_pod(name).cpu("100m").obj()]})
+    crowded.post("predict/", kind="winner")
+    store.go_to(sandbox, lambda position: position.head - 2)
+    assert crowded.post("reveal/", number=1).status_code == 422, "nothing has happened since"
+    for _ in range(2):
+        store.execute(sandbox, {"kind": "pod"})
+    assert crowded.post("reveal/", number=1).status_code == 204
+    assert [bar.choice for bar in bars(question()) if bar.right] == ["no node"]
+
+
+def test_nobody_promises_what_cannot_be_revealed(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    promise = "The trainer will show what is right"
+    for number, (choices, promised) in enumerate((("*a\nb", True), ("a\nb", False)), 1):
+        trainer.post("ask/", ask="x", choices=choices)
+        trainer.post("end/", number=number)
+        assert (promise in told(ada)) is promised
+    trainer.post("ask/", ask="x", choices="*a\nb")
+    trainer.post("close/")
+    assert promise not in told(ada)
+    assert "is-none" in told(ada), "a closed room has put its question away"
 
 
 def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, joined: Joined) -> None:
     ada, _ = joined("=HYPERLINK(1)"), joined("Ben")
     trainer.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
     ada.post("answer/", number="1", chosen="activeQ")
-    trainer.post("reveal/")
+    trainer.post("reveal/", number=question().number)
     trainer.post("ask/", ask="Open", choices="a\nb")
     rows = list(csv.DictReader(StringIO(table(trainer.room))))
     plain = ("participant", "question", "asked", "answer", "right", "expected")
@@ -226,7 +295,7 @@ def test_results_tell_when_and_who_was_taken_out_and_what_was_expected(
     assert adas[0]["answered at"] >= adas[0]["asked at"]
     assert not adas[0]["revealed at"]
     assert (adas[2]["asked"], adas[2]["steps"]) == (sandbox.title, "1")
-    crowded.post("reveal/")
+    crowded.post("reveal/", number=question().number)
     again = [row for row in csv.DictReader(StringIO(table(crowded.room))) if row["question"] == "2"]
     assert all(row["revealed at"] for row in again)
 

@@ -381,3 +381,56 @@ def test_the_board_and_the_results_tell_how_far_everybody_is_in_the_lesson(db: N
     assert {row.lesson.told for row in board.rows(made) if row.lesson} == {"part 1", told["Ben"]}
     assert told["Ben"] in room.get().content.decode()
     assert f'Ben,,,Three queues,"{told["Ben"]}",,,0,' in results.table(made)
+
+
+def test_nobody_stays_stopped_whose_sandbox_is_made_meanwhile(
+    trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people_ = [joined(name) for name in ("Ada", "Ben", "Carl", "Dora", "Eva")]
+    make = sources.made
+    meanwhile: list[Callable[[], object]] = []
+
+    def made(*arguments: Any) -> Sandbox:
+        sandbox = make(*arguments)
+        meanwhile.pop()()
+        return sandbox
+
+    monkeypatch.setattr(sources, "made", made)
+
+    def frozen(person: Person, act: Callable[[], object]) -> bool:
+        meanwhile.append(act)
+        return person.sit().frozen
+
+    def freeze(on: int) -> Callable[[], object]:
+        return lambda: trainer.post("freeze/", on=on)
+
+    ada, ben, carl, dora, eva = people_
+    assert frozen(ada, freeze(1)), "stopped while it is made"
+    assert not frozen(ben, freeze(0)), "let go on while it is made"
+    trainer.post("freeze/", on=1)
+    assert frozen(carl, lambda: None)
+    assert not frozen(dora, lambda: trainer.post("remove/", who=dora.now().pk)), "taken out while it is made"
+    assert not frozen(eva, lambda: trainer.post("close/")), "closed while it is made"
+
+
+def test_a_closed_room_shows_what_was_made_and_not_what_was_sent_last(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    ada.sit()
+    trainer.post("send/", scenario="nothing-fits")
+    assert "data-takes" in ada.get().content.decode()
+    trainer.post("close/")
+    page = ada.get().content.decode()
+    assert "data-takes" not in page
+    assert "desk-own" in page
+
+
+def test_a_step_for_those_chosen_says_who_is_gone_and_how_many_could_not(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    gone = str(ada.now().pk)
+    joined("Ben")
+    ada.post("leave/")
+    answer = trainer.post("step/", verb="stage", to=[gone])
+    assert "Those you chose are no longer in the room." in answer.content.decode()
+    for number in range(7):
+        joined(f"Person {number}")
+    assert "; and 3 more" in trainer.post("step/", verb="stage").content.decode()

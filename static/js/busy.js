@@ -3,8 +3,9 @@
 
 const FREE = ['Tab', 'Escape'];
 
-document.addEventListener('htmx:beforeSend', ({ target, detail: { xhr } }) => {
-  const box = target.matches('form, select') && target.closest('dialog');
+document.addEventListener('htmx:beforeSend', ({ target, detail: { xhr, requestConfig: { verb }, target: place } }) => {
+  const takesAway = verb !== 'get' || place.contains(target);
+  const box = takesAway && target.matches('form, select') && target.closest('dialog');
   if (!box) return;
   box.setAttribute('aria-busy', 'true');
   xhr.addEventListener('loadend', () => box.removeAttribute('aria-busy'));

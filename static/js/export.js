@@ -40,11 +40,26 @@ async function copy(button) {
 
 const process = (element) => window.htmx.process(element);
 
+let shown = ''; // the choices of which the preview, and what is saved and copied, is
+const asked = new WeakMap(); // request of a preview → its choices
+let wanted = ''; // what was clicked before the preview of the choices on the screen had come
+
+const choices = () => new URLSearchParams(new FormData(form)).toString();
+
+/** Whether the choices on the screen are those of the preview; else their preview is asked for, and the click waits. */
+function isShown(button) {
+  if (choices() === shown) return true;
+  wanted = button.id;
+  window.htmx.trigger(form, 'export-opened');
+  return false;
+}
+
 /** `past`: whether the moment in view is not the present one. */
 export function exports(past) {
   byId('export').addEventListener('click', () => {
     byId('export-when').hidden = !past();
     patchInside(byId('export-shown'), '', process);
+    shown = wanted = '';
     settle();
     box.showModal();
     window.htmx.trigger(form, 'export-opened');
@@ -53,8 +68,19 @@ export function exports(past) {
     if (!detail.shouldSwap || detail.target.id !== 'export-shown') return;
     detail.shouldSwap = false;
     patchInside(detail.target, detail.serverResponse, process);
+    shown = asked.get(detail.xhr);
+    if (!wanted || choices() !== shown) return;
+    byId(wanted).click();
+    wanted = '';
   });
+  box.addEventListener('htmx:beforeSend', ({ detail: { elt, xhr } }) => { if (elt === form) asked.set(xhr, choices()); });
+  box.addEventListener('htmx:afterRequest', ({ detail: { elt, successful } }) => { if (elt === form && !successful) wanted = ''; });
   form.addEventListener('change', settle, { capture: true });
   form.addEventListener('submit', (event) => event.preventDefault());
-  box.addEventListener('click', ({ target }) => { if (target.id === 'export-copy') copy(target); });
+  box.addEventListener('click', (event) => {
+    const button = event.target.closest('#export-download, #export-copy');
+    if (!button) return;
+    if (!isShown(button)) event.preventDefault();
+    else if (button.id === 'export-copy') copy(button);
+  });
 }

@@ -19,6 +19,7 @@ from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.shapes import Data
+from tests.browser.conftest import wait_until
 from tests.browser.test_lessons import part as part_on
 from tests.browser.workbench import Eventually, connected, head, new_sandbox
 from tests.questions import Put, commands_of, parts_of
@@ -30,12 +31,21 @@ AT_ONCE = 9
 CHUNKS = [(name, start) for name in SHELVES for start in range(0, len(shelf(name)), AT_ONCE)]
 
 
+OCCUPIED = 409
+"""Another command still runs: whoever gives one waits for its end."""
+
+
 def give(page: Page, *commands: Data, base: str = "") -> None:
     """Commands that the sandbox of the page, or at the path ``base``, is given by somebody else."""
     path = base.removeprefix("/s/") or page.url.partition("/s/")[2].partition("?")[0]
-    for command in commands:
+
+    def taken(command: Data) -> bool:
         answer = page.request.post(f"/api/v1/sandboxes/{path}commands", data=command_of(command))
-        assert answer.ok, answer.text()
+        assert answer.ok or answer.status == OCCUPIED, answer.text()
+        return answer.ok
+
+    for command in commands:
+        wait_until(lambda command=command: taken(command))
 
 
 def answer(page: Page, put: Put, given: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Route
 
 from scheduler_engine.scenario import load_scenario, run
 from tests.browser.workbench import Eventually, apply, click, connected, new_sandbox, open_example, press, text
@@ -107,6 +107,23 @@ def test_a_click_outlives_the_preview_that_comes_while_the_button_is_down(page: 
     with page.expect_download() as download:
         page.mouse.up()
     assert download.value.suggested_filename.endswith(".yaml")
+
+
+def test_what_is_saved_is_what_is_chosen_also_before_its_preview_comes(page: Page, eventually: Eventually) -> None:
+    opened(page)
+    page.locator("#export").click()
+    eventually(lambda: "kind: Scenario" in text(page, "#export-text"))
+    held: list[Route] = []
+    page.route("**/export/?*", lambda route: held.append(route))
+    page.locator("[name=form][value=manifests]").check()
+    page.locator("[name=added]").check()
+    with page.expect_download() as download:
+        page.locator("#export-download").click()
+        eventually(lambda: held)
+        page.unroute("**/export/?*")
+    saved_text = Path(str(download.value.path())).read_text()
+    assert "kind: Scenario" not in saved_text
+    assert "added=1" in str(page.locator("#export-download").get_attribute("href"))
 
 
 def test_a_phone_finds_the_export_in_the_menu(page: Page, eventually: Eventually) -> None:

@@ -44,7 +44,7 @@ class Sandbox(models.Model):
     frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
 
     by_helper = False
-    """Whether whoever has this instance in hand helps its owner, as a trainer does. It is not kept."""
+    """Whether whoever has this instance in hand helps its owner, as a trainer or a lesson does. It is not kept."""
 
     class Meta:
         verbose_name_plural = "sandboxes"

@@ -6,7 +6,8 @@ The lesson itself is read and asked in the engine's process alone; here stands w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
@@ -160,15 +161,26 @@ def _own_way(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
     Return where each part began. Raises ``Rejected``.
     """
     setup, way = site.read(sandbox, "lesson_way", part)
-    here = store.go_to(sandbox, lambda _: setup)
     began: dict[str, list[int]] = {}
-    for number in range(part + 1):
-        if number:
-            began[str(number)] = [here.head, here.state]
-        for command, refused in [(command, refused) for of, command, refused in way if of == number]:
-            _execute(sandbox, command, refused, who)
-            here = statements.place(sandbox.pk).position
+    with _helped(sandbox):
+        here = store.go_to(sandbox, lambda _: setup)
+        for number in range(part + 1):
+            if number:
+                began[str(number)] = [here.head, here.state]
+            for command, refused in [(command, refused) for of, command, refused in way if of == number]:
+                _execute(sandbox, command, refused, who)
+                here = statements.place(sandbox.pk).position
     return began
+
+
+@contextmanager
+def _helped(sandbox: Sandbox) -> Iterator[None]:
+    """What is done within is not a step of the owner."""
+    before, sandbox.by_helper = sandbox.by_helper, True
+    try:
+        yield
+    finally:
+        sandbox.by_helper = before
 
 
 def _caught_up(progress: Progress, part: int, began: dict[str, list[int]]) -> None:

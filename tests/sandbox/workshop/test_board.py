@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from sandbox import store, tokens
+from sandbox.lessons import shelf
 from sandbox.models import Sandbox
 from sandbox.workshop import board
 from sandbox.workshop.board import Row
@@ -118,3 +119,18 @@ def test_who_answers_or_raises_a_hand_is_not_quiet(trainer: Person, ada: Person,
     assert ada.post(f"{deed}/", **given[deed]).status_code in (200, 204)
     assert row(ada).since > before.since
     assert row(ada).steps == before.steps
+
+
+def test_what_a_lesson_sets_up_is_no_step_of_whoever_skips_its_parts(trainer: Person, joined: Joined) -> None:
+    ada = joined("Ada")
+    trainer.post("send/", scenario="lesson:a-scheduling-cycle")
+    sandbox = ada.sit()
+    token = tokens.seat_token(ada.token, 2)
+    begun = sandbox.head
+    for part in range(1, len(shelf.lessons()["a-scheduling-cycle"].lesson.parts) + 1):
+        press(sandbox, token, "lesson/turn/", part=str(part))
+    sandbox.refresh_from_db()
+    assert sandbox.head > begun, "a part was set up"
+    assert (row(ada).steps, row(ada).action) == (0, "")
+    press(sandbox, token, who="Ada")
+    assert (row(ada).steps, row(ada).action) == (1, "next stage")

@@ -16,6 +16,7 @@ MOST_LISTS = 16
 """Lists of which a view holds the page, and as many of which it holds the order."""
 LONGEST_LISTS = 4000
 PAGE = re.compile(r"([\w./-]{1,400}):([1-9][0-9]{0,8})", re.ASCII)
+STAY = re.compile(r"([\w-]{1,40}):([\w./-]{1,400})", re.ASCII)
 ORDER = re.compile(r"([\w./-]{1,400}):(-?[\w./]{1,100})", re.ASCII)
 
 
@@ -29,7 +30,8 @@ class View:
     ``pages`` and ``orders``: of lists that are not shown from their start, or not in the scheduler's own order. The
     name of a list is that of its panel, or one below it (``queues.activeQ``); an order is a column, "-" is downwards.
     ``at``: which moment is looked at, None = the present. ``replica``: whose queue and cache are shown, "" = those of
-    the scheduler that acted last. ``predict``: ``on`` = questions come before the stages that decide.
+    the scheduler that acted last. ``stays``: for panels that show what nobody chose, the object that somebody works
+    with and at which the panel stays. ``predict``: ``on`` = questions come before the stages that decide.
     """
 
     pod: str = ""
@@ -43,13 +45,14 @@ class View:
     replica: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
+    stays: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
     predict: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_mapping`` reads."""
-        told = {"pages": _told(self.pages), "orders": _told(self.orders), "at": "" if self.at is None else str(self.at)}
-        return {**asdict(self), **told}
+        lists = {name: _told(getattr(self, name)) for name in ("pages", "orders", "stays")}
+        return {**asdict(self), **lists, "at": "" if self.at is None else str(self.at)}
 
     def page_of(self, name: str) -> int:
         """0: nobody has turned the pages of this list."""
@@ -58,9 +61,13 @@ class View:
     def order_of(self, name: str) -> str:
         return dict(self.orders).get(name, "")
 
+    def stay_of(self, panel: str) -> str:
+        """The object at which a panel stays, "" = the one that it shows by itself."""
+        return dict(self.stays).get(panel, "")
+
     def lists_of(self, panel: str) -> tuple[tuple[str, str], ...]:
-        """What it says of the lists of one panel."""
-        return tuple(item for item in (*self.pages, *self.orders) if item[0].partition(".")[0] == panel)
+        """What it says of the lists of one panel, and of where it stays."""
+        return tuple(item for item in (*self.pages, *self.orders, *self.stays) if item[0].partition(".")[0] == panel)
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> View:
@@ -77,6 +84,7 @@ class View:
             replica=_text(given.get("replica")),
             pages=_lists(PAGE, given.get("pages")),
             orders=_lists(ORDER, given.get("orders")),
+            stays=_lists(STAY, given.get("stays")),
             at=Moment.read(_text(given.get("at"))),
             predict=_one_of(("on",), given.get("predict")),
         )

@@ -148,6 +148,9 @@ function over(known, field) {
   return !known.sent && known.value === usual(field) && field !== document.activeElement;
 }
 
+/** Whether a person has given a field other contents than the server knows. */
+export const edited = (field) => edits.has(keyOf(field));
+
 const named = (value) => (value === true ? 'on' : value === false ? 'off' : value === '' ? 'empty' : value);
 
 const hush = (event) => event.stopImmediatePropagation();

@@ -4,6 +4,7 @@
 import { rememberFields, restoreFields } from './edits.js';
 import { cellOf, focusCell } from './matrix.js';
 import { aims, steady } from './steady.js';
+import { sameThing, whoseOf } from './whose.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const MOST = 120;
@@ -28,17 +29,20 @@ export function quietly(replace) {
   try { replace(); } finally { document.removeEventListener('change', hush, true); }
 }
 
+const inspected = () => whoseOf(document.getElementById('scroll-inspector'));
+
 /** What to put back after the update. */
 export function remember() {
   const active = document.activeElement;
   return {
     focus: active && active !== document.body ? active.id : '',
+    whose: whoseOf(active),
     cell: cellOf(active),
     cursor: rememberFields(),
     scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box, box.scrollTop, box.scrollLeft]),
     unfolded: [...document.querySelectorAll('details[open] > summary[id]')].map((summary) => summary.id),
     code: document.querySelector('.insp-code:not(:empty)')?.innerHTML ?? '',
-    who: document.querySelector('.insp-t h3')?.textContent ?? '',
+    who: inspected(),
     boxes: boxes(),
     aims: aims(),
   };
@@ -52,7 +56,7 @@ export function restore(kept, count) {
     const details = document.getElementById(id)?.parentElement;
     if (details) details.open = true;
   }
-  const other = kept.who !== (document.querySelector('.insp-t h3')?.textContent ?? '');
+  const other = kept.who !== inspected();
   const code = document.querySelector('.insp-code');
   if (code && other) code.replaceChildren();
   else if (code?.matches(':empty') && kept.code) code.innerHTML = kept.code;
@@ -62,7 +66,7 @@ export function restore(kept, count) {
     else if (now && now !== box) { now.scrollTop = top; now.scrollLeft = left; }
   }
   if (kept.focus && document.activeElement?.id !== kept.focus) {
-    document.getElementById(kept.focus)?.focus({ preventScroll: true });
+    sameThing(kept.focus, kept.whose)?.focus({ preventScroll: true });
   }
   restoreFields(kept.cursor, count);
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);

@@ -1,10 +1,15 @@
 // What is under the pointer, or has the focus, stays where it is when an update changes what stands around it: the list
 // scrolls along, and where it cannot, room is added until the pointer has gone.
 
-const CONTROLS = 'a[href], button, input, select, textarea, summary, [role="slider"], [data-pod], [data-node]';
+import { sameThing, whoseOf } from './whose.js';
+
+export const CONTROLS = 'a[href], button, input, select, textarea, summary, [role="slider"], [data-pod], [data-node]';
 const fine = matchMedia('(hover: hover)');
 const held = new Set(); // boxes with room added
 let at = null; // where the pointer is
+
+/** What the pointer is on; null: it is nowhere, as after a touch. */
+export const underPointer = () => at && document.elementFromPoint(at.x, at.y);
 
 document.addEventListener('pointermove', ({ clientX, clientY, target, pointerType }) => {
   at = pointerType === 'touch' ? null : { x: clientX, y: clientY };
@@ -19,23 +24,43 @@ function free(box) {
   box.style.translate = '';
 }
 
+// A list from which something goes moves up: what stands there then is not what a second click, or one under way, was for.
+const TAKES_AWAY = ':is([hx-post="delete/"], [hx-post="take-back/"], .untaint)';
+const HASTE_MS = 600;
+const NEAR = 8;
+let before = null; // what was there: { thing, x, y, time }
+
+const thing = (element) => `${element?.id} ${whoseOf(element)}`;
+const there = (element, { x, y }) => { before = { thing: thing(element), x, y, time: performance.now() }; };
+
+document.addEventListener('click', (event) => {
+  const { target, clientX: x, clientY: y } = event;
+  if (!event.detail) return; // by a key
+  const control = target.closest?.(CONTROLS);
+  const same = before && performance.now() - before.time < HASTE_MS && Math.hypot(x - before.x, y - before.y) < NEAR;
+  if (same && before.thing !== thing(control) && control?.matches(TAKES_AWAY)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else there(control, { x, y });
+}, true);
+
 /** Whether somebody aims at something in a box. */
 export const aimedAt = (box) => (fine.matches && box.matches(':hover')) || (box.contains(document.activeElement) && document.activeElement.matches(':focus-visible'));
 
-const named = (element) => (element.id ? document.getElementById(element.id) : null);
-
 /** Where what is aimed at is. To be asked before an update. */
 export function aims() {
-  const under = at && document.elementFromPoint(at.x, at.y)?.closest(CONTROLS);
+  const under = underPointer()?.closest(CONTROLS);
   const found = [under, document.activeElement?.closest(`:is(${CONTROLS}):focus-visible`)].filter((element) => element?.matches('#app *'));
-  return found.map((element) => ({ element, box: element.getBoundingClientRect() }));
+  return found.map((element) => ({ element, box: element.getBoundingClientRect(), pointer: element === under }));
 }
 
 /** After the update: put it back there. The pointer comes before the focus. */
 export function steady(known) {
   const done = [];
+  const [under] = known;
+  if (under?.pointer && thing(under.element) !== thing(underPointer()?.closest(CONTROLS))) there(under.element, at);
   for (const { element, box } of known) {
-    const now = element.isConnected ? element : named(element);
+    const now = element.isConnected ? element : sameThing(element.id, whoseOf(element));
     const around = now?.closest('.scroll') ?? now?.closest('.panel');
     if (!around || done.includes(around)) continue;
     done.push(around);

@@ -21,6 +21,7 @@ import { patch } from './patch.js';
 import { address, copies, linkTo, lookingAt } from './share.js';
 import { cellOf, cells } from './matrix.js';
 import { scrub, settleKnob } from './scrub.js';
+import { letGo, staying, waits, watchStays } from './stay.js';
 import { aimedAt } from './steady.js';
 
 const htmx = window.htmx;
@@ -44,7 +45,7 @@ let told = ''; // what the server knows of this page
 function send() {
   const follow = follows();
   const open = follow ? ALWAYS : `${ALWAYS} ${view.tab}`;
-  const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab });
+  const now = JSON.stringify({ ...view, open, follow, tab: follow ? '' : view.tab, stays: staying() });
   if (now === told) return;
   told = now;
   line.send(now);
@@ -73,14 +74,17 @@ function update(detail) {
   if (news) lookAtNow();
   settleKnob(view.at);
   travel(kept);
+  send();
   htmx.trigger(app, 'htmx:wsAfterMessage', detail);
 }
+
+const process = (element) => htmx.process(element);
 
 /** Put panels in place. htmx would replace each as a whole, and announce every element that leaves. */
 function place(html) {
   const made = document.createElement('template');
   made.innerHTML = html;
-  for (const panel of [...made.content.children]) patch(panel, (element) => htmx.process(element));
+  for (const panel of [...made.content.children]) if (!waits(panel)) patch(panel, process);
 }
 
 // A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
@@ -270,6 +274,7 @@ function showTab(tab) {
 }
 
 function choose(changes) {
+  if ('pod' in changes || 'node' in changes) letGo();
   Object.assign(view, changes);
   address(view, chosen || lentIn !== null || stays(view.tab));
   bench.classList.toggle('has-choice', hasChoice());
@@ -483,6 +488,7 @@ byId('add')?.addEventListener('click', () => adding.open());
 dialog('dialog-break', 'break', 'fault-set');
 dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
+watchStays(send, process);
 rail.addEventListener('pointerleave', settle);
 byId('panel-timeline').parentElement.addEventListener('pointerleave', () => settleKnob(view.at));
 teach(view, { choose, goTo: (tab) => { lend(tab); if (small.matches) showPane('decision'); }, showPane, send });

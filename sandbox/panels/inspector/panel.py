@@ -42,12 +42,22 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if view.node and view.node in world.nodes:
         return _node(world, world.nodes[view.node], view)
     cycle = world.cycle_in_view(view.cycle)
-    key = view.pod or (cycle.pod if cycle and not untouched(world) else "")
+    flight = cycle.pod if cycle and not untouched(world) else ""
+    if view.pod:
+        return _shown(world, view.pod, view)
+    stay = view.stay_of("inspector")
+    known = stay in world.pods or stay in world.attempts
+    found = _shown(world, stay if known else flight, view)
+    passed = short_name(flight) if known and flight != stay else ""
+    return found | {"loose": True, "asked": stay, "in_flight": passed}
+
+
+def _shown(world: World, key: str, view: View) -> dict[str, Any]:
     if key in world.pods:
         return _pod(world, world.pods[key], view)
-    if view.pod and view.pod in world.attempts:
-        gone = {"kind": "gone", "key": view.pod, "name": short_name(view.pod), **_attempts(world, view.pod, view)}
-        return gone | {"expectable": expectable.of_pod(world, view.pod, None)}
+    if key and key in world.attempts:
+        gone = {"kind": "gone", "key": key, "name": short_name(key), **_attempts(world, key, view)}
+        return gone | {"expectable": expectable.of_pod(world, key, None)}
     return {
         "kind": "none",
         "nodes": plural(len(world.nodes), "node"),

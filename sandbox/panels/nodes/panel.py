@@ -62,12 +62,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "rows": [_row(node, node is shown) for node in on_page(there, pages)],
         "pages": pages,
         "node": _detail(world, shown, view),
+        "loose": view.node != shown.name,
+        "asked": view.stay_of("nodes"),
     }
 
 
 def _chosen(world: World, view: View, there: list[NodeState]) -> NodeState:
-    """The node that somebody chose, or the one of the pod that they chose; else the one in the worst trouble."""
-    name = view.node or (world.pods[view.pod].node if view.pod in world.pods else "")
+    """The node that somebody chose, or works with, or that of the pod that they chose; else the one in the worst trouble."""
+    name = view.node or view.stay_of("nodes") or (world.pods[view.pod].node if view.pod in world.pods else "")
     wanted = world.nodes.get(name)
     return wanted if wanted is not None and not wanted.ghost else there[0]
 

@@ -189,3 +189,16 @@ def test_a_pod_whose_second_bind_was_refused_tells_why_it_is_where_the_first_one
     assert [cycle.outcome for cycle in world.attempts["default/web-3"]] == ["bound", "error"]
     told = stats(world, View(pod="default/web-3"))
     assert told["here"]["node"] == world.pods["default/web-3"].pod.node_name
+
+
+def test_it_stays_at_the_pod_that_somebody_works_with(world: World) -> None:
+    found = stats(world, View(stays=(("inspector", "default/web-0"),)))
+    assert (found["name"], found["loose"], found["asked"], found["in_flight"]) == (
+        "web-0",
+        True,
+        "default/web-0",
+        "web-4",
+    )
+    gone = stats(world, View(stays=(("inspector", "default/nobody"),)))
+    assert (gone["name"], gone["asked"], gone["in_flight"]) == ("web-4", "default/nobody", "")
+    assert "loose" not in stats(world, View(pod="default/web-4"))

@@ -19,6 +19,7 @@ export function drawer(app, htmx) {
   let lastAdded = 'pod'; // what was open before something was edited
   let editor = null;
   let before = null;
+  const editing = document.getElementById('drawer-edit');
   const yaml = besides(app, box, htmx);
 
   function show(tab) {
@@ -52,21 +53,54 @@ export function drawer(app, htmx) {
   /** What is there, to be edited as a form and as YAML. */
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
-    const last = box.querySelector('#drawer-edit > [data-title]');
+    const last = putAway();
+    const begun = panes.get(`Edit ${kind} ${key}`);
+    if (begun) return takeUp(begun);
+    if (panes.has(last?.dataset.title)) last.remove(); // htmx would end what it replaces
     // Settled at once: htmx would take the editor's class away from it, for it keeps the one before under the same id.
     await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML settle:0ms' });
     const pane = box.querySelector('#drawer-edit > [data-title]');
-    if (!pane || pane === last) return; // It is gone meanwhile, which a notice tells.
+    if (!pane || pane === last) return undefined; // It is gone meanwhile, which a notice tells.
     yaml.forget('edit');
+    return present(pane);
+  }
+
+  const panes = new Map(); // title → a pane that somebody has edited and not applied
+
+  /** What is edited is kept, as it is; the pane that is on the page. */
+  function putAway() {
+    const pane = editing.firstElementChild;
+    if (!pane || !yaml.edited.has('edit')) return pane;
+    panes.set(pane.dataset.title, pane);
+    return pane;
+  }
+
+  function takeUp(pane) {
+    if (pane !== editing.firstElementChild) {
+      yaml.forget('edit');
+      editing.replaceChildren(pane);
+      yaml.edited.add('edit');
+    }
+    return present(pane);
+  }
+
+  function present(pane) {
     title.textContent = pane.dataset.title;
     start();
     show('edit');
     pane.querySelector('.inp:not([readonly]), textarea')?.focus();
+    return undefined;
   }
 
   /** A cluster or a manifest to start from, as text. */
   function ready(preset) {
     return box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
+  }
+
+  /** As it was left. */
+  function again(kind) {
+    start();
+    if (box.dataset.kind !== kind) show(kind);
   }
 
   function close() {
@@ -92,7 +126,13 @@ export function drawer(app, htmx) {
     const form = applied.closest('.drawer-b')?.querySelector('.form');
     if (!form) return paste('');
     const kind = form.id.replace('form-', '');
-    if (kind === 'edit') return show(lastAdded);
+    if (kind === 'edit') {
+      panes.delete(editing.firstElementChild.dataset.title);
+      yaml.forget('edit');
+      editing.replaceChildren();
+      if (box.dataset.kind === 'edit') show(lastAdded);
+      return undefined;
+    }
     renew(form);
     yaml.forget(kind);
   }
@@ -194,7 +234,11 @@ export function drawer(app, htmx) {
     said.querySelector('p').textContent = words;
     problems.replaceChildren(said);
   });
-  box.addEventListener('applied', ({ target }) => { startAfresh(target); close(); });
+  box.addEventListener('applied', ({ target }) => {
+    const seen = target.checkVisibility();
+    startAfresh(target);
+    if (seen) close();
+  });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
   box.addEventListener('htmx:beforeRequest', (event) => {
     if (event.detail.elt.matches('form')) event.detail.elt.querySelector('[data-refusal]')?.replaceChildren();
@@ -205,5 +249,5 @@ export function drawer(app, htmx) {
   htmx.on(box, 'htmx:afterRequest', (event) => {
     if (event.detail.xhr?.status === 422) box.querySelector('[aria-invalid="true"]')?.focus();
   });
-  return { open, openObject };
+  return { open, openObject, again };
 }

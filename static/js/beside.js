@@ -10,6 +10,7 @@ export function besides(app, box, htmx) {
   // Name of a form whose YAML the server has not read yet → how often it was `typed`, which of these was `asked` about
   // last, whether that is `answered`, the fields `touched` since with what they hold, and what is to be done `then`.
   const reading = new Map();
+  const edited = new Set(); // names of the forms that somebody has edited
   let putting = false;
 
   const area = (name) => box.querySelector(`#yaml-${name}`);
@@ -26,6 +27,7 @@ export function besides(app, box, htmx) {
   }
 
   function typed(name) {
+    edited.add(name);
     leads(name).value = 'yaml';
     if (!reading.has(name)) reading.set(name, { typed: 0, asked: 0, answered: false, touched: new Map(), then: null });
     Object.assign(reading.get(name), { typed: reading.get(name).typed + 1, answered: false });
@@ -48,6 +50,7 @@ export function besides(app, box, htmx) {
 
   function forget(name) {
     reading.delete(name);
+    edited.delete(name);
     if (name === 'edit') {
       editors.get(name)?.destroy();
       editors.delete(name);
@@ -60,6 +63,8 @@ export function besides(app, box, htmx) {
   }
 
   box.addEventListener('input', ({ target }) => {
+    const form = target.form ?? target;
+    if (form.matches('.form')) edited.add(form.id.replace('form-', ''));
     if (target.name === 'yaml') typed(nameOf(target));
     else if (target.form?.matches('.form')) touched(target.form.id.replace('form-', ''), target);
   }, true);
@@ -143,6 +148,7 @@ export function besides(app, box, htmx) {
   return {
     show,
     forget,
+    edited,
     text: (name) => area(name).value,
     editorBeside: (el) => { const pane = el.closest('.drawer-b'); return pane && editors.get(nameOf(el)); },
   };

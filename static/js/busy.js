@@ -12,7 +12,7 @@ document.addEventListener('htmx:beforeSend', ({ target, detail: { xhr, requestCo
 });
 for (const name of ['keydown', 'beforeinput', 'pointerdown', 'mousedown', 'click', 'paste', 'drop']) {
   document.addEventListener(name, (event) => {
-    if (!event.target.closest?.('dialog[aria-busy]') || FREE.includes(event.key) || event.target.closest('[data-close]')) return;
+    if (!event.target.closest?.('dialog[aria-busy]') || FREE.includes(event.key) || event.target.closest('[data-close], #notices')) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);

@@ -1,6 +1,7 @@
 // The drawer in which the scheduler's configuration is changed: YAML, and controls that the server makes of it.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
+import { noAnswer, refusal } from './no-answer.js';
 
 const PAUSE_MS = 400;
 const app = document.getElementById('app');
@@ -17,7 +18,7 @@ let before = '';
 let known = null; // the text that the controls show
 let pause = 0;
 let asked = Promise.resolve();
-const told = new Map(); // control → what it was given, until the answer has come
+const told = new Map(); // control → what it was given, until the answer has come; without one it is asked again
 let since = ''; // which configuration was in force when the drawer opened
 
 function write(text) {
@@ -39,11 +40,7 @@ function forget() {
 
 const inForceNow = () => document.getElementById('panel-status').dataset;
 
-async function inForce() {
-  const answer = await fetch(`${app.dataset.base}configuration/`);
-  if (!answer.ok) throw new Error('the configuration in force could not be read');
-  return answer.text();
-}
+const inForce = () => answerOf('configuration/');
 
 async function open() {
   before = document.activeElement?.id ?? '';
@@ -68,12 +65,21 @@ function close() {
 
 async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
+  told.clear();
   put(preset ? preset.content.textContent : await inForce());
   says.textContent = preset ? preset.dataset.says : 'What somebody gave last, without the defaults.';
 }
 
 function failed(error) {
-  errors.textContent = `This did not work: ${error.message}.`;
+  errors.replaceChildren(error.said ?? noAnswer());
+}
+
+/** What the server answers within its time. Throws an error with what is to be `said` when it answers something else. */
+async function answerOf(path, options = {}) {
+  const answer = await fetch(`${app.dataset.base}${path}`, { ...options, signal: AbortSignal.timeout(window.htmx.config.timeout) });
+  const text = await answer.text();
+  if (!answer.ok) throw Object.assign(new Error(path), { said: refusal({ status: answer.status, responseText: text }) });
+  return text;
 }
 
 function typed() {
@@ -98,9 +104,8 @@ async function press(change) {
 async function exchange(change) {
   const text = area.value;
   const body = new URLSearchParams({ configuration: text, ...change });
-  const answer = await fetch(`${app.dataset.base}controls/`, { method: 'POST', body });
   const made = document.createElement('template');
-  made.innerHTML = await answer.text();
+  made.innerHTML = await answerOf('controls/', { method: 'POST', body });
   if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody typed on, and asks again after the pause.
   if (told.get(change.control) === change.value) told.delete(change.control);
   known = text;
@@ -151,17 +156,24 @@ function announce() {
   }
 }
 
-/** Wait until the text holds what the controls show; whether it does. */
+/** Wait until the text holds what the controls show; whether it does. What got no answer is asked again. */
 async function settled() {
   clearTimeout(pause);
-  if (area.value !== known) ask(); // Asked later, its answer would wipe away what is said of the text that is applied.
   announce();
-  for (let last = null; last !== asked; await last) last = asked;
+  await answered();
+  if (area.value !== known) ask(); // Asked later, its answer would wipe away what is said of the text that is applied.
+  for (const [control, value] of told) ask({ control, value });
+  await answered();
   const wrong = side.querySelector('[aria-invalid]');
   wrong?.focus();
-  return !wrong;
+  return !wrong && !told.size && area.value === known;
 }
 
+async function answered() {
+  for (let last = null; last !== asked; await last) last = asked;
+}
+
+document.addEventListener('configure', () => open().catch(failed));
 document.addEventListener('click', (event) => {
   if (event.target.closest('[data-do="configure"]')) open().catch(failed);
   else if (event.target.closest('#add, [data-do="add"]')) box.close();

@@ -1,11 +1,17 @@
-/** The dialog `id` opens with the button `opener`, wherever an update puts it, and closes when `done` is announced. */
+/** The dialog `id` opens with the button `opener`, wherever an update puts it, and closes when `done` is announced. What was
+ * begun there is as it was left when it opens again, until it is sent or cancelled.
+ */
 export function dialog(id, opener, done) {
   const box = document.getElementById(id);
   if (!box) return;
+  let begun = false;
+  const end = () => { begun = false; box.close(); };
   document.addEventListener('click', ({ target }) => {
     if (target.closest(`#${opener}`)) box.showModal();
-    else if (target.closest(`#${id} [data-do="close"]`)) box.close();
+    else if (target.closest(`#${id} [data-do="close"]`)) end();
   });
-  document.body.addEventListener(done, () => box.close());
+  box.addEventListener('input', () => { begun = true; });
+  document.addEventListener('htmx:confirm', (event) => { if (begun && event.target.id === opener) event.preventDefault(); }); // It would fetch a new form.
+  document.body.addEventListener(done, end);
   box.addEventListener('close', () => document.getElementById(opener)?.focus());
 }

@@ -131,12 +131,25 @@ function settleFields(who = '') {
     if (!box) continue;
     refused.add(box);
     if (box.innerHTML !== known.said) box.innerHTML = known.said;
+    tie(box);
   }
   for (const [key, { sent, value }] of edits) if (sent?.value === value && sent.count <= shown) edits.delete(key); // Its form is gone.
   for (const box of document.querySelectorAll('.panel [data-refusal]:not(:empty)')) {
-    if (!refused.has(box) && ![...box.closest('form, li').querySelectorAll(FIELDS)].some((field) => edits.has(keyOf(field)))) box.replaceChildren();
+    if (!refused.has(box) && ![...box.closest('form, li').querySelectorAll(FIELDS)].some((field) => edits.has(keyOf(field)))) {
+      box.replaceChildren();
+      tie(box);
+    }
   }
 }
+
+/** A refusal that stands under a form is tied to its fields, for those who hear the page. */
+function tie(box) {
+  if (!box.id || !box.matches('[data-refusal]')) return;
+  for (const field of document.querySelectorAll(`[aria-describedby="${CSS.escape(box.id)}"]`)) {
+    field.setAttribute('aria-invalid', String(box.childElementCount > 0));
+  }
+}
+document.addEventListener('htmx:afterSwap', ({ target }) => tie(target));
 
 /** Whether an edit has reached its end: the page shows it, or it was taken back. */
 function over(known, field) {

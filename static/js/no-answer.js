@@ -1,23 +1,57 @@
-// A post without an answer is told of at the form that asked, which keeps what was typed; else as a notice.
+// What became of a request is said where it was made: in the form that asked, which keeps what was typed. What is not to be
+// seen any more – a drawer that was closed meanwhile, a line of a list that has gone – says nothing: then a notice does.
 
 import './heard.js';
 
 const byId = (id) => document.getElementById(id);
 
-/** Where a form says what is wrong with what it sent; one that has gone says it no more. */
-export const placeOf = (form) => (form?.isConnected && form.querySelector('[data-refusal]')) || byId('notice');
+const inSight = (element) => Boolean(element?.isConnected && element.checkVisibility());
+
+/** Where a form says what is wrong with what it sent. */
+export const placeOf = (form) => (inSight(form) && form.querySelector('[data-refusal]')) || byId('notice');
 
 /** The sentence, which goes as soon as the server answers anything. */
 export const noAnswer = () => byId('no-answer').content.cloneNode(true);
 
 /** The same in a frame that stays until it is dismissed. */
-export function toast() {
+export function toast(words) {
   const made = noAnswer();
   delete made.firstElementChild.dataset.noAnswer;
+  if (words) made.querySelector('p').textContent = words;
   return made;
 }
 
-export const sayNoAnswer = (element) => placeOf(element.closest?.('form')).replaceChildren(noAnswer());
+export function fragment(html) {
+  const made = document.createElement('template');
+  made.innerHTML = html;
+  return made.content;
+}
+
+/** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
+export function refusal({ status, responseText }) {
+  if (responseText.includes('data-notice')) return fragment(responseText);
+  return toast(`The server could not do this (${status}). Nothing was changed; try again.`);
+}
+
+/** A way back to a form that is not in sight, on what is said of it. */
+export function withWayBack(said, element) {
+  const box = element?.closest?.('dialog');
+  if (!box || inSight(element)) return said;
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: 'Back to it' });
+  Object.assign(button.dataset, { do: 'back-to', box: box.id, form: element.closest('form')?.id ?? '' });
+  const frame = said.querySelector('.toast');
+  delete frame?.dataset.noAnswer; // It stays as long as nobody has gone back.
+  frame?.querySelector('div').append(button);
+  return said;
+}
+
+/** In the form of an element, or as a notice. */
+export function say(element, said) {
+  const form = element?.closest?.('form');
+  placeOf(form).replaceChildren(withWayBack(said, element));
+}
+
+export const sayNoAnswer = (element) => say(element, noAnswer());
 
 for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, ({ detail }) => sayNoAnswer(detail.elt));
 document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {

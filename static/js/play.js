@@ -1,6 +1,4 @@
-// Play: one command a second, each after the answer to the one before.
-
-import { myName } from './name.js';
+// Play: one command a second, each after the answer to the one before. What becomes of it is said as of every other step.
 
 const byId = (id) => document.getElementById(id);
 const play = byId('play');
@@ -13,21 +11,22 @@ function setPlaying(on) {
   play.setAttribute('aria-pressed', String(on));
   play.querySelector('use').setAttribute('href', on ? '#i-pause' : '#i-play');
   play.querySelector('.play-t').textContent = on ? 'Pause' : 'Play';
-  if (on) tick(run);
+  if (on) {
+    byId('notice').replaceChildren();
+    tick(run);
+  }
 }
 
-async function tick(mine) {
-  const body = new URLSearchParams({ seconds: byId('speed').value, play: '1', who: myName() });
+function tick(mine) {
   const began = performance.now();
-  const url = `${byId('app').dataset.base}do/advance/`;
-  const answer = await fetch(url, { method: 'POST', body, headers: { 'HX-Request': 'true' } }).catch(() => null);
-  if (mine !== run) return;
-  if (!answer?.ok) {
-    setPlaying(false);
-    if (answer) byId('notice').innerHTML = await answer.text();
-    return;
-  }
-  next = setTimeout(() => tick(mine), Math.max(0, 1000 - (performance.now() - began)));
+  play.addEventListener('htmx:afterRequest', ({ detail: { successful } }) => {
+    if (mine !== run) return;
+    if (successful) next = setTimeout(() => tick(mine), Math.max(0, 1000 - (performance.now() - began)));
+    else setPlaying(false);
+  }, { once: true });
+  const values = { seconds: byId('speed').value, play: '1' };
+  const said = () => {}; // A request that fails was told of; htmx rejects its promise as well.
+  window.htmx.ajax('POST', 'do/advance/', { source: play, target: '#notice', swap: 'innerHTML', values }).catch(said);
 }
 
 play?.addEventListener('click', () => setPlaying(play.getAttribute('aria-pressed') !== 'true'));

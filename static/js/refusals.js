@@ -1,6 +1,6 @@
 // What the server refuses stands in the form that was sent, until the form is sent again or edited. Nothing typed is lost.
 
-import { placeOf, toast } from './no-answer.js';
+import { fragment, placeOf, refusal } from './no-answer.js';
 
 const FIELD = 'data-refused';
 
@@ -27,20 +27,6 @@ function show(element, content) {
     field.setAttribute('aria-invalid', 'true');
     field.setAttribute('aria-describedby', place.id);
   }
-}
-
-function fragment(html) {
-  const made = document.createElement('template');
-  made.innerHTML = html;
-  return made.content;
-}
-
-/** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
-function refusal({ status, responseText }) {
-  if (responseText.includes('data-notice')) return fragment(responseText);
-  const said = toast();
-  said.querySelector('p').textContent = `The server could not do this (${status}). Nothing was changed; try again.`;
-  return said;
 }
 
 document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {

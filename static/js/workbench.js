@@ -17,6 +17,8 @@ import { settleLesson, teach } from './lesson.js';
 import { keepLine } from './line.js';
 import { link, mark } from './links.js';
 import { put, settleTurn, turn } from './lists.js';
+import { fragment, placeOf, refusal, say, toast, withWayBack } from './no-answer.js';
+import { noticesInSight } from './notices.js';
 import { patch } from './patch.js';
 import { address, copies, linkTo, lookingAt } from './share.js';
 import { cellOf, cells } from './matrix.js';
@@ -87,13 +89,26 @@ function place(html) {
   for (const panel of [...made.content.children]) if (!waits(panel)) patch(panel, process);
 }
 
-// A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their form.
-document.body.addEventListener('htmx:beforeSwap', (event) => {
-  if (event.detail.xhr.status < 400 || !event.detail.xhr.responseText.includes('data-notice')) return;
-  const box = event.detail.requestConfig.elt.closest('form')?.querySelector('[data-refusal]');
-  const target = box?.isConnected ? box : byId('notice');
-  Object.assign(event.detail, { target, swapOverride: 'innerHTML', shouldSwap: true });
+// A refusal is shown where the person looks: in the form that asked, else as a notice. The fields' own errors stay in their
+// form; of one that was closed meanwhile a notice says the first.
+document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
+  const { xhr, requestConfig: { elt } } = detail;
+  if (xhr.status < 400) return;
+  if (xhr.status !== 422 || xhr.responseText.includes('data-notice')) {
+    const made = document.createElement('div');
+    made.append(withWayBack(refusal(xhr), elt));
+    const target = placeOf(elt.closest('form'));
+    Object.assign(detail, { target, swapOverride: 'innerHTML', shouldSwap: true, isError: true, serverResponse: made.innerHTML });
+  } else if (elt.matches('dialog :is(form, button)') && !elt.checkVisibility()) {
+    say(elt, toast(firstError(fragment(xhr.responseText))));
+  }
 });
+
+/** The words of the first error of a form that came back. */
+function firstError(made) {
+  const errors = ['.cell-e, .fld-e .err', '.err-go, li', '.err'].map((selector) => made.querySelector(selector)).filter(Boolean);
+  return errors[0]?.textContent.replace(/\s+/g, ' ').trim();
+}
 // Whoever does something wants to see what comes of it. What is read is read of the moment in view.
 document.body.addEventListener('htmx:configRequest', ({ detail }) => {
   if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork' || 'here' in detail.elt.dataset)) detail.parameters.at = view.at;
@@ -105,13 +120,14 @@ document.body.addEventListener('htmx:afterRequest', (event) => {
 });
 // What is only said, because nothing is wrong, goes by itself, but not from under the hand.
 const CALM_MS = 5000;
-document.body.addEventListener('htmx:afterSwap', () => {
+document.body.addEventListener('htmx:afterSwap', calmDown);
+function calmDown() {
   const calm = document.querySelector('#notice .toast.is-calm:not([data-going])');
   if (!calm) return;
   calm.dataset.going = '';
   const go = () => { if (calm.matches(':hover, :focus-within')) setTimeout(go, CALM_MS); else calm.remove(); };
   setTimeout(go, CALM_MS);
-});
+}
 // After a step there is always something to show. When nothing comes, the line has died without a word.
 const STALLED_MS = 4000;
 let expected = 0;
@@ -122,7 +138,7 @@ document.body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestCon
 });
 document.body.addEventListener('htmx:beforeRequest', (event) => {
   if (event.target.getAttribute('aria-disabled') === 'true') event.preventDefault();
-  else if (event.target.closest('.steps, .step')) byId('notice').replaceChildren();
+  else if (event.target.closest('.steps, .step') && event.target.id !== 'play') byId('notice').replaceChildren();
 });
 
 
@@ -170,7 +186,10 @@ function settle() {
   }
   if (follows() && now.tab !== view.tab) openTab(now.tab);
   const { asked, now: past } = byId('panel-timeline').dataset;
-  if (view.at && asked === view.at && !past) choose({ at: '', cycle: 0 }); // It is the present: somebody went back to here.
+  if (view.at && asked === view.at && !past) { // It is the present: somebody went back to here, or behind it.
+    choose({ at: '', cycle: 0 });
+    if (!waiting.size) sayCalmly('Somebody else went back as far as the moment that you looked at. You see the present now.');
+  }
   const clock = byId('panel-toolbar').dataset;
   disable('do-back', Number(clock.head) <= 0);
   disable('do-forward', Number(clock.head) >= Number(clock.length));
@@ -181,6 +200,14 @@ function settle() {
   settleMap();
   markAll();
   return news;
+}
+
+function sayCalmly(words) {
+  const said = toast(words);
+  said.firstElementChild.classList.add('is-calm');
+  said.querySelector('.toast > .i').remove();
+  byId('notice').replaceChildren(said);
+  calmDown();
 }
 
 function markAll() {
@@ -372,8 +399,16 @@ const DO = {
   branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset),
+  'back-to': (el) => { el.closest('.toast').remove(); backTo(el.dataset); },
   edit: (el) => adding?.openObject(el.dataset.kind, el.dataset.key),
 };
+
+/** Open a drawer or a dialog as it was left. */
+function backTo({ box, form }) {
+  if (box === 'drawer') adding.again(form.replace('form-', ''));
+  else if (box === 'configuration-drawer') document.dispatchEvent(new CustomEvent('configure'));
+  else if (!byId(box).open) byId(box).showModal();
+}
 
 document.addEventListener('click', (event) => {
   const target = event.target;
@@ -489,6 +524,7 @@ dialog('dialog-break', 'break', 'fault-set');
 dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 link(app);
 watchStays(send, process);
+noticesInSight();
 rail.addEventListener('pointerleave', settle);
 byId('panel-timeline').parentElement.addEventListener('pointerleave', () => settleKnob(view.at));
 teach(view, { choose, goTo: (tab) => { lend(tab); if (small.matches) showPane('decision'); }, showPane, send });
@@ -502,11 +538,3 @@ if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) sh
 settle();
 lookAtNow();
 settleKnob(view.at);
-
-// A refusal that stands under a form is tied to its fields, for those who hear the page.
-document.body.addEventListener('htmx:afterSwap', ({ target }) => {
-  if (!target.id || !target.matches('[data-refusal]')) return;
-  for (const field of document.querySelectorAll(`[aria-describedby="${CSS.escape(target.id)}"]`)) {
-    field.setAttribute('aria-invalid', String(target.childElementCount > 0));
-  }
-});

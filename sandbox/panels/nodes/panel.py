@@ -68,7 +68,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _chosen(world: World, view: View, there: list[NodeState]) -> NodeState:
-    """The node that somebody chose, or works with, or that of the pod that they chose; else the one in the worst trouble."""
+    """The node that somebody chose or works with, or that of the pod that they chose; else the worst one."""
     name = view.node or view.stay_of("nodes") or (world.pods[view.pod].node if view.pod in world.pods else "")
     wanted = world.nodes.get(name)
     return wanted if wanted is not None and not wanted.ghost else there[0]

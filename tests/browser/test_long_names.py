@@ -129,3 +129,70 @@ def test_the_parts_of_a_stacked_bar_look_like_the_signs_of_their_plugins(
     fills = parts.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
     assert len(set(fills)) == len(fills) > 1
     assert set(fills) <= set(signs)
+
+
+MOST = 253
+LONG_NODE, LONG_POD = ("".join(["a-name-of-all-letters."] * 12)[: MOST - 7] + end for end in ("node-{}{}", "pod-{}-{}"))
+NAMESPACE = "n" * 63
+
+
+def widest() -> list[dict[str, Any]]:
+    """Nodes and pods with the longest names that Kubernetes allows, one of them too large for every node."""
+    nodes = [make_node(LONG_NODE.format(row, place)).zone(f"{'z' * 62}{row}").obj() for row in "abc" for place in "123"]
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    pods = [
+        make_pod(LONG_POD.format(end, 1)).namespace(NAMESPACE).cpu(cpu).obj() for end, cpu in (("a", "1"), ("b", "999"))
+    ]
+    return [space, *nodes, *pods]
+
+
+WIDE = """selectors => selectors.filter(selector => [...document.querySelectorAll(selector)]
+    .some(one => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1))"""
+CUT_ENDS = """selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).filter(one => {
+    const inside = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    let last = null;
+    while (inside.nextNode()) if (inside.currentNode.data.trim()) last = inside.currentNode;
+    const range = document.createRange();
+    const end = last.data.trimEnd().length;
+    range.setStart(last, end - 2);
+    range.setEnd(last, end);
+    const [text, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+    return text.left < box.left - 1 || text.right > box.right + 1;
+}).map(one => one.className)"""
+TABS_OF_NAMES = {
+    "filter": (["#panel-filter .msg", "#panel-filter .of-attempt"], ".mx .in b"),
+    "scores": (["#panel-scores .blank", "#panel-scores .of-attempt"], ".mx .in b"),
+    "cache": (["#scroll-cache", ".tree-s"], ":is(.ni b, .tn-n)"),
+    "nodes": (["#scroll-nd-list"], ".nd-n b"),
+    "events": (["#scroll-kube"], ".q-t"),
+}
+"""Tab → what must not be wider than its place, and what must show the end of its name."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_longest_names_are_cut_at_their_beginning_and_widen_nothing(
+    new_page: Callable[..., Page], eventually: Eventually, width: int, height: int
+) -> None:
+    page = new_page(viewport={"width": width, "height": height})
+    open_blank(page)
+    apply(page, *widest())
+    press(page, eventually, "n", "n")
+    address = page.url.partition("?")[0]
+    key = f"{NAMESPACE}/{LONG_POD.format('b', 1)}"
+    for tab, (places, names) in TABS_OF_NAMES.items():
+        page.goto(f"{address}?tab={tab}&panel=decision&pod={key}")
+        eventually(lambda tab=tab: page.locator(f"#tab-{tab}[aria-selected=true]").count())
+        eventually(
+            lambda names=names, tab=tab: tab in ("scores", "filter") or width < 761 or page.locator(names).count()
+        )
+        assert page.evaluate(WIDE, places) == [], tab
+        assert page.evaluate(CUT_ENDS, names) == [], tab
+    for panel, names in (("cluster", ".node-n"), ("queue", ".q-t")):
+        page.goto(f"{address}?panel={panel}")
+        eventually(lambda names=names: page.locator(names).first.is_visible())
+        assert page.evaluate(CUT_ENDS, names) == []
+    in_sight = """() => {
+        const text = document.getElementById('sentence-text');
+        return text.querySelector('b[title]').getBoundingClientRect().bottom <= text.getBoundingClientRect().bottom + 1;
+    }"""
+    assert page.evaluate(in_sight)

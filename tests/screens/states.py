@@ -18,19 +18,20 @@ from tests.screens.visit import Shot, Visit
 
 Journey = Callable[[Visit], Iterator[Shot]]
 LONGEST = 63
+LONGEST_NAME = 253
 EXAMPLE = "three-zones-one-gpu-pool"
 LESSON = "a-scheduling-cycle"
 
 
 def long(name: str, most: int = LONGEST) -> str:
     """A name as long as Kubernetes allows, of which the end tells most."""
-    return f"{'-'.join(['a-name-that-says-all-about-it'] * 4)[: most - len(name) - 1]}-{name}"
+    return f"{'-'.join(['a-name-that-says-all-about-it'] * 9)[: most - len(name) - 1]}-{name}"
 
 
 def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
     """Nodes, zones, labels, taints and pods with the longest names, more pods than there is room for."""
     made: list[dict[str, Any]] = [
-        make_node(long(f"n{number}"))
+        make_node(long(f"n{number}", LONGEST_NAME))
         .zone(long(f"zone-{'abc'[number % 3]}"))
         .label(long("label"), long("value"))
         .capacity(cpu="4", memory="16Gi")
@@ -38,10 +39,13 @@ def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
         for number in range(nodes)
     ]
     made += [
-        make_pod(f"{long('running')[:-2]}{number:02}").cpu("1").node(made[number]["metadata"]["name"]).obj()
+        make_pod(f"{long('running', LONGEST_NAME)[:-2]}{number:02}")
+        .cpu("1")
+        .node(made[number]["metadata"]["name"])
+        .obj()
         for number in range(nodes)
     ]
-    made += [make_pod(long(f"waits-{number}")).cpu(f"{number}").obj() for number in (1, 2, 5)]
+    made += [make_pod(long(f"waits-{number}", LONGEST_NAME)).cpu(f"{number}").obj() for number in (1, 2, 5)]
     return made
 
 

@@ -147,9 +147,7 @@ def removals(page: Page, eventually: Eventually, what: str) -> tuple[str, Callab
 def test_a_second_click_does_not_remove_what_has_moved_up(page: Page, eventually: Eventually, what: str) -> None:
     called, left = removals(page, eventually, what)
     sent = count_posts(page, f"/{REMOVALS[what][2]}")
-    box = page.locator(f"[aria-label^='{called}a']").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator(f"[aria-label^='{called}a']").hover()
     page.mouse.down()
     page.mouse.up()
     eventually(lambda: left() == ["b", "c"])
@@ -162,10 +160,11 @@ def test_a_second_click_does_not_remove_what_has_moved_up(page: Page, eventually
 @pytest.mark.parametrize("what", REMOVALS)
 def test_what_removes_stays_under_the_pointer_when_others_remove(page: Page, eventually: Eventually, what: str) -> None:
     called, left = removals(page, eventually, what)
-    box = page.locator(f"[aria-label^='{called}b']").bounding_box()
+    button = page.locator(f"[aria-label^='{called}b']")
+    button.hover()
+    box = button.bounding_box()
     assert box is not None
     point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
-    page.mouse.move(*point)
     _, _, path, form = REMOVALS[what]
     post(page, path, **form)
     eventually(lambda: left() == ["b", "c"])

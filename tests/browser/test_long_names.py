@@ -132,16 +132,23 @@ def test_the_parts_of_a_stacked_bar_look_like_the_signs_of_their_plugins(
 
 
 MOST = 253
-LONG_NODE, LONG_POD = ("".join(["a-name-of-all-letters."] * 12)[: MOST - 7] + end for end in ("node-{}{}", "pod-{}-{}"))
+LONG_NODE, LONG_POD = (
+    "".join(["a.name.of.all.letters."] * 12)[: MOST - 9].rstrip(".") + end for end in (".node-{}{}", ".pod-{}-{}")
+)
 NAMESPACE = "n" * 63
 
 
 def widest() -> list[dict[str, Any]]:
     """Nodes and pods with the longest names that Kubernetes allows, one of them too large for every node."""
-    nodes = [make_node(LONG_NODE.format(row, place)).zone(f"{'z' * 62}{row}").obj() for row in "abc" for place in "123"]
+    host = "kubernetes.io/hostname"  # a label, which has to be shorter than a name
+    nodes = [
+        make_node(LONG_NODE.format(row, place)).label(host, row + place).zone(f"{'z' * 62}{row}").obj()
+        for row in "abc"
+        for place in "123"
+    ]
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     pods = [
-        make_pod(LONG_POD.format(end, 1)).namespace(NAMESPACE).cpu(cpu).obj() for end, cpu in (("a", "1"), ("b", "999"))
+        make_pod(LONG_POD.format(end, 1), namespace=NAMESPACE).cpu(cpu).obj() for end, cpu in (("a", "1"), ("b", "999"))
     ]
     return [space, *nodes, *pods]
 

@@ -33,6 +33,7 @@ def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = [
         make_node(long(f"n{number}", LONGEST_NAME))
         .zone(long(f"zone-{'abc'[number % 3]}"))
+        .label("kubernetes.io/hostname", long(f"n{number}"))
         .label(long("label"), long("value"))
         .capacity(cpu="4", memory="16Gi")
         .obj()

@@ -134,12 +134,13 @@ def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, pr
     # Of very many nodes not all are offered, and each can be named.
     more = live.world.nodes if question.kind == "winner" else ()
     foresee = predicts or (desk.open is not None and desk.open.foresee)
-    _check(asked(desk.seen, question, foresee), more, named)
+    shown = asked(desk.seen, question, foresee)
+    _check(shown, more, named)
     points = None if foresee else desk.compared_now(question, named)
     here = live.world.moment_of(len(live.world.entries))
     state = live.records.keys(live.plan.sandbox_id, [here.command]).get(here.command, 0)
     told = "" if points is None else json.dumps(points, ensure_ascii=False)
-    return Answered(question_text(question), told, state, here.command, here.entries)
+    return Answered(question_text(question, shown["choices"]), told, state, here.command, here.entries)
 
 
 def _question(desk: Desk, predicts: bool) -> Question:

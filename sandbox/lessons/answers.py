@@ -21,15 +21,17 @@ FEW_NODES = 60
 """Of larger clusters only the winner and the lane are asked; their choices are typed."""
 
 
-def question_text(question: Question) -> str:
-    """As it is kept with a guess."""
-    return json.dumps(asdict(question), separators=(",", ":"), ensure_ascii=False)
+def question_text(question: Question, offered: Sequence[str]) -> str:
+    """As it is kept with a guess, with the choices that were offered."""
+    return json.dumps({**asdict(question), "offered": offered}, separators=(",", ":"), ensure_ascii=False)
 
 
 def question_of(text: str) -> Question:
     given = json.loads(text)
     options = tuple(Option(option["text"], tuple(option["holds"])) for option in given.pop("options"))
-    return Question(**{**given, "options": options, "tempting": tuple(given["tempting"])})
+    # Those of older versions do not say what was offered.
+    offered = None if given.get("offered") is None else tuple(given["offered"])
+    return Question(**{**given, "options": options, "tempting": tuple(given["tempting"]), "offered": offered})
 
 
 def asked(seen: Seen, question: Question, foresee: bool) -> dict[str, Any]:

@@ -5,13 +5,14 @@ What has happened last up to the end of a question counts, so that of several at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from scheduler_engine.lesson.ends import Why
 from scheduler_engine.lesson.model import Question
+from scheduler_engine.lesson.offered import could_leave, nodes
 from scheduler_engine.queue.lanes import (
     ACTIVE_Q,
     BACKOFF_Q,
@@ -25,11 +26,10 @@ from scheduler_engine.scenario.attempts import Attempt, Seen, attempts_in
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.trace import events as ev
 
+Choices = Callable[[Seen, Question], tuple[str, ...]]
 BOUND = "bound"
 LANES = (BOUND, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED)
 """Where a pod can be."""
-NODE_LISTED = 400
-"""Nodes and pods that are offered as choices, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,10 @@ class Window:
         events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
         return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)
 
+    def offered(self, question: Question, choices: Choices) -> tuple[str, ...]:
+        """What could be answered when it was asked, else at its end."""
+        return choices(self.seen, question) if question.offered is None else question.offered
+
     def nothing(self, pod: str) -> Why:
         """Why there is no such attempt."""
         event = next((event for event in self.backwards(self.since) if _ends(event, pod)), None)
@@ -81,10 +85,6 @@ def _gone(window: Window, pod: str) -> bool:
     changes = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
     mine = (e for e in window.backwards() if isinstance(e, changes) and (e.kind, e.key) == ("Pod", pod))
     return isinstance(next(mine, None), (ev.ObjectDeleted, type(None)))
-
-
-def nodes(seen: Seen, question: Question) -> tuple[str, ...]:
-    return tuple(node.name for node in seen.simulation.api.list("Node"))[:NODE_LISTED]
 
 
 # --- what the filters found ------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def passes(window: Window, question: Question) -> Answer | Why:
     if attempt is None:
         return window.nothing(question.pod)
     passing = attempt.filter.feasible if attempt.filter else ()
-    names = nodes(window.seen, question)
-    return Answer(tuple(passing), _verdicts(window, attempt, names), names)
+    offered = window.offered(question, nodes)
+    return Answer(tuple(passing), _verdicts(window, attempt, (*offered, *passing)), offered)
 
 
 def refuses(window: Window, question: Question) -> Answer | Why:
@@ -156,7 +156,7 @@ def winner(window: Window, question: Question) -> Answer | Why:
         message = attempt.finished.message if attempt.finished else ""
         return Why("no-node", {"pod": question.pod, "message": message})
     why = {node: Why("total", {"total": total}) for node, total in attempt.totals.items()}
-    left = tuple(node for node in nodes(window.seen, question) if node not in why)
+    left = tuple(node for node in window.offered(question, nodes) if node not in why)
     why |= _verdicts(window, attempt, left)
     if len(chosen.ties) > 1:
         why[chosen.node] = Why("drawn", {"total": chosen.total, "count": len(chosen.ties)})
@@ -170,19 +170,13 @@ def victims(window: Window, question: Question) -> Answer | Why:
     attempt = window.attempt(question.pod, ev.PostFilterRan) or _filtered(window, question)
     if attempt is None:
         return window.nothing(question.pod)
-    found, offered = attempt.post_filter, could_leave(window.seen, question)
+    found, offered = attempt.post_filter, window.offered(question, could_leave)
     if found is None and attempt.outcome == "error":
         return window.nothing(question.pod)
     if found is None:
         return Answer((), offered=offered)
     leaving = Why("leaves", {"node": found.nominated_node, "rung": attempt.rung})
     return Answer(found.victims, dict.fromkeys(found.victims, leaving), offered)
-
-
-def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
-    """The pods that have a node, those of higher priority included: that they stay is part of the answer."""
-    pods = seen.simulation.api.pods()
-    return tuple(pod.key for pod in pods if pod.node_name and pod.key != question.pod)[:NODE_LISTED]
 
 
 # --- where a pod is --------------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ class Question:
     ``predictions.KINDS``.
 
     ``ask``: in words, "" = the kind's own. ``tempting``: answers that many give, and that are wrong. ``at``: the stage
-    of the pod's attempt that ends the question, or the ``attempt``; "" = the steps of the part do.
+    of the pod's attempt that ends the question, or the ``attempt``; "" = the steps of the part do. ``offered``: the
+    choices when it was asked, None = those at its end.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Question:
     options: tuple[Option, ...] = ()
     tempting: tuple[str, ...] = ()
     at: str = ""
+    offered: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scheduler_engine.lesson import answers
-from scheduler_engine.lesson.answers import LANES, Answer, Window
+from scheduler_engine.lesson import answers, offered
+from scheduler_engine.lesson.answers import LANES, Answer, Choices, Window
 from scheduler_engine.lesson.ends import ATTEMPT, End, Why, end_of_attempt
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.walking import Walk
@@ -37,7 +37,7 @@ class Kind:
     ask: str
     about: str
     answer: Callable[[Window, Question], Answer | Why]
-    choices: Callable[[Seen, Question], tuple[str, ...]]
+    choices: Choices
     at: str
     many: bool = False
     ask_at_end: str = ""
@@ -45,9 +45,9 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "passes": Kind(
-        "Which nodes pass for {pod}?", "which nodes pass.", answers.passes, answers.nodes, "Filter", many=True
+        "Which nodes pass for {pod}?", "which nodes pass.", answers.passes, offered.nodes, "Filter", many=True
     ),
-    "winner": Kind("Which node does {pod} get?", "which node wins.", answers.winner, answers.nodes, "SelectHost"),
+    "winner": Kind("Which node does {pod} get?", "which node wins.", answers.winner, offered.nodes, "SelectHost"),
     "lane": Kind(
         "Where is {pod} when this attempt is over?",
         "where it is then.",
@@ -60,7 +60,7 @@ KINDS: dict[str, Kind] = {
         "Who has to leave for {pod}?",
         "who has to leave for it.",
         answers.victims,
-        answers.could_leave,
+        offered.could_leave,
         "PostFilter",
         many=True,
     ),

@@ -268,6 +268,77 @@ def test_a_node_that_came_after_the_snapshot_was_not_in_it() -> None:
     assert found.why["n3"] == Why("not-in-snapshot")
 
 
+# --- what can be answered: what the attempt sees, whatever the API server has by now --------------------------------
+
+
+def low(name: str, priority: int, node: str = "n1") -> dict[str, object]:
+    pod = make_pod(name).cpu("2").priority(priority).node(node).obj()
+    pod["spec"]["terminationGracePeriodSeconds"] = 0
+    return pod
+
+
+def remove(kind: str, key: str) -> dict[str, object]:
+    return {"kind": "delete", "object_kind": kind, "key": key}
+
+
+VIP = make_pod("vip").cpu("2").priority(500).obj()
+VICTIMS = Question("victims", "default/vip", at="PostFilter")
+
+
+def victims_after(simulation: Simulation, *steps: dict[str, object]) -> tuple[tuple[str, ...], Answer]:
+    """The choices before PostFilter, and the answer after it and some more steps."""
+    since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
+    play(simulation, [STAGE, *steps])
+    found = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
+    assert found is not None
+    return offered, found
+
+
+def test_a_pod_that_waits_at_permit_can_be_a_victim() -> None:
+    simulation = cluster(make_node("n1").capacity(cpu="2", memory="8Gi").obj())
+    wait = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 60}
+    slow = make_pod("slow").cpu("2").obj()
+    play(simulation, [wait, {"kind": "apply", "manifests": [slow]}, {"kind": "pod"}])
+    assert choices(Seen(simulation), VICTIMS) == ("default/slow",)
+    play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4])
+    offered, found = victims_after(simulation)
+    assert offered == found.right == ("default/slow",)
+
+
+def test_a_pod_that_was_deleted_after_the_snapshot_can_be_a_victim() -> None:
+    node = make_node("n1").capacity(cpu="4", memory="8Gi").obj()
+    simulation = cluster(node, low("low-1", 0), low("low-2", 10))
+    play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4, remove("Pod", "default/low-1")])
+    offered, found = victims_after(simulation)
+    assert offered == ("default/low-2", "default/low-1")
+    assert found.right == ("default/low-1",)
+
+
+@pytest.mark.parametrize(("kind", "stages"), [("passes", 2), ("winner", 4)])
+def test_a_node_that_was_deleted_after_the_snapshot_can_be_right(kind: str, stages: int) -> None:
+    sizes = {"n1": "1", "n2": "4", "n3": "4"}
+    nodes = [make_node(name).capacity(cpu=cpu, memory="8Gi").obj() for name, cpu in sizes.items()]
+    simulation = cluster(*nodes, make_pod("web").cpu("2").obj())
+    play(simulation, [*[STAGE] * stages, remove("Node", "n2")])
+    question = Question(kind, "default/web", at=KINDS[kind].at)
+    offered, since = choices(Seen(simulation), question), len(simulation.recorder.entries)
+    assert offered == ("n1", "n3", "n2")
+    play(simulation, [STAGE] * 5)
+    found = judge(replace(question, offered=offered), since, sight(simulation)).answer
+    assert found is not None
+    assert sorted(found.right) == ["n2", "n3"]
+    assert sorted(found.why) == ["n1", "n2", "n3"]
+
+
+def test_a_reveal_lists_what_was_offered_and_nothing_newer() -> None:
+    node = make_node("n1").capacity(cpu="4", memory="8Gi").obj()
+    simulation = cluster(node, low("low-1", 0), low("low-2", 10))
+    play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4])
+    late = low("late", 0)
+    offered, found = victims_after(simulation, {"kind": "apply", "manifests": [late]}, MINUTE)
+    assert [point.choice for point in compare([], found)] == [*offered] == ["default/low-1", "default/low-2"]
+
+
 def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Walk:
     """How far somebody has come with steps that began after ``since`` entries, at the end of a command."""
     start = simulation.history

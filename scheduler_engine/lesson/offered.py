@@ -1,0 +1,47 @@
+"""The nodes and pods that are offered as choices.
+
+An attempt sees its snapshot: a pod that waits at Permit is on its node there, and what was deleted later is not gone.
+Until the snapshot is taken, the cache shows what will be in it. Objects that the attempt does not see are offered, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_engine.framework.extension_points import STAGE_INDEX
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.lesson.model import Question
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.simulation import Simulation
+
+MOST_OFFERED = 400
+"""Nodes and pods that are offered, at most."""
+
+
+def nodes(seen: Seen, question: Question) -> tuple[str, ...]:
+    """The nodes of the cluster, then those that only the attempt sees."""
+    there = [node.name for node in seen.simulation.api.list("Node")]
+    return _in_order(there, (info.name for info in _looked_at(seen.simulation, question.pod)))
+
+
+def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
+    """The pods that have a node, those of higher priority included: that they stay is part of the answer."""
+    looked_at = _looked_at(seen.simulation, question.pod)
+    counted = {info.pod.key: None for node in looked_at for info in node.pods}
+    there = [pod.key for pod in seen.simulation.api.pods() if pod.node_name or pod.key in counted]
+    return _in_order((key for key in there if key != question.pod), (key for key in counted if key != question.pod))
+
+
+def _looked_at(simulation: Simulation, pod: str) -> list[NodeInfo]:
+    """The nodes that the attempt at a pod sees, or the next one would see."""
+    scheduler = simulation.scheduler
+    cycle = scheduler.cycle
+    if cycle is not None and cycle.pod.key == pod and STAGE_INDEX[cycle.stage] > STAGE_INDEX["Snapshot"]:
+        return [*scheduler.snapshot.list()]
+    return [info for info in scheduler.cache.nodes.values() if info.node is not None]
+
+
+def _in_order(there: Iterable[str], seen: Iterable[str]) -> tuple[str, ...]:
+    """Names as the API server lists them, then those that it does not list."""
+    first = dict.fromkeys(there)
+    return (*first, *sorted(name for name in seen if name not in first))[:MOST_OFFERED]

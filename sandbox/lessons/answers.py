@@ -62,12 +62,12 @@ def _when(question: Question, foresee: bool) -> str:
 def compared(question: Question, since: int, sight: Sight, named: Sequence[str] | None) -> dict[str, Any] | None:
     """The engine's answer beside what was named (None: nobody guessed), point by point; None: it is not over.
 
-    ``none``: why there is no answer, "" where there is one.
+    ``none``: why there is no answer, "" where there is one. ``nobody``: why no choice is right, "" where one is.
     """
     judged = predictions.judge(question, since, sight)
     if judged.none is not None:
         none = worded(judged.none)
-        return {"right": False, "rows": [], "kind": question.kind, "none": none, "end": judged.end}
+        return {"right": False, "rows": [], "kind": question.kind, "none": none, "nobody": "", "end": judged.end}
     found = judged.answer
     if found is None:
         return None
@@ -77,7 +77,8 @@ def compared(question: Question, since: int, sight: Sight, named: Sequence[str] 
         {"choice": each.choice, "given": each.given, "right": each.right, "why": worded(each.why) if each.why else ""}
         for each in points
     ]
-    return {"right": right, "rows": rows, "kind": question.kind, "none": "", "end": judged.end}
+    nobody = worded(found.nobody) if found.nobody else ""
+    return {"right": right, "rows": rows, "kind": question.kind, "none": "", "nobody": nobody, "end": judged.end}
 
 
 def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from sandbox.panels.words.amounts import short_name
@@ -93,6 +94,11 @@ def _reasons(key: str, values: Mapping[str, Any]) -> str:
     return say(key, **{**values, "reasons": "; ".join(values["reasons"])})
 
 
+def _about(key: str, values: Mapping[str, Any]) -> str:
+    """A sentence about a pod, and perhaps a node."""
+    return say(key, **{**values, "pod": short_name(values["pod"])})
+
+
 WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "abandoned": lambda values: say("reveal.abandoned", pod=short_name(values["pod"])),
     "bound": lambda values: say("reveal.bound", node=values["node"]),
@@ -100,6 +106,7 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "error": lambda values: say("reveal.error", pod=short_name(values["pod"]), message=values["message"].rstrip(".")),
     "gone": lambda values: say("reveal.gone", pod=short_name(values["pod"])),
     "in-flight": lambda values: say("reveal.in-flight", pod=short_name(values["pod"])),
+    "leaves-already": lambda values: say("reveal.leaves-already", node=values["node"]),
     "leaves": lambda values: (
         say("reveal.leaves-by", node=values["node"], rung=values["rung"])
         if values["rung"]
@@ -110,6 +117,11 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "no-attempt": lambda values: say("reveal.no-attempt", pod=short_name(values["pod"])),
     "no-node": lambda values: say("reveal.no-node", pod=short_name(values["pod"]), message=values["message"]).rstrip(),
     "nominated-first": lambda values: say("reveal.nominated-first", node=values["node"]),
+    "nobody-asked": lambda values: say("reveal.nobody-asked"),
+    "nobody-fits": lambda values: say("reveal.nobody-fits"),
+    "nobody-helps": partial(_about, "reveal.nobody-helps"),
+    "nobody-never": partial(_about, "reveal.nobody-never"),
+    "nobody-waits": partial(_about, "reveal.nobody-waits"),
     "none-holds": lambda values: say("reveal.none-holds"),
     "not-in-snapshot": lambda values: say("reveal.not-in-snapshot"),
     "not-refused": lambda values: say(
@@ -121,6 +133,17 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "refused": lambda values: _reasons("reveal.refused", values),
     "says": lambda values: _reasons("reveal.says", values),
     "search-ended": lambda values: say("reveal.search-ended"),
+    "stays-beside": partial(_about, "reveal.stays-beside"),
+    "stays-for-better": lambda values: (
+        say("reveal.stays-for-better-by", node=values["node"], rung=values["rung"])
+        if values["rung"]
+        else say("reveal.stays-for-better", node=values["node"])
+    ),
+    "stays-important": partial(_about, "reveal.stays-important"),
+    "stays-in-vain": partial(_about, "reveal.stays-in-vain"),
+    "stays-narrowed": partial(_about, "reveal.stays-narrowed"),
+    "stays-refused": partial(_reasons, "reveal.stays-refused"),
+    "stays-untried": partial(_about, "reveal.stays-untried"),
     "total": lambda values: say("reveal.total", total=values["total"]),
 }
 """Key of a reason → its sentence."""

@@ -5,14 +5,13 @@ What has happened last up to the end of a question counts, so that of several at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from scheduler_engine.lesson.ends import Why
+from scheduler_engine.lesson.leaving import why_nobody, why_not
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.offered import could_leave, nodes
+from scheduler_engine.lesson.window import Answer, Window
 from scheduler_engine.queue.lanes import (
     ACTIVE_Q,
     BACKOFF_Q,
@@ -22,69 +21,13 @@ from scheduler_engine.queue.lanes import (
     OUTSIDE,
     UNSCHEDULABLE_PODS,
 )
-from scheduler_engine.scenario.attempts import Attempt, Seen, attempts_in
+from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.trace import events as ev
 
-Choices = Callable[[Seen, Question], tuple[str, ...]]
 BOUND = "bound"
 LANES = (BOUND, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED)
 """Where a pod can be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """``right``: the choices that are right; of a question for one, any of them is. ``why``: choice → the reason.
-    ``offered``: of a question for many, every choice.
-    """
-
-    right: tuple[str, ...]
-    why: Mapping[str, Why] = field(default_factory=dict)
-    offered: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Window:
-    """A run as a question looks at it: what happened after ``since`` entries, up to ``until``; ``seen`` is it then."""
-
-    seen: Seen
-    entries: list[ev.Entry]
-    since: int
-    until: int
-
-    @cached_property
-    def _attempts(self) -> dict[str, list[Attempt]]:
-        return attempts_in(self.entries[: self.until])
-
-    def backwards(self, since: int = 0) -> Iterator[ev.Event]:
-        return (self.entries[place].event for place in range(self.until - 1, since - 1, -1))
-
-    def attempt(self, pod: str, *kinds: type[ev.Event]) -> Attempt | None:
-        """The attempt at a pod that has the last of these events."""
-        cycles = {attempt.cycle: attempt for attempt in self._attempts.get(pod, ())}
-        events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
-        return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)
-
-    def offered(self, question: Question, choices: Choices) -> tuple[str, ...]:
-        """What could be answered when it was asked, else at its end."""
-        return choices(self.seen, question) if question.offered is None else question.offered
-
-    def nothing(self, pod: str) -> Why:
-        """Why there is no such attempt."""
-        event = next((event for event in self.backwards(self.since) if _ends(event, pod)), None)
-        if isinstance(event, ev.CycleFinished) and event.outcome == "error":
-            return Why("error", {"pod": pod, "message": event.message})
-        return Why("gone" if _gone(self, pod) else "no-attempt", {"pod": pod})
-
-
-def _ends(event: ev.Event, pod: str) -> bool:
-    return isinstance(event, ev.CycleFinished) and event.pod == pod
-
-
-def _gone(window: Window, pod: str) -> bool:
-    changes = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
-    mine = (e for e in window.backwards() if isinstance(e, changes) and (e.kind, e.key) == ("Pod", pod))
-    return isinstance(next(mine, None), (ev.ObjectDeleted, type(None)))
 
 
 # --- what the filters found ------------------------------------------------------------------------------------------
@@ -95,14 +38,8 @@ def _filtered(window: Window, question: Question) -> Attempt | None:
     return window.attempt(question.pod, ev.FilterRan, ev.PodUnschedulable)
 
 
-def _snapshot(window: Window, cycle: int) -> tuple[str, ...]:
-    """The nodes that an attempt knew of."""
-    taken = (e for e in window.backwards() if isinstance(e, ev.SnapshotTaken) and e.cycle <= cycle)
-    return next((event.node_order for event in taken if event.node_order is not None), ())
-
-
 def _verdicts(window: Window, attempt: Attempt, names: tuple[str, ...]) -> dict[str, Why]:
-    known = {*_snapshot(window, attempt.cycle)}
+    known = {*window.snapshot(attempt)}
     return {node: _verdict(attempt, node, node in known) for node in names}
 
 
@@ -173,10 +110,12 @@ def victims(window: Window, question: Question) -> Answer | Why:
     found, offered = attempt.post_filter, window.offered(question, could_leave)
     if found is None and attempt.outcome == "error":
         return window.nothing(question.pod)
-    if found is None:
-        return Answer((), offered=offered)
+    leaves = found.victims if found else ()
+    why = why_not(window, attempt, (pod for pod in offered if pod not in leaves))
+    if found is None or not leaves:
+        return Answer((), why, offered, why_nobody(attempt))
     leaving = Why("leaves", {"node": found.nominated_node, "rung": attempt.rung})
-    return Answer(found.victims, dict.fromkeys(found.victims, leaving), offered)
+    return Answer(leaves, {**why, **dict.fromkeys(leaves, leaving)}, offered)
 
 
 # --- where a pod is --------------------------------------------------------------------------------------------------

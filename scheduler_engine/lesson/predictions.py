@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scheduler_engine.lesson import answers, offered
-from scheduler_engine.lesson.answers import LANES, Answer, Choices, Window
+from scheduler_engine.lesson.answers import LANES
 from scheduler_engine.lesson.ends import ATTEMPT, End, Why, end_of_attempt
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.walking import Walk
+from scheduler_engine.lesson.window import Answer, Choices, Window
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.trace.events import Recorder
 

@@ -19,12 +19,14 @@ PASSED = ("Success", "Skip")
 class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come so far.
 
-    ``number`` counts the pod's own attempts. It is asked when all its events are there.
+    ``number`` counts the pod's own attempts, ``nominated_node`` is where it was nominated before. It is asked when all
+    its events are there.
     """
 
     cycle: int
     pod: str
     number: int
+    nominated_node: str = ""
     pre_filter: ev.PreFilterRan | None = None
     filter: ev.FilterRan | None = None
     tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
@@ -122,7 +124,9 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     for entry in entries:
         event: Any = entry.event
         if isinstance(event, ev.CycleStarted):
-            attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt)
+            attempt = by_cycle[event.cycle] = Attempt(
+                event.cycle, event.pod, event.attempt, event.nominated_node
+            )
             found.setdefault(event.pod, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
             PARTS[type(event)](by_cycle[event.cycle], event)

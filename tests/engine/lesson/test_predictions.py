@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from scheduler_engine.lesson.answers import Answer
 from scheduler_engine.lesson.ends import ATTEMPT, Why
 from scheduler_engine.lesson.model import Option, Question, Steps
 from scheduler_engine.lesson.predictions import KINDS, Judged, Sight, asked, choices, compare, is_right, judge
 from scheduler_engine.lesson.walking import Walk
+from scheduler_engine.lesson.window import Answer
 from scheduler_engine.scenario import play
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.testing.builders import make_priority_class
 from tests.installed import SCENARIOS
 
 REFUSED = Why("refused", {"plugin": "NodeResourcesFit", "reasons": ("Insufficient cpu",)})
@@ -134,7 +135,7 @@ def test_who_has_to_leave() -> None:
 
 def test_nobody_has_to_leave_for_a_pod_that_fits() -> None:
     found = asked_then(two_nodes(), Question("victims", "default/web"), {"kind": "pod"})
-    assert found == Answer(())
+    assert found == Answer((), nobody=Why("nobody-fits", {"pod": "default/web", "node": ""}))
     assert is_right(Question("victims", "default/web"), [], found)
 
 
@@ -200,6 +201,7 @@ def test_a_question_has_words() -> None:
 
 FAILS, LATER = make_pod("web").cpu("64").obj(), Question("lane", "default/web", at=ATTEMPT)
 STAGE: dict[str, object] = {"kind": "stage"}
+POD: dict[str, object] = {"kind": "pod"}
 DELETE: dict[str, object] = {"kind": "delete", "object_kind": "Pod", "key": "default/web"}
 
 
@@ -339,6 +341,92 @@ def test_a_reveal_lists_what_was_offered_and_nothing_newer() -> None:
     assert [point.choice for point in compare([], found)] == [*offered] == ["default/low-1", "default/low-2"]
 
 
+# --- why somebody has to leave, or not -----------------------------------------------------------------------------
+
+
+def sized(name: str, cpu: str = "4") -> dict[str, object]:
+    return make_node(name).capacity(cpu=cpu, memory="8Gi").obj()
+
+
+def only_on(name: str) -> dict[str, object]:
+    """The preemptor, for one node alone."""
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    pod = make_pod("vip").cpu("2").priority(500).obj()
+    pod["spec"]["affinity"] = {"nodeAffinity": required}
+    return pod
+
+
+NEVER = make_priority_class("never", 500, "Never")
+SHY = make_pod("vip").cpu("2").priority_class("never").obj()
+TAINTED = make_node("n2").capacity(cpu="4", memory="8Gi").taint("gpu", "NoSchedule").obj()
+FULL = (low("a", 0), low("b", 10))
+STAYS: dict[str, tuple[list[object], object, str, dict[str, str]]] = {
+    "it fits beside it": ([sized("n1"), *FULL], VIP, "", {"a": "leaves", "b": "stays-beside"}),
+    "it is as important": ([sized("n1"), low("a", 0), low("b", 500)], VIP, "", {"a": "leaves", "b": "stays-important"}),
+    "all are as important": (
+        [sized("n1"), low("a", 500), low("b", 500)],
+        VIP,
+        "nobody-helps",
+        {"a": "stays-important", "b": "stays-important"},
+    ),
+    "another node is better": (
+        [sized("n1"), sized("n2", "2"), *FULL, low("c", 20, "n2")],
+        VIP,
+        "",
+        {"a": "leaves", "b": "stays-beside", "c": "stays-for-better"},
+    ),
+    "it would not help": (
+        [sized("n1"), low("a", 0), low("b", 900)],
+        make_pod("vip").cpu("4").priority(500).obj(),
+        "nobody-helps",
+        {"a": "stays-in-vain", "b": "stays-important"},
+    ),
+    "its node is refused whoever leaves": (
+        [sized("n1", "2"), TAINTED, low("a", 0), low("b", 0, "n2")],
+        VIP,
+        "",
+        {"a": "leaves", "b": "stays-refused"},
+    ),
+    "its node is left out": (
+        [sized("n1", "2"), sized("n2", "2"), low("a", 0), low("b", 0, "n2")],
+        only_on("n1"),
+        "",
+        {"a": "leaves", "b": "stays-narrowed"},
+    ),
+    "the policy is Never": ([NEVER, sized("n1"), *FULL], SHY, "nobody-never", {}),
+    "a node is free": ([sized("n1"), sized("n2"), *FULL], VIP, "nobody-fits", {}),
+}
+
+
+@pytest.mark.parametrize("words", STAYS)
+def test_there_is_a_reason_for_each_pod_that_need_not_leave(words: str) -> None:
+    objects, preemptor, nobody, reasons = STAYS[words]
+    simulation = cluster(*objects)
+    play(simulation, [{"kind": "apply", "manifests": [preemptor]}])
+    since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
+    play(simulation, [POD])
+    found = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
+    assert found is not None
+    assert (found.nobody.key if found.nobody else "") == nobody
+    assert {pod.removeprefix("default/"): why.key for pod, why in found.why.items()} == reasons
+
+
+def test_while_a_victim_is_leaving_nobody_else_has_to() -> None:
+    slow = make_pod("low-1").cpu("2").priority(0).node("n1").obj()
+    simulation = cluster(sized("n1"), slow, low("low-2", 10))
+    play(simulation, [{"kind": "apply", "manifests": [VIP]}, POD])
+    less = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1900m"}}}]}
+    shrink = {"kind": "patch", "object_kind": "Pod", "key": "default/low-2", "changes": {"spec": less}}
+    play(simulation, [{**shrink, "subresource": "resize"}, {"kind": "advance", "seconds": 2}])
+    last = judge(replace(VICTIMS, at=""), 0, sight(simulation)).answer
+    assert last is not None
+    assert last.right == ()
+    values = {"pod": "default/vip", "node": "n1"}
+    assert last.nobody == Why("nobody-waits", values)
+    assert last.why == {"default/low-1": Why("leaves-already", values)}
+
+
 def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Walk:
     """How far somebody has come with steps that began after ``since`` entries, at the end of a command."""
     start = simulation.history
@@ -355,7 +443,6 @@ def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Wal
     return Walk(steps, simulation.recorder, since, ahead)
 
 
-POD: dict[str, object] = {"kind": "pod"}
 MINUTE: dict[str, object] = {"kind": "advance", "seconds": 60}
 WAYS: dict[str, tuple[tuple[dict[str, object], ...], list[dict[str, object]], int]] = {
     "nothing yet": ((POD,), [], 0),

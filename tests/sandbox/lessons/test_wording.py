@@ -44,8 +44,9 @@ OWN = {
 """Causes that are no event of the cluster. By Pop a pod comes to no lane."""
 PHRASES = ("the trace does not tell", "what stands before it", "held back by", "ScheduleAttempt", "UnschedulablePod")
 CAMEL = re.compile(r"\b[A-Za-z][a-z0-9]*[a-z0-9][A-Z]\w*")
-KNOWN = {*REGISTRY, *LANES, *(resource.rpartition("/")[2] for resource in OBJECTS), "PreFilter"}
-"""Names that learners meet elsewhere: plugins, lanes, kinds."""
+OF_PREEMPTION = ("preemptionPolicy", "PodDisruptionBudget")
+KNOWN = {*REGISTRY, *LANES, *(resource.rpartition("/")[2] for resource in OBJECTS), "PreFilter", *OF_PREEMPTION}
+"""Names that learners meet elsewhere: plugins, lanes, kinds, a field."""
 REASONS = re.compile(r"(refuses it|It says|rejected it in its last attempt|got no node\.)[^\n]*")
 """What a plugin says stands there word for word, as kubectl shows it."""
 
@@ -88,7 +89,7 @@ def part_reveals(part: Part, simulation: Simulation, since: int) -> list[str]:
     points = compared(part.question, since, Sight(simulation.recorder, lambda _: seen), offered)
     assert points is not None
     assert not points["none"]
-    return [row["why"] for row in points["rows"]]
+    return [points["nobody"], *(row["why"] for row in points["rows"])]
 
 
 @pytest.mark.parametrize("slug", [*lessons()])

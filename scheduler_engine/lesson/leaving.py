@@ -1,0 +1,83 @@
+"""Why an attempt makes nobody leave, or not a certain pod: from what its dry runs and criteria found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_engine.framework.status import Code
+from scheduler_engine.lesson.ends import Why
+from scheduler_engine.lesson.window import Window
+from scheduler_engine.preemption.candidates import NO_VICTIMS
+from scheduler_engine.preemption.preemption import NEVER, WAITING
+from scheduler_engine.scenario.attempts import Attempt
+from scheduler_engine.trace import events as ev
+
+INELIGIBLE = {NEVER: "nobody-never", WAITING: "nobody-waits"}
+"""What preemption says of a pod that may not preempt, as its reason ends → key of our reason."""
+
+
+def why_nobody(attempt: Attempt) -> Why:
+    """Why no pod has to leave, for an attempt that found no victims."""
+    values = {"pod": attempt.pod, "node": attempt.nominated_node}
+    if attempt.post_filter is None:
+        fits = attempt.filter is not None and attempt.filter.feasible
+        return Why("nobody-fits" if fits else "nobody-asked", values)
+    for plugin, code, reasons in attempt.post_filter.verdicts:
+        ineligible = next((key for text, key in INELIGIBLE.items() if any(r.endswith(text) for r in reasons)), None)
+        if ineligible is not None:
+            return Why(ineligible, values)
+        if code == Code.ERROR.value:
+            return Why("says", {"plugin": plugin, "reasons": reasons})
+    return Why("nobody-helps", values)
+
+
+def why_not(window: Window, attempt: Attempt, pods: Iterable[str]) -> dict[str, Why]:
+    """Pod → why it need not leave. Pods of which nothing else is known than ``why_nobody`` says are left out."""
+    placed = window.placed(attempt)
+    leaving = {pod for other in window.earlier(attempt) if other.post_filter for pod in other.post_filter.victims}
+    found = {pod: _why_not(attempt, pod, placed.get(pod, ""), pod in leaving) for pod in pods}
+    return {pod: why for pod, why in found.items() if why is not None}
+
+
+def _why_not(attempt: Attempt, pod: str, node: str, leaving: bool) -> Why | None:
+    values = {"pod": attempt.pod, "node": node}
+    if not node:
+        return Why("not-in-snapshot")
+    if attempt.post_filter is None or _ineligible(attempt):
+        return Why("leaves-already", values) if leaving and node == attempt.nominated_node else None
+    run = next((run for run in attempt.tried if run.node == node), None)
+    if run is None:
+        return _not_tried(attempt, values)
+    if run.rejected == NO_VICTIMS or (run.steps and pod not in _removed(run)):
+        return Why("stays-important", values)
+    if run.rejected:
+        return Why("stays-in-vain", {**values, "reason": run.rejected.rstrip(".")})
+    if pod in run.victims:
+        return _better_node(attempt, node)
+    return Why("stays-beside", values) if run.steps else None
+
+
+def _ineligible(attempt: Attempt) -> bool:
+    """Return True if the pod may not preempt at all."""
+    return why_nobody(attempt).key in INELIGIBLE.values()
+
+
+def _removed(run: ev.PreemptionNodeTried) -> tuple[str, ...]:
+    """The pods that a dry run took off its node first."""
+    return tuple(pod for action, pod, _, _ in run.steps if action == "remove")
+
+
+def _not_tried(attempt: Attempt, values: dict[str, str]) -> Why:
+    verdict = attempt.verdict(values["node"])
+    if verdict is not None and verdict[1] != Code.UNSCHEDULABLE.value:
+        return Why("stays-refused", {**values, "plugin": verdict[0], "reasons": verdict[2]})
+    narrowed = attempt.pre_filter.node_names if attempt.pre_filter else None
+    return Why("stays-narrowed" if narrowed is not None and values["node"] not in narrowed else "stays-untried", values)
+
+
+def _better_node(attempt: Attempt, node: str) -> Why | None:
+    """Why not the victims on this node, where others were chosen."""
+    if attempt.post_filter is None or not attempt.post_filter.nominated_node:
+        return None
+    rung = next((rung.criterion for rung in attempt.rungs if node in rung.fallen), "")
+    return Why("stays-for-better", {"node": attempt.post_filter.nominated_node, "rung": rung})

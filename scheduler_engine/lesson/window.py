@@ -1,0 +1,95 @@
+"""What a question looks at, and what is found there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from scheduler_engine.lesson.ends import Why
+from scheduler_engine.lesson.model import Question
+from scheduler_engine.scenario.attempts import Attempt, Seen, attempts_in
+from scheduler_engine.trace import events as ev
+
+LEFT_THE_CACHE = ("forgotten", "expired", "removed")
+Choices = Callable[[Seen, Question], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``right``: the choices that are right; of a question for one, any of them is. ``why``: choice → the reason.
+    ``offered``: of a question for many, every choice. ``nobody``: why none of them is right.
+    """
+
+    right: tuple[str, ...]
+    why: Mapping[str, Why] = field(default_factory=dict)
+    offered: tuple[str, ...] = ()
+    nobody: Why | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """A run as a question looks at it: what happened after ``since`` entries, up to ``until``; ``seen`` is it then."""
+
+    seen: Seen
+    entries: list[ev.Entry]
+    since: int
+    until: int
+
+    @cached_property
+    def _attempts(self) -> dict[str, list[Attempt]]:
+        return attempts_in(self.entries[: self.until])
+
+    def backwards(self, since: int = 0) -> Iterator[ev.Event]:
+        return (self.entries[place].event for place in range(self.until - 1, since - 1, -1))
+
+    def attempt(self, pod: str, *kinds: type[ev.Event]) -> Attempt | None:
+        """The attempt at a pod that has the last of these events."""
+        cycles = {attempt.cycle: attempt for attempt in self._attempts.get(pod, ())}
+        events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
+        return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)
+
+    def earlier(self, attempt: Attempt) -> Iterator[Attempt]:
+        """All attempts that began before this one."""
+        return (other for listed in self._attempts.values() for other in listed if other.cycle < attempt.cycle)
+
+    def snapshot(self, attempt: Attempt) -> tuple[str, ...]:
+        """The nodes that an attempt knew of."""
+        taken = (e for e in self.backwards() if isinstance(e, ev.SnapshotTaken) and e.cycle <= attempt.cycle)
+        return next((event.node_order for event in taken if event.node_order is not None), ())
+
+    def placed(self, attempt: Attempt) -> dict[str, str]:
+        """Pod → its node, in the snapshot of an attempt."""
+        counted: dict[str, ev.CachePodChanged] = {}
+        changes: dict[str, dict[str, ev.CachePodChanged]] = {}
+        for entry in self.entries[: self.until]:
+            event, counted = entry.event, changes.setdefault(entry.replica, {})
+            if isinstance(event, ev.CachePodChanged) and event.what in LEFT_THE_CACHE:
+                counted.pop(event.uid, None)
+            elif isinstance(event, ev.CachePodChanged):
+                counted[event.uid] = event
+            elif isinstance(event, ev.SnapshotTaken) and event.cycle == attempt.cycle:
+                break
+        known = {*self.snapshot(attempt)}
+        return {event.pod: event.node for event in counted.values() if event.node in known}
+
+    def offered(self, question: Question, choices: Choices) -> tuple[str, ...]:
+        """What could be answered when it was asked, else at its end."""
+        return choices(self.seen, question) if question.offered is None else question.offered
+
+    def nothing(self, pod: str) -> Why:
+        """Why there is no such attempt."""
+        event = next((event for event in self.backwards(self.since) if _ends(event, pod)), None)
+        if isinstance(event, ev.CycleFinished) and event.outcome == "error":
+            return Why("error", {"pod": pod, "message": event.message})
+        return Why("gone" if _gone(self, pod) else "no-attempt", {"pod": pod})
+
+
+def _ends(event: ev.Event, pod: str) -> bool:
+    return isinstance(event, ev.CycleFinished) and event.pod == pod
+
+
+def _gone(window: Window, pod: str) -> bool:
+    changes = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
+    mine = (e for e in window.backwards() if isinstance(e, changes) and (e.kind, e.key) == ("Pod", pod))
+    return isinstance(next(mine, None), (ev.ObjectDeleted, type(None)))

@@ -123,11 +123,17 @@ def victims(window: Window, question: Question) -> Answer | Why:
 
 def lane(window: Window, question: Question) -> Answer | Why:
     """Where the pod is at the end, whatever came in between."""
+    if question.at and _deleted_since_pop(window, question.pod):
+        return Why("gone", {"pod": question.pod})
+    gate = ""
     for event in window.backwards():
         if isinstance(event, ev.PodMoved) and event.pod == question.pod and event.target != OUTSIDE:
+            gate = gate or event.gating_plugin
+            if event.in_place:
+                continue
             if event.target == IN_FLIGHT:
                 return Why("in-flight", {"pod": question.pod})
-            return Answer((event.target,), {event.target: _moved(event)})
+            return Answer((event.target,), {event.target: _moved(event, gate)})
         if isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", question.pod):
             return Why("gone", {"pod": question.pod})
         if isinstance(event, (ev.ObjectAdded, ev.ObjectModified)) and (event.kind, event.key) == ("Pod", question.pod):
@@ -137,9 +143,19 @@ def lane(window: Window, question: Question) -> Answer | Why:
     return Why("nowhere", {"pod": question.pod})
 
 
-def _moved(event: ev.PodMoved) -> Why:
+def _deleted_since_pop(window: Window, pod: str) -> bool:
+    """Return True if the pod of the attempt is gone: what has its name now, if anything, is another pod."""
+    for event in window.backwards():
+        if isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
+            return True
+        if isinstance(event, ev.CycleStarted) and event.pod == pod:
+            return False
+    return False
+
+
+def _moved(event: ev.PodMoved, gate: str) -> Why:
     values: dict[str, Any] = {"lane": event.target, "cause": event.cause, "plugin": event.plugin, "hint": event.hint}
-    return Why("moved", {**values, "plugins": event.unschedulable_plugins, "gate": event.gating_plugin})
+    return Why("moved", {**values, "plugins": event.unschedulable_plugins, "gate": gate})
 
 
 def option(window: Window, question: Question) -> Answer | Why:

@@ -33,26 +33,31 @@ class End:
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
     """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
     entries = recorder.entries
-    cycle = _under_way(recorder, pod, since)
+    cycle, deleted = _under_way(recorder, pod, since), False
     for place in range(since, len(entries)):
         event = entries[place].event
         if isinstance(event, ev.CycleStarted) and event.pod == pod:
             if cycle is not None:
-                return End(missed=Why("abandoned", {"pod": pod}))
+                return End(missed=Why("gone" if deleted else "abandoned", {"pod": pod}))
             cycle = event.cycle
-        elif cycle is None and isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
-            return End(missed=Why("gone", {"pod": pod}))
+        elif isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
+            if cycle is None:
+                return End(missed=Why("gone", {"pod": pod}))
+            deleted = True
         elif isinstance(event, ev.StageFinished) and event.cycle == cycle and _past(event.next_stage, at):
             return End(_rest(recorder, place + 1))
     return End()
 
 
 def _under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
-    """Number of the cycle of a pod that has begun and not ended."""
+    """Number of the last cycle of a pod, if it has not ended; one of a pod that had its name may end after it began."""
+    ended: set[int] = set()
     for entry in reversed(recorder.entries[:since]):
         event = entry.event
-        if isinstance(event, (ev.CycleStarted, ev.CycleFinished)) and event.pod == pod:
-            return event.cycle if isinstance(event, ev.CycleStarted) else None
+        if isinstance(event, ev.CycleFinished):
+            ended.add(event.cycle)
+        elif isinstance(event, ev.CycleStarted) and event.pod == pod:
+            return None if event.cycle in ended else event.cycle
     return None
 
 

@@ -35,6 +35,11 @@ class PodMoved(Event):
     gating_plugin: str = ""
     uid: str = ""
 
+    @property
+    def in_place(self) -> bool:
+        """Return True if the pod stayed where it waits: it was changed there, or is held back again."""
+        return self.source == self.target
+
 
 @dataclass(frozen=True, slots=True)
 class MoveRequested(Event):

@@ -233,6 +233,64 @@ def test_a_pod_that_is_deleted_leaves_a_reason_and_no_answer(stages: int) -> Non
     assert judge(LATER, since, sight(simulation)).none == Why("gone", {"pod": "default/web"})
 
 
+def replaced(pod: dict[str, object]) -> dict[str, object]:
+    return {"kind": "replace", "object_kind": "Pod", "key": "default/web", "manifest": pod}
+
+
+def test_a_pod_that_takes_the_name_is_another_pod() -> None:
+    simulation = cluster(make_node("n1").obj(), make_pod("web").obj())
+    play(simulation, [STAGE])
+    since = len(simulation.recorder.entries)
+    play(simulation, [STAGE, replaced(make_pod("web").obj()), *[STAGE] * 12])
+    assert judge(LATER, since, sight(simulation)).none == Why("gone", {"pod": "default/web"})
+
+
+def test_of_two_pods_with_one_name_each_attempt_is_its_own() -> None:
+    wait = {"kind": "fault", "plugin": "DefaultBinder", "point": "bind", "answer": "wait"}
+    simulation = cluster(make_node("n1").obj(), make_pod("web").obj())
+    play(simulation, [{**wait, "seconds": 20}, STAGE])
+    old = len(simulation.recorder.entries)
+    play(simulation, [POD, {**wait, "seconds": 60}, replaced(make_pod("web").obj()), POD])
+    assert judge(LATER, old, sight(simulation)).none == Why("gone", {"pod": "default/web"})
+    play(simulation, [{"kind": "advance", "seconds": 30}])
+    new = len(simulation.recorder.entries)
+    play(simulation, [{"kind": "advance", "seconds": 60}])
+    found = judge(LATER, new, sight(simulation)).answer
+    assert found is not None
+    assert found.right == ("bound",)
+
+
+def relabelled(pod: str) -> dict[str, object]:
+    return {
+        "kind": "patch",
+        "object_kind": "Pod",
+        "key": f"default/{pod}",
+        "changes": {"metadata": {"labels": {"a": "b"}}},
+    }
+
+
+def test_a_change_where_a_pod_waits_is_not_why_it_is_there() -> None:
+    simulation = cluster(make_node("n1").obj(), make_pod("new").cpu("64").obj(), FAILS)
+    play(simulation, [{"kind": "settle"}, {"kind": "apply", "manifests": [sized("n2", "90")]}, relabelled("web")])
+    why = now(simulation, Question("lane", "default/web")).answer
+    assert why is not None
+    assert why.right == ("backoffQ",)
+    assert why.why["backoffQ"].values["cause"] == "NodeAdd"
+    play(simulation, [{"kind": "apply", "manifests": [make_pod("fresh").obj()]}, relabelled("fresh")])
+    fresh = now(simulation, Question("lane", "default/fresh")).answer
+    assert fresh is not None
+    assert fresh.why["activeQ"].values["cause"] == "UnschedulablePodAdd"
+
+
+def test_an_event_in_mid_cycle_is_why_a_pod_backs_off() -> None:
+    simulation = cluster(make_node("n1").obj(), FAILS)
+    play(simulation, [*[STAGE] * 3, {"kind": "apply", "manifests": [sized("n2", "90")]}, *[STAGE] * 2])
+    found = now(simulation, Question("lane", "default/web")).answer
+    assert found is not None
+    values = found.why["backoffQ"].values
+    assert (values["cause"], values["plugin"]) == ("ScheduleAttemptFailure", "NodeResourcesFit")
+
+
 def test_a_pod_that_is_never_tried_is_waited_for() -> None:
     gated = make_pod("web").obj()
     gated["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]

@@ -309,3 +309,15 @@ def test_a_move_within_a_lane_keeps_the_cause_that_brought_the_pod_there() -> No
     story.move(key, "errorBackoffQ", "errorBackoffQ", "UnschedulablePodUpdate", backoff_until_us=2_000_000)
     lanes = {lane["id"]: lane for lane in stats(World.fold(story.entries), View())["lanes"]}
     assert lanes["errorBackoffQ"]["cards"][0]["title"].startswith("from inFlight by ScheduleAttemptFailure")
+
+
+def test_a_change_within_a_lane_is_no_move_and_takes_no_waking_away() -> None:
+    story = traces.Story()
+    key = story.add_pod(traces.pod("p-1"))
+    story.pop(key)
+    story.move(key, "inFlight", "unschedulablePods", "ScheduleAttemptFailure")
+    story.move(key, "unschedulablePods", "backoffQ", "NodeAdd", backoff_until_us=2_000_000)
+    story.move(key, "backoffQ", "backoffQ", "UnschedulablePodUpdate", backoff_until_us=2_000_000)
+    world = World.fold(story.entries)
+    assert [queued.came.target for queued in world.moves[key]][-2:] == ["unschedulablePods", "backoffQ"]
+    assert world.requeuing.woken[key].queued.came.cause == "NodeAdd"

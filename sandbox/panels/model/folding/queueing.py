@@ -28,12 +28,12 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     mine = world.of(entry)
     known = mine.queue.get(event.pod)
     queued = Queued(event.target, event, entry.at_us, event, entry.command, _cycle(world, entry), _answer(mine, event))
+    if event.in_place and known is not None:
+        known.move = event
+        return
     mine.moves.setdefault(event.pod, []).append(queued)
     if not event.target and known is not None and known.move.uid != event.uid:
         return  # the attempt of a deleted pod of that name is over
-    if event.source == event.target and known is not None:
-        known.move = event
-        return
     if event.source and event.target:
         world.moved.append((entry.n, event))
     mine.noted.pop(event.pod, None)

@@ -24,6 +24,8 @@ def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> N
 
 
 def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
+    if event.in_place:
+        return
     mine = world.of(entry)
     mine.requeuing.woken.pop(event.pod, None)
     queued = mine.queue.get(event.pod)

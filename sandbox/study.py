@@ -202,8 +202,9 @@ def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None
         store.announce(sandbox, place)
 
 
-def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False, who: str = "") -> None:
-    """Keep an answer, None = looks without guessing; ``predicts``: to the question of the next stage.
+def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False, who: str = "", key: str = "") -> None:
+    """Keep an answer, None = looks without guessing; ``predicts``: to a prediction, by its ``key`` if it is not that of
+    the next stage.
 
     Raises ``Rejected``, ``NothingToDo`` when it is answered already, ``OverQuota`` or ``EngineError``.
     """
@@ -212,7 +213,7 @@ def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False
         for _ in range(site.TRIES):
             place = statements.place(sandbox.pk)
             try:
-                found: Answered = site.ask(plan, place.position, "lesson_guess", named, predicts)
+                found: Answered = site.ask(plan, place.position, "lesson_guess", named, predicts, key)
             except StateGone:
                 continue
             with transaction.atomic():

@@ -124,13 +124,15 @@ def lesson_comes_true(live: Live, position: Position, part: int) -> bool:
     return desk.lesson is None or comes_true(desk.lesson, part, live.simulation)
 
 
-def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool) -> Answered:
-    """An answer to the open question, or with ``predicts`` to that of the next stage; None: looks without guessing.
+def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool, key: str) -> Answered:
+    """An answer to the open question, or with ``predicts`` to a prediction; None: looks without guessing.
+
+    ``key``: which prediction, "" = that of the next stage.
 
     Raises ``Rejected`` when it is none of the choices, ``NothingToDo`` when the question is answered.
     """
     desk = _any_desk(live, position) if predicts else _desk(live, position)
-    question = _question(desk, predicts)
+    question = _predicted(desk, key) if predicts else _question(desk)
     # Of very many nodes not all are offered, and each can be named.
     more = live.world.nodes if question.kind == "winner" else ()
     foresee = predicts or (desk.open is not None and desk.open.foresee)
@@ -143,13 +145,14 @@ def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, pr
     return Answered(question_text(question, shown["choices"]), told, state, here.command, here.entries)
 
 
-def _question(desk: Desk, predicts: bool) -> Question:
-    shown: dict[str, Any] | None
-    if predicts:
-        question, shown = desk.predictable(), desk.prediction()
-        if question is None or shown is None or shown["question"] is None:
-            raise NothingToDo(say("predict.nothing"))
-        return question
+def _predicted(desk: Desk, key: str) -> Question:
+    question = desk.predicted(key)
+    if question is None:
+        raise NothingToDo(say("predict.nothing"))
+    return question
+
+
+def _question(desk: Desk) -> Question:
     question, shown = desk.open.question if desk.open else None, desk.part()
     asks = shown["question"] if shown and question else None
     if question is None or asks is None or asks["given"] or asks["late"]:

@@ -93,9 +93,11 @@ def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, 
 
 
 def score(known: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
-    """How many of the predictions were right, in all and by kind."""
+    """How many of the predictions were right, in all and by kind. To look is no prediction."""
     kinds: dict[str, list[int]] = {}
-    for points in (points for _, points in known if not points.get("none")):
+    for guess, points in known:
+        if points.get("none") or json.loads(guess.named) is None:
+            continue
         row = kinds.setdefault(points["kind"], [0, 0])
         row[0] += points["right"]
         row[1] += 1

@@ -22,6 +22,7 @@ from sandbox.records import Guessed, Studied
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
+from scheduler_engine.lesson.ends import cycle_under_way
 from scheduler_engine.lesson.model import Steps
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.lesson.walking import Walk, summary_of
@@ -292,25 +293,58 @@ class Desk:
         return self._prediction
 
     @cached_property
-    def _prediction(self) -> dict[str, Any]:
-        own = [row for row in self._guesses if row.part is None]
-        known = [(row, points) for row in own if (points := self._points(row)) is not None]
+    def _predictions(self) -> dict[str, Guessed]:
+        """The newest answer to each question, by its key; what was answered last comes last."""
+        newest: dict[str, Guessed] = {}
+        for row in self._guesses:
+            if row.part is None:
+                since = self.live.world.entry_of(Moment(row.n, row.entries))
+                key = self._key(question_of(row.question), since)
+                newest.pop(key, None)
+                newest[key] = row
+        return newest
+
+    def _key(self, question: Question, since: int) -> str:
+        """Two questions of one kind about one attempt are the same. The attempt tells pods of one name apart."""
+        return f"{question.kind}-{cycle_under_way(self.live.simulation.recorder, question.pod, since)}"
+
+    @cached_property
+    def _next_question(self) -> tuple[str, Question] | None:
+        """The question of the stage that comes next, with its key."""
         question = self.predictable()
-        here = self.live.world.moment_of(len(self.live.world.entries))
-        given = next((row for row in reversed(own) if (row.n, row.entries) == (here.command, here.entries)), None)
+        return None if question is None else (self._key(question, len(self.live.world.entries)), question)
+
+    @cached_property
+    def _prediction(self) -> dict[str, Any]:
+        rows = {key: (row, self._points(row)) for key, row in self._predictions.items()}
+        known = [(row, points) for row, points in rows.values() if points is not None]
         # What the last command has answered, or what was answered last: one command can answer several questions.
         news = [each for each in known if each[1]["end"] > self.live.world.starts[-1]] or known[-1:]
-        shown = asked(self.seen, question, foresee=True) if question else None
+        key, question = self._next_question or ("", None)
         return {
-            "question": shown if given is None else None,
-            "at": here.command,
-            "waiting": given is not None and self._points(given) is None,
-            "when": shown["when"] if shown else "",
+            "question": self._predicted(key, question, None) if question and key not in rows else None,
+            "kept": [
+                self._predicted(key, question_of(row.question), row)
+                for key, (row, points) in rows.items()
+                if points is None
+            ],
             "last": [
                 {"ask": predictions.asked(question_of(row.question)), **answered(row, points)} for row, points in news
             ],
             "score": score(known),
         }
+
+    def _predicted(self, key: str, question: Question, row: Guessed | None) -> dict[str, Any]:
+        return {"key": key, **asked(self.seen, question, foresee=True), **answered(row, None)}
+
+    def predicted(self, key: str) -> Question | None:
+        """The question that can be answered now, or again, by its key; "" = that of the stage that comes next."""
+        coming = self._next_question
+        key = key or (coming[0] if coming else "")
+        row = self._predictions.get(key)
+        if row is not None:
+            return question_of(row.question) if self._points(row) is None else None
+        return coming[1] if coming and key == coming[0] else None
 
     def predictable(self) -> Question | None:
         """The question of the stage that comes next; None also where the lesson itself has a question."""

@@ -61,7 +61,8 @@ def lesson(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
 
 @edits
 def predict(request: HttpRequest, access: Access) -> HttpResponse:
-    study.answer(access.sandbox, _named(request), predicts=True, who=who(request))
+    key = request.POST.get("question", "")[:LONGEST_NAME]
+    study.answer(access.sandbox, _named(request), predicts=True, who=who(request), key=key)
     return HttpResponse(status=204)
 
 

@@ -33,7 +33,7 @@ class End:
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
     """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
     entries = recorder.entries
-    cycle, deleted = _under_way(recorder, pod, since), False
+    cycle, deleted = cycle_under_way(recorder, pod, since), False
     for place in range(since, len(entries)):
         event = entries[place].event
         if isinstance(event, ev.CycleStarted) and event.pod == pod:
@@ -49,7 +49,7 @@ def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
     return End()
 
 
-def _under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
+def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
     """Number of the last cycle of a pod, if it has not ended; one of a pod that had its name may end after it began."""
     ended: set[int] = set()
     for entry in reversed(recorder.entries[:since]):

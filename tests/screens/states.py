@@ -222,6 +222,8 @@ def predictions(visit: Visit) -> Iterator[Shot]:
     page.locator("#les-predict .les-q input").first.check()
     page.locator("#les-predict .les-q button[type=submit]").click()
     page.locator("#les-predict .les-q").wait_for(state="detached")
+    page.locator("#les-predict .les-kept summary").click()
+    yield Shot("kept", page, "lesson")
     visit.press(page, "s")
     page.locator("#les-predict .les-last").wait_for()
     yield Shot("revealed", page, "lesson")

@@ -16,6 +16,7 @@ from sandbox.lessons.markdown import html_of
 from sandbox.models import Guess, Sandbox, Study
 from scheduler_engine.lesson import read_lesson
 from scheduler_engine.scenario import command_of, play
+from scheduler_engine.testing import make_node, make_pod
 from tests.questions import commands_of, parts_of
 
 pytestmark = pytest.mark.django_db
@@ -442,6 +443,100 @@ def test_predictions_are_asked_before_a_stage_that_decides_and_compared_after_it
     learner.do("do/pod")
     html = predicting(learner)
     assert "1 of 2 right" in html
+
+
+def stages(learner: Learner, number: int) -> None:
+    for _ in range(number):
+        assert learner.do("do/stage") == 204
+
+
+def add(learner: Learner, *manifests: dict[str, Any]) -> None:
+    assert learner.client.post(f"{learner.path}apply/", {"manifests": json.dumps(manifests[0])}).status_code == 204
+    if manifests[1:]:
+        add(learner, *manifests[1:])
+
+
+def crowd(learner: Learner) -> None:
+    """A node that two pods fill, and a preemptor that is about to come to PostFilter."""
+    full = make_node("full").capacity(cpu="4", memory="8Gi").label("disk", "full").obj()
+    pods = [make_pod(name).cpu("2").priority(n).node("full").obj() for n, name in enumerate(("low-1", "low-2"))]
+    for pod in pods:
+        pod["spec"]["terminationGracePeriodSeconds"] = 0
+    vip = make_pod("vip").cpu("2").priority(500).node_selector({"disk": "full"}).obj()
+    learner.do("do/pod")
+    add(learner, full, *pods, vip)
+    stages(learner, 4)
+
+
+def test_to_look_is_no_prediction(learner: Learner) -> None:
+    stages(learner, 3)
+    assert learner.do("predict", look="1") == 204
+    assert "You look without guessing." in predicting(learner)
+    stages(learner, 1)
+    html = predicting(learner)
+    assert "This is so:" in html
+    assert "of 1 right" not in html
+    assert 'class="les-k"' not in html
+
+
+def test_an_answer_is_kept_and_can_be_changed_until_it_is_judged(learner: Learner) -> None:
+    crowd(learner)
+    learner.do("predict", named="default/low-2")
+    for _ in range(2):
+        html = predicting(learner)
+        assert html.count("Your answer is kept.") == 1
+        assert "You answered: low-2." in html
+        assert 'class="les-q"' not in html
+        add(learner, make_node("more").obj())
+    key = re.search(r'name="question" value="(victims-\d+)"', html)
+    assert key is not None
+    assert learner.do("predict", named="default/low-1", question=key[1]) == 204
+    assert "You answered: low-1." in predicting(learner)
+    stages(learner, 1)
+    html = predicting(learner)
+    assert "1 of 1 right" in html
+    assert html.count('class="les-last"') == 1
+    assert learner.do("predict", named="default/low-2", question=key[1]) == 422
+
+
+def test_an_answer_that_waits_is_shown_at_every_stage(learner: Learner) -> None:
+    stages(learner, 1)
+    learner.do("predict", named="bound")
+    for _ in range(2):
+        stages(learner, 1)
+        html = predicting(learner)
+        assert "You answered: bound. Checked when this attempt is over." in html
+        assert "Before a stage that decides something" not in html
+    learner.do("do/pod")
+    assert "1 of 1 right" in predicting(learner)
+
+
+def test_the_winner_is_asked_once(learner: Learner) -> None:
+    add(learner, make_node("node-c").capacity(cpu="8", memory="8Gi").obj())
+    stages(learner, 4)
+    learner.do("predict", named="node-b")
+    stages(learner, 1)
+    html = predicting(learner)
+    assert 'class="les-q"' not in html
+    assert "You answered: node-b." in html
+    learner.do("predict", named="node-c")
+    learner.do("do/pod")
+    html = predicting(learner)
+    assert html.count('class="les-last"') == 1
+    assert "1 of 1 right" in html
+
+
+def test_a_reveal_lists_what_was_offered_when_it_was_asked(learner: Learner) -> None:
+    crowd(learner)
+    learner.do("predict", named="default/low-1")
+    add(learner, make_pod("late").cpu("1").node("full").obj())
+    stages(learner, 1)
+    learner.do("do/settle")
+    html = predicting(learner)
+    names = re.findall("<b>([a-z0-9-]+)</b>", html[html.index('class="les-last"') :])
+    assert "vip fits on full beside it." in html
+    assert names[:3] == ["web", "low-1", "low-2"]
+    assert "late" not in names
 
 
 def test_a_prediction_of_what_was_undone_does_not_count(learner: Learner) -> None:

@@ -48,7 +48,7 @@ def fragments(draw: Random) -> Data:
         "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have that much free in "
         f"sum, but no node has it. On each node stands a pod of {keep}, such as {to_pod(f'{keep}-{place}')}, which "
         f"must stay, and a test run, such as {to_pod(f'test-{place}')}, which may go.",
-        "task": f"Bring {name} to a node, without another node and with at most one test run less. Nobody of {keep} "
+        "task": f"Bring {name} to a node, without another node and with at most one test run fewer. No pod of {keep} "
         "leaves.",
         "check": [
             item(
@@ -66,6 +66,7 @@ def fragments(draw: Random) -> Data:
                 *(runs(f"test-{number}") for number in range(len(names)) if number != place),
             ),
             asks({name: need} | left),
+            item("No pod has been resized.", {"never": "resized"}),
             same_nodes(names),
         ],
         "hints": [

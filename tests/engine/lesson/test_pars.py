@@ -53,7 +53,16 @@ def evict(pod: str) -> Step:
 
 
 def resize(pod: str, **requests: str) -> Step:
-    containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}]
+    return resized(pod, {"requests": requests})
+
+
+def empty(pod: str) -> Step:
+    """A pod that asks for nothing any more; its limit keeps its class of quality of service."""
+    return resized(pod, {"requests": {"cpu": "0", "memory": "0"}, "limits": {"cpu": "8"}})
+
+
+def resized(pod: str, resources: dict[str, Any]) -> Step:
+    containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}]
     return patch("Pod", f"default/{pod}", spec={"containers": containers}) | {"subresource": "resize"}
 
 
@@ -98,6 +107,7 @@ CHEAPER: dict[str, tuple[str, list[Step]]] = {
     "the critical pod: by writing y-1 off as failed": ("05", finish("y-1", phase="Failed")),
     "the critical pod: by writing y-1 off as complete": ("05", finish("y-1")),
     "the critical pod: by shrinking y-1": ("05", [resize("y-1", cpu="1n")]),
+    "the critical pod: by taking from y-1 all that it asks for": ("05", [empty("y-1")]),
     "the critical pod: by evicting y-1": ("05", [evict("y-1")]),
     "four replicas: by hiding two of them from the others": ("06", unlabel("db-0", "db-1")),
     "four replicas: by another application's name": ("06", unlabel("db-0", "db-1", app="old")),
@@ -160,6 +170,12 @@ def test_no_way_round_a_challenge_is_cheaper_than_its_par(words: str) -> None:
     is_no_cheaper(*CHEAPER[words])
 
 
+@pytest.mark.parametrize("number", FILES)
+def test_no_challenge_is_done_for_less_by_pods_that_ask_for_nothing(number: str) -> None:
+    for one in opened(number)[2].api.pods():
+        is_no_cheaper(number, [empty(one.name)])
+
+
 def test_each_challenge_has_its_ways_round() -> None:
     assert sorted({number for number, _ in CHEAPER.values()}) == sorted(FILES)
 
@@ -179,6 +195,7 @@ def ways_round(simulation: Simulation) -> list[list[Step]]:
     found = [[wait(700)], [without("InterPodAffinity", "TaintToleration")], [without("NodeResourcesFit")]]
     found += [[without("PodTopologySpread")], [without("NodeAffinity", "NodeUnschedulable")]]
     found += [[resize(one, cpu="1n", memory="1")] for one in owned] + [finish(one) for one in owned]
+    found += [[empty(one)] for one in owned]
     found += [[*unlabel(one), resize(one, cpu="1n", memory="1")] for one in owned]
     found += [unlabel(*owned[:2]), unlabel(*owned[-2:])]
     found += [[delete(one), evict(one)] for one in owned[:2]]

@@ -124,9 +124,7 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     for entry in entries:
         event: Any = entry.event
         if isinstance(event, ev.CycleStarted):
-            attempt = by_cycle[event.cycle] = Attempt(
-                event.cycle, event.pod, event.attempt, event.nominated_node
-            )
+            attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
             found.setdefault(event.pod, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
             PARTS[type(event)](by_cycle[event.cycle], event)

@@ -94,7 +94,7 @@ def _how_far(search: Search) -> str:
     if search.narrowed:
         return say("sampling.narrowed", looked=looked, nodes=nodes)
     if not search.unvisited:
-        return say("sampling.all-looked-at", nodes=nodes, start=search.at(search.start))
+        return say("sampling.all-looked-at", count=looked, nodes=nodes, start=search.at(search.start))
     last = search.order.index(search.visited[-1]) if search.visited else search.start
     return say(
         "sampling.enough-found",

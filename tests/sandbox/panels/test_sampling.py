@@ -149,6 +149,15 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
     assert search.start == search.following
 
 
+@pytest.mark.parametrize(
+    ("nodes", "told"),
+    [(1, "The only node was looked at. The next"), (3, "All 3 nodes looked at, from place 1")],
+)
+def test_a_search_that_looked_at_all_nodes_says_so(nodes: int, told: str) -> None:
+    _, _, search = stepped(opened(nodes))
+    assert summary(search).startswith(told)
+
+
 def test_a_search_that_prefilter_narrowed_says_so() -> None:
     simulation = Simulation()
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}

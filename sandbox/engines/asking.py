@@ -32,7 +32,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``right``: of a question for one, any of them is; ``why``: choice → the reason, in words."""
+    """``right``: of a question for one, any of them is; ``why``: choice → the reason, in words, "" = why none is right."""
 
     right: tuple[str, ...]
     why: dict[str, str]
@@ -76,4 +76,7 @@ def room_outcome(live: Live, position: Position, kind: str, pod: str, asked: tup
     if judged.none is not None:
         raise Rejected(worded(judged.none))
     found = judged.answer
-    return None if found is None else Outcome(found.right, {choice: worded(why) for choice, why in found.why.items()})
+    if found is None:
+        return None
+    told = {choice: worded(why) for choice, why in found.why.items()}
+    return Outcome(found.right, told | ({"": worded(found.nobody)} if found.nobody else {}))

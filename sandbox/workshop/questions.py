@@ -223,6 +223,7 @@ def bars(question: Question) -> list[Bar]:
     told = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
     names = dict.fromkeys([*json.loads(question.choices), *right, *shown(question, [])])
+    why[NONE] = why.pop("", "")
     return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
 
 

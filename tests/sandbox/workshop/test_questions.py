@@ -165,6 +165,17 @@ def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) ->
     assert [bar.choice for bar in bars(question()) if bar.right] == ["default/batch-4"]
 
 
+def test_that_nobody_has_to_leave_is_revealed_with_the_reason(crowded: Person, step: Any) -> None:
+    sandbox = crowded.seat().sandbox
+    store.execute(sandbox, {"kind": "apply", "manifests": [make_pod("huge").cpu("900").priority(1_000_000).obj()]})
+    crowded.post("predict/", kind="victims", pod="default/huge")
+    step(sandbox)
+    assert crowded.post("reveal/", number=1).status_code == 204
+    assert [(bar.choice, bar.why) for bar in bars(question()) if bar.right] == [
+        ("none of them", "On no node would huge fit if pods of lower priority left.")
+    ]
+
+
 @pytest.mark.parametrize(
     "fields", [{"kind": "weather"}, {"kind": "winner", "pod": "default/nobody"}, {"kind": "refuses"}]
 )

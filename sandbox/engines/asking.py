@@ -32,7 +32,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``right``: of a question for one, any of them is; ``why``: choice → the reason in words, "" → why none is right."""
+    """``right``: of a question for one, any of them is; ``why``: choice → the reason, "" → why none is right."""
 
     right: tuple[str, ...]
     why: dict[str, str]

@@ -95,7 +95,7 @@ def hits(visitor: Any, wanted: str, **view: str) -> list[tuple[str, str, str]]:
     """(kind, what it leads to, text) of each that is listed."""
     page = visitor.get("find/", q=wanted, **view).content.decode()
     rows = re.findall(
-        r'<li><(?:button type="button"|a) ?([^>]*)><span class="f-t"[^>]*>(.+?)</span>.*?<small>(.+?)</small>', page
+        r'<li><(?:button type="button"|a) ?([^>]*)><span class="f-t[^>]*>(.+?)</span>.*?<small>(.+?)</small>', page
     )
     return [(kind, unescape(leads), unescape(text)) for leads, text, kind in rows]
 

@@ -5,7 +5,8 @@ import './heard.js';
 
 const byId = (id) => document.getElementById(id);
 
-const inSight = (element) => Boolean(element?.isConnected && element.checkVisibility());
+/** Whether an element can be seen. In a room nothing closes while it waits for an answer. */
+const inSight = (element) => Boolean(element?.isConnected && (element.checkVisibility() || !byId('bench')));
 
 /** Where a form says what is wrong with what it sent. */
 export const placeOf = (form) => (inSight(form) && form.querySelector('[data-refusal]')) || byId('notice');

@@ -136,7 +136,7 @@ def pasted(page: Page) -> None:
 
 FORMS: dict[str, tuple[Callable[[Page], None], str, str, str, str]] = {
     "node": (node_form, "#form-node .btn-ink", r"/add/node/$", "#form-node [name=name]", "Bad_Name"),
-    "edit": (edit_form, "#form-edit .btn-ink", r"/edit/Node/", "#form-edit [name=cpu]", "much"),
+    "edit": (edit_form, "#form-edit .btn-ink", r"/edit/Node/\?", "#form-edit [name=cpu]", "much"),
     "break": (break_form, "#fault-go", r"/break/$", "#fault-seconds", "999999"),
     "paste": (pasted, "#form-paste .btn-ink", r"/apply/$", "#manifests", "Bad_Name"),
 }

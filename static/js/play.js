@@ -2,34 +2,39 @@
 
 const byId = (id) => document.getElementById(id);
 const play = byId('play');
-let run = 0; // counts the presses of the button: a tick of an earlier run ends there
+let began = 0; // when the command under way was sent; 0: none is
 let next = 0;
+
+const plays = () => play.getAttribute('aria-pressed') === 'true';
 
 function setPlaying(on) {
   clearTimeout(next);
-  run += 1;
   play.setAttribute('aria-pressed', String(on));
   play.querySelector('use').setAttribute('href', on ? '#i-pause' : '#i-play');
   play.querySelector('.play-t').textContent = on ? 'Pause' : 'Play';
   if (on) {
     byId('notice').replaceChildren();
-    tick(run);
+    tick();
   }
 }
 
-function tick(mine) {
-  const began = performance.now();
-  play.addEventListener('htmx:afterRequest', ({ detail: { successful } }) => {
-    if (mine !== run) return;
-    if (successful) next = setTimeout(() => tick(mine), Math.max(0, 1000 - (performance.now() - began)));
-    else setPlaying(false);
-  }, { once: true });
+/** After a pause a command may still be under way: its answer leads on. */
+function tick() {
+  if (began) return;
   const values = { seconds: byId('speed').value, play: '1' };
   const said = () => {}; // A request that fails was told of; htmx rejects its promise as well.
   window.htmx.ajax('POST', 'do/advance/', { source: play, target: '#notice', swap: 'innerHTML', values }).catch(said);
 }
 
-play?.addEventListener('click', () => setPlaying(play.getAttribute('aria-pressed') !== 'true'));
+play?.addEventListener('htmx:beforeSend', () => { began = performance.now(); });
+play?.addEventListener('htmx:afterRequest', ({ detail: { successful } }) => {
+  const past = performance.now() - began;
+  began = 0;
+  if (!plays()) return;
+  if (successful) next = setTimeout(tick, Math.max(0, 1000 - past));
+  else setPlaying(false);
+});
+play?.addEventListener('click', () => setPlaying(!plays()));
 document.addEventListener('click', ({ target }) => {
   if (play && target.closest('#do-back, #goto')) setPlaying(false);
 });

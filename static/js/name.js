@@ -13,6 +13,6 @@ document.body.addEventListener('htmx:configRequest', (event) => {
 });
 
 /** "" = nobody said. */
-export function myName() {
+function myName() {
   return field?.value.trim() ?? '';
 }

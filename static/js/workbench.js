@@ -2,6 +2,7 @@
 // It computes nothing about scheduling.
 
 import './in-room.js';
+import './name.js';
 import './play.js';
 import './split.js';
 import { drawer } from './add.js';

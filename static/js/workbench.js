@@ -117,8 +117,10 @@ document.body.addEventListener('htmx:configRequest', ({ detail }) => {
 document.body.addEventListener('htmx:afterRequest', (event) => {
   const { xhr, requestConfig: { verb } } = event.detail;
   if (event.target.matches?.('#branch-list button') && xhr.status < 400) byId('dialog-branches').close();
-  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400 && !('here' in event.detail.elt.dataset)) look('');
+  if ((view.cycle || view.at) && verb === 'post' && xhr.status < 400 && !('here' in event.detail.elt.dataset) && event.detail.elt.id !== 'play') look('');
 });
+// Play leads to the present when it begins. Who looks back while it goes on stays there.
+byId('play')?.addEventListener('click', ({ currentTarget }) => { if ((view.cycle || view.at) && currentTarget.matches('[aria-pressed="true"]')) look(''); });
 // What is only said, because nothing is wrong, goes by itself, but not from under the hand.
 const CALM_MS = 5000;
 document.body.addEventListener('htmx:afterSwap', calmDown);

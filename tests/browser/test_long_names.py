@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from sandbox.panels import TABS
 from scheduler_engine.testing import make_node, make_pod
 from tests.browser.workbench import Eventually, apply, head, open_blank, open_scenario, press
 
@@ -203,3 +204,48 @@ def test_the_longest_names_are_cut_at_their_beginning_and_widen_nothing(
         return text.querySelector('b[title]').getBoundingClientRect().bottom <= text.getBoundingClientRect().bottom + 1;
     }"""
     assert page.evaluate(in_sight)
+
+
+DIGITS = ("10-0-12-7.compute", "7-web", "1-east")
+"""A node, a pod and a zone, with names that begin with a digit."""
+BACKWARDS = """names => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  let seen = 0;
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (text.parentElement.closest('script, style, template, pre') || !text.parentElement.checkVisibility()) continue;
+    for (const name of names) {
+      const at = text.data.indexOf(name);
+      if (at < 0) continue;
+      const places = [at, at + name.length - 1].map((letter) => {
+        const range = document.createRange();
+        range.setStart(text, letter);
+        range.setEnd(text, letter + 1);
+        return range.getBoundingClientRect();
+      });
+      seen += 1;
+      if (places[0].top === places[1].top && places[0].left > places[1].left) found.push(text.parentElement.outerHTML);
+    }
+  }
+  return { found, seen };
+}"""
+
+
+def test_names_that_begin_with_a_digit_are_read_from_their_beginning(page: Page, eventually: Eventually) -> None:
+    node, pod, zone = DIGITS
+    open_blank(page)
+    apply(page, make_node(node).zone(zone).obj(), make_pod(pod).cpu("1").obj())
+    eventually(lambda: head(page) == 1)
+    press(page, eventually, "n")
+    page.locator("#find").click()
+    page.locator("#find-text").fill("7")
+    page.locator(f"#find-list li:has-text('{node}')").first.wait_for()
+    assert page.evaluate(BACKWARDS, DIGITS)["found"] == []
+    page.keyboard.press("Escape")
+    for tab in TABS:
+        page.evaluate("name => document.getElementById(`tab-${name}`).click()", tab)
+        eventually(lambda tab=tab: page.locator(f"#panel-{tab}").is_visible())
+        read = page.evaluate(BACKWARDS, DIGITS)
+        assert read["seen"] > len(DIGITS)
+        assert read["found"] == [], tab

@@ -57,16 +57,17 @@ def _next_pod(live: Live) -> str:
     return waiting[0].move.pod if waiting else ""
 
 
-def room_outcome(live: Live, position: Position, kind: str, pod: str, asked: tuple[int, int, int]) -> Outcome | None:
+def room_outcome(
+    live: Live, position: Position, kind: str, pod: str, since: int, forked: tuple[int, int] | None
+) -> Outcome | None:
     """What came of it; None: it has not come to it yet. Raises ``Rejected`` when there will never be an answer.
 
-    ``asked``: the last command of the present log that the question came after, by its key and its place, and how many
-    entries the trace had then.
+    ``since``: how many entries the trace had when it was asked. ``forked``: key and place of the last command that is
+    still in the log, if another way was taken from there; the question then counts from its end.
     """
-    state, n, since = asked
-    if n < position.head:
-        live.move_to(Position(state, n, position.length))
-        since = min(since, len(live.simulation.recorder.entries))
+    if forked is not None and forked[1] < position.head:
+        live.move_to(Position(*forked, position.length))
+        since = len(live.simulation.recorder.entries)
     live.move_to(position)
     seen = Seen(live.simulation)
     question = Question(kind, pod=pod, at=KINDS[kind].at)

@@ -15,8 +15,7 @@ from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own
 from sandbox.workshop.models import Seat
-from sandbox.workshop.questions import bars, for_projector, is_right, latest, promised, waits_for
-from sandbox.workshop.questions import shown as shown_answer
+from sandbox.workshop.questions import as_listed, bars, for_projector, is_right, latest, promised, waits_for
 from sandbox.workshop.room import current
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
@@ -58,7 +57,7 @@ def _asked(access: RoomAccess) -> dict[str, Any]:
         "of": access.room.people.count(),
         "choices": json.loads(question.choices),
         "given": own is not None,
-        "chosen": shown_answer(question, chosen) if own else [],
+        "chosen": as_listed(question, chosen) if own else [],
         "promised": promised(access.room, question),
         "verdict": is_right(question, chosen) if own else None,
     }

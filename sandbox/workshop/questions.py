@@ -15,6 +15,7 @@ from sandbox.engines import site
 from sandbox.engines.asking import Outcome
 from sandbox.engines.errors import EngineError
 from sandbox.live import ReplayFailed
+from sandbox.models import CommandRecord, Sandbox
 from sandbox.records import log_of
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
@@ -180,11 +181,16 @@ def outcome(room: Workshop, question: Question) -> Outcome | None:
     sandbox = current(None, room).sandbox
     if sandbox is None:
         return None
-    # After going back and taking another way, what was common to both ways is all that the question can count from.
-    common = log_of(sandbox.pk).filter(pk__lte=put["state"]).order_by("-n").values_list("pk", "n").first() or (0, 0)
-    asked = (*common, put["since"])
-    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], asked)[1]
+    forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions do not say after which command.
+    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"], forked)[1]
     return found
+
+
+def _forked(sandbox: Sandbox, state: int) -> tuple[int, int] | None:
+    """Key and place of the last command up to ``state`` that is still in the log; None: no other way was taken."""
+    if not CommandRecord.objects.filter(pk=state, sandbox=sandbox).exclude(branch=None).exists():
+        return None
+    return log_of(sandbox.pk).filter(pk__lte=state).order_by("-n").values_list("pk", "n").first() or (0, 0)
 
 
 def _not_yet(question: Question) -> str:
@@ -218,17 +224,17 @@ def bars(question: Question) -> list[Bar]:
     Of a question to which several may be right, the last bar is ``NONE``.
     """
     texts = question.answers.filter(participant__removed=None).values_list("chosen", flat=True)
-    given = Counter(choice for text in texts for choice in shown(question, json.loads(text)))
-    right = shown(question, json.loads(question.right or "[]")) if question.revealed else []
+    given = Counter(choice for text in texts for choice in as_listed(question, json.loads(text)))
+    right = as_listed(question, json.loads(question.right or "[]")) if question.revealed else []
     told = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
-    names = dict.fromkeys([*json.loads(question.choices), *right, *shown(question, [])])
+    names = dict.fromkeys([*json.loads(question.choices), *right, *as_listed(question, [])])
     why[NONE] = why.pop("", "")
     return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
 
 
-def shown(question: Question, chosen: Sequence[str]) -> list[str]:
-    """The choices as a page shows them: ``NONE`` where several could be chosen, and none was."""
+def as_listed(question: Question, chosen: Sequence[str]) -> list[str]:
+    """Return the choices of an answer as bars name them: ``NONE`` where several could be chosen, and none was."""
     return [NONE] if question.many and not chosen else list(chosen)
 
 

@@ -245,7 +245,7 @@ def close(room: Workshop) -> None:
         now = timezone.now()
         Workshop.objects.filter(pk=room.pk).update(closed=now, frozen=False, eyes=False, timer_ends=None)
         room.questions.filter(over=None).update(over=now)
-        room.questions.filter(away=False).update(away=True)
+        room.questions.update(away=True)
         _freeze(_sandboxes(room), False)
         for participant in room.people.exclude(key=""):
             lock_out(participant)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import store
+from sandbox import store, tokens
+from sandbox.models import Sandbox
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector
@@ -249,6 +250,21 @@ def test_another_way_after_going_back_answers_the_question_as_well(crowded: Pers
         store.execute(sandbox, {"kind": "pod"})
     assert crowded.post("reveal/", number=1).status_code == 204
     assert [bar.choice for bar in bars(question()) if bar.right] == ["no node"]
+
+
+def test_a_question_asked_while_time_is_played_counts_from_then(crowded: Person) -> None:
+    seat = crowded.seat()
+    base = f"/s/{seat.sandbox_id}/{tokens.seat_token(crowded.token, 1)}/do/advance/"
+
+    def play() -> None:
+        assert crowded.client.post(base, {"seconds": "1", "play": "1"}).status_code == 204
+
+    begun = Sandbox.objects.get(pk=seat.sandbox_id).length
+    play()
+    crowded.post("predict/", kind="winner", pod="default/payments-1")
+    play()
+    assert Sandbox.objects.get(pk=seat.sandbox_id).length == begun + 1, "both ticks are one command"
+    assert crowded.post("reveal/", number=1).status_code == 422, "its only attempt was before the question"
 
 
 def test_nobody_promises_what_cannot_be_revealed(trainer: Person, joined: Joined) -> None:

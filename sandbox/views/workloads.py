@@ -45,8 +45,6 @@ def _scaled(data: QueryDict, access: Access) -> dict[str, Any]:
     except ValueError:
         raise Rejected("replicas: a whole number is needed") from None
     replicas = now + number if "by" in data else number
-    if replicas < 0:
-        raise Rejected(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
     return {"kind": "scale", "object_kind": kind, "key": key, "replicas": replicas}
 
 

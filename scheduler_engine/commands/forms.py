@@ -8,6 +8,7 @@ from dataclasses import MISSING, Field, asdict
 from fractions import Fraction
 from typing import Any
 
+from scheduler_engine.api.validation.problems import invalid
 from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.commands.kinds import (
@@ -19,6 +20,7 @@ from scheduler_engine.commands.kinds import (
     Apply,
     Command,
     Replica,
+    Scale,
 )
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -147,6 +149,8 @@ def check_bounds(command: Command) -> None:
     """Raises Rejected when a number is out of bounds, or a word is none of those that may stand there."""
     if getattr(command, "until", 0) < 0:
         raise Rejected([wrong_field("until", "must be at least 0")])
+    if isinstance(command, Scale) and command.replicas < 0:
+        raise Rejected([invalid("spec.replicas", command.replicas, "must be greater than or equal to 0")])
     if isinstance(command, Replica):
         _check_replica(command)
     elif command.kind in BOUNDS:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import Server
 from tests.browser.proxy import Proxy, line_to
-from tests.browser.test_workshop import join, open_room
+from tests.browser.test_workshop import ask, join, open_room
 from tests.browser.workbench import EXAMPLE, Eventually, head, new_sandbox, open_example
 
 SOON_MS = 5000
@@ -56,14 +56,6 @@ def hear_nothing_for_long_enough(page: Page, eventually: Eventually) -> None:
         return FRAMES[page] == before
 
     eventually(silent)
-
-
-def ask(trainer: Page, question: str, choices: str) -> None:
-    if not trainer.locator("[name=ask]").is_visible():
-        trainer.get_by_text("A question of your own").click()
-    trainer.locator("[name=ask]").fill(question)
-    trainer.locator("[name=choices]").fill(choices)
-    trainer.get_by_role("button", name="Ask", exact=True).click()
 
 
 def answer(person: Page, choice: str) -> None:

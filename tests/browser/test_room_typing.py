@@ -6,18 +6,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-from tests.browser.test_workshop import join, open_room, workbench
+from tests.browser.test_workshop import ask, join, open_room, workbench
 from tests.browser.workbench import Eventually
 
 Open = Callable[..., Page]
-
-
-def ask(trainer: Page, question: str, choices: str) -> None:
-    if not trainer.locator("[name=ask]").is_visible():
-        trainer.get_by_text("A question of your own").click()
-    trainer.locator("[name=ask]").fill(question)
-    trainer.locator("[name=choices]").fill(choices)
-    trainer.get_by_role("button", name="Ask", exact=True).click()
 
 
 def room_with(new_page: Open, *names: str) -> tuple[Page, list[Page]]:

@@ -336,7 +336,7 @@ def test_a_refused_number_of_replicas_is_tied_to_its_field(page: Page, eventuall
     field.press("Enter")
     eventually(lambda: field.get_attribute("aria-invalid") == "true")
     said = page.locator(f'[id="{field.get_attribute("aria-describedby")}"]')
-    assert said.inner_text().strip() == "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+    assert said.inner_text().strip() == "Invalid value: -1: must be greater than or equal to 0"
     field.fill("2")
     field.press("Enter")
     eventually(lambda: head(page) == 2 and field.get_attribute("aria-invalid") == "false")

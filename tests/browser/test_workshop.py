@@ -74,6 +74,15 @@ def join(page: Page | FrameLocator, code: str, name: str) -> None:
     workbench(page).locator("#do-stage").wait_for()
 
 
+def ask(trainer: Page, question: str, choices: str) -> None:
+    """Ask a question of one's own."""
+    if not trainer.locator("[name=ask]").is_visible():
+        trainer.get_by_text("A question of your own").click()
+    trainer.locator("[name=ask]").fill(question)
+    trainer.locator("[name=choices]").fill(choices)
+    trainer.get_by_role("button", name="Ask", exact=True).click()
+
+
 def workbench(page: Page | FrameLocator) -> FrameLocator:
     return page.frame_locator("iframe[title='Your sandbox']")
 

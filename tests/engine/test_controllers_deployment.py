@@ -219,7 +219,10 @@ def test_deleting_it_takes_its_replica_sets_and_pods_along() -> None:
 REFUSED = {
     "a kind without a scale": (("DaemonSet", "default/agent", 2), "a DaemonSet has no scale"),
     "a workload that does not exist": (("Deployment", "default/nobody", 2), 'deployments.apps "nobody" not found'),
-    "fewer than none": (("Deployment", "default/web", -1), "replicas: must be from 0 to 1000"),
+    "fewer than none": (
+        ("Deployment", "default/web", -1),
+        "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+    ),
     "too many": (("Deployment", "default/web", 1001), "replicas: must be from 0 to 1000"),
 }
 

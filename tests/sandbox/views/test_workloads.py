@@ -99,7 +99,7 @@ def test_a_workload_is_scaled(shop: Any, fields: dict[str, str], replicas: int) 
         pytest.param(SHOP | {"by": "x"}, "replicas: a whole number is needed", id="a step that is no number"),
         pytest.param(
             SHOP | {"replicas": "-1"},
-            "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+            "Invalid value: -1: must be greater than or equal to 0",
             id="less than nothing",
         ),
         pytest.param(SHOP | {"replicas": "1001"}, "must be from 0 to 1000", id="too many"),

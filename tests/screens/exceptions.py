@@ -21,6 +21,5 @@ EXCEPTIONS: tuple[Allowed, ...] = (
     Allowed("reach", "#configuration-drawer .presets", "on a phone the presets are one line, to be swiped"),
     Allowed("reach", ".mx.grpd, .mx.sc", "on a phone a table of numbers is swiped; its first column stays"),
     Allowed("short", ".bar .scenario", "a press on it shows the title whole"),
-    Allowed("together", ".nd-h h3", "under the inspector, which lies over it as long as something is chosen"),
     Allowed("headings", ".zone-h h3", "zones differ at the end of their names: what is cut is the beginning"),
 )

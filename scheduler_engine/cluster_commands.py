@@ -14,7 +14,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
-from scheduler_engine.api.simulated import KUBELET_CONFIGURATION, USAGE, amount_problem
+from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
 from scheduler_engine.apiserver.apply import check_same, desired, patched
@@ -138,7 +138,9 @@ def kubelet(cluster: Cluster, command: commands.KubeletConfigure) -> None:
     if command.configuration is not None:
         load_kubelet_configuration(command.configuration)
         written = json.dumps(command.configuration, sort_keys=True)
-    _patch(cluster, "Node", command.node, {"metadata": {"annotations": {KUBELET_CONFIGURATION: written}}})
+    grace = None if command.hard_eviction_grace is None else str(command.hard_eviction_grace)
+    annotations = {KUBELET_CONFIGURATION: written, HARD_EVICTION_GRACE: grace}
+    _patch(cluster, "Node", command.node, {"metadata": {"annotations": annotations}})
 
 
 def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:

@@ -16,6 +16,8 @@ from scheduler_engine.commands import AMOUNTS
 from scheduler_engine.errors import FieldError, Rejected
 
 ERRORS = "fragments/nodes_errors.html"
+MOST_DIGITS = 6
+"""Of a number of seconds."""
 
 
 @edits
@@ -57,12 +59,13 @@ def usage(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def kubelet(request: HttpRequest, access: Access) -> HttpResponse:
-    """Another KubeletConfiguration as YAML; an empty text is the default one."""
+    """Another KubeletConfiguration as YAML; an empty text is the default one, an empty grace that of v1.34.1."""
     text = request.POST.get("configuration", "")
     check_text(text)
-    node = request.POST.get("node", "")
+    node, grace = request.POST.get("node", ""), request.POST.get("hard_eviction_grace", "")
     try:
-        command = {"kind": "kubelet", "node": node, "configuration": _configuration(text)}
+        told = {"hard_eviction_grace": _seconds(grace)} if grace else {}
+        command = {"kind": "kubelet", "node": node, "configuration": _configuration(text), **told}
         store.execute(access.sandbox, command, who(request))
     except Rejected as error:
         return _refused(request, error.errors)
@@ -77,6 +80,13 @@ def _configuration(text: str) -> dict[str, Any] | None:
     if given and not isinstance(given[0], dict):
         raise Rejected("a KubeletConfiguration is needed: field: value")
     return given[0] if given else None
+
+
+def _seconds(text: str) -> int:
+    """Raises ``Rejected``."""
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
+        raise Rejected("the grace of hard evictions must be a whole number of seconds")
+    return int(text)
 
 
 def _refused(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from scheduler_engine.api.critical_pods import is_critical
 from scheduler_engine.api.node_stats import usage
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.api.qos import qos_class
 
-CRITICAL_PRIORITY = 2_000_000_000
-"""Pods of at least this priority are never evicted by a kubelet."""
+CRITICAL = "critical: never evicted by a kubelet"
+"""Why a critical pod stands in the table although it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,12 @@ class Ranked:
 
     @property
     def critical(self) -> bool:
-        return self.pod.priority >= CRITICAL_PRIORITY
+        return is_critical(self.pod)
 
     @property
     def reason(self) -> str:
         if self.critical:
-            return "critical: never evicted by a kubelet"
+            return CRITICAL
         if self.measures_inodes:
             side = "uses inodes" if self.exceeds else "uses no inodes"
             return f"{side}; priority {self.pod.priority}; usage less the request for ephemeral storage {self.over}"

@@ -37,7 +37,11 @@ MAX_PIDS = "sandbox/max-pids"
 KUBELET_CONFIGURATION = "sandbox/kubelet-configuration"
 """A node's KubeletConfiguration as JSON."""
 
-AMOUNTS = (DURATION, START_DELAY, IMAGEFS, MAX_PIDS, *USAGE.values())
+HARD_EVICTION_GRACE = "sandbox/hard-eviction-grace"
+"""Seconds that a node's kubelet gives a pod to end when a hard threshold is met, if not those of v1.34.1."""
+
+AMOUNTS = (DURATION, START_DELAY, IMAGEFS, MAX_PIDS, HARD_EVICTION_GRACE, *USAGE.values())
+SECONDS = (DURATION, START_DELAY, HARD_EVICTION_GRACE)
 LONGEST_SECONDS = 366 * 86_400
 
 
@@ -46,11 +50,7 @@ def wrong_annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str
     for name in AMOUNTS:
         if name in annotations:
             problem = amount_problem(annotations[name])
-            if (
-                not problem
-                and name in (DURATION, START_DELAY)
-                and seconds_us(annotations, name, 0) > LONGEST_SECONDS * 10**6
-            ):
+            if not problem and name in SECONDS and seconds_us(annotations, name, 0) > LONGEST_SECONDS * 10**6:
                 problem = f"must be at most {LONGEST_SECONDS} seconds"
             if problem:
                 yield name, problem

@@ -48,6 +48,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "cycles": (int,),
     "until": (int,),
     "configuration": (dict, type(None)),
+    "hard_eviction_grace": (int, type(None)),
     "plugin": (str,),
     "point": (str,),
     "answer": (str,),
@@ -88,6 +89,7 @@ SPELLED = {
     "renew_deadline": "renewDeadline",
     "retry_period": "retryPeriod",
     "release_on_cancel": "releaseOnCancel",
+    "hard_eviction_grace": "grace of hard evictions",
     "ephemeral_storage": "ephemeral-storage",
     "writable_layer": "writable layer",
 }
@@ -174,6 +176,11 @@ BOUNDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "fault": (
         lambda command: 0 <= command.seconds <= MAX_ADVANCE_SECONDS,
         "seconds",
+        f"must be from 0 to {MAX_ADVANCE_SECONDS}",
+    ),
+    "kubelet": (
+        lambda command: 0 <= (command.hard_eviction_grace or 0) <= MAX_ADVANCE_SECONDS,
+        "hard_eviction_grace",
         f"must be from 0 to {MAX_ADVANCE_SECONDS}",
     ),
     "scale": (

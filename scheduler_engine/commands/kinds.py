@@ -231,11 +231,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class KubeletConfigure:
-    """Another KubeletConfiguration for the kubelet of ``node`` (None: the default one)."""
+    """Another KubeletConfiguration for the kubelet of ``node`` (None: the default one).
+
+    ``hard_eviction_grace``: seconds that a pod gets when a hard threshold is met, None = as in v1.34.1.
+    """
 
     kind: ClassVar[str] = "kubelet"
     node: str
     configuration: dict[str, Any] | None = None
+    hard_eviction_grace: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,16 @@ DEFAULT_HARD = {
     "nodefs.available": "10%",
     "imagefs.available": "15%",
     "nodefs.inodesFree": "5%",
+    "imagefs.inodesFree": "5%",
 }
 OFF = ("0%", "100%")
 """Amounts that switch a threshold off."""
 
+HARD_GRACE_SECONDS = 1
+"""What a pod gets to end when a hard threshold is met, in v1.34.1; seed 002 §10 says 0 s.
+
+Source: upstream ``pkg/kubelet/eviction/eviction_manager.go`` (immediateEvictionGracePeriodSeconds).
+"""
 DEFAULT_TRANSITION_US = 300 * SECOND_US
 HOUSEKEEPING_US = 10 * SECOND_US
 """A kubelet looks so often whether a threshold is met; no configuration changes that."""
@@ -96,6 +102,7 @@ class EvictionConfiguration:
     thresholds: tuple[Threshold, ...]
     max_pod_grace_seconds: int = 0
     transition_us: int = DEFAULT_TRANSITION_US
+    hard_grace_seconds: int = HARD_GRACE_SECONDS
 
 
 def load_kubelet_configuration(data: Mapping[str, Any] | None) -> EvictionConfiguration:

@@ -19,7 +19,7 @@ READ_ANNOTATIONS = (
     *("sandbox/", "deployment.kubernetes.io/", "batch.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/"),
     *("volume.beta.kubernetes.io/", "storageclass.kubernetes.io/", "storageclass.beta.kubernetes.io/"),
     *("storage.alpha.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "controller.kubernetes.io/pod-deletion-cost"),
-    *("kubernetes.io/config.mirror", "kubectl.kubernetes.io/restartedAt"),
+    *("kubernetes.io/config.mirror", "kubernetes.io/config.source", "kubectl.kubernetes.io/restartedAt"),
 )
 """Beginnings of the annotations that the scheduler or the sandbox reads."""
 NEVER = ("kubectl.kubernetes.io/last-applied-configuration",)

@@ -86,9 +86,9 @@ class EvictionManager:
         return not any(_below(threshold, seen, with_reclaim=True) for threshold in self.configuration.thresholds)
 
     def grace_seconds(self, threshold: Threshold, pod: Pod) -> int:
-        """A hard threshold gives no time, a soft one the lesser of the pod's and the configured grace period."""
+        """A hard threshold gives hardly any, a soft one the lesser of the pod's and the configured grace period."""
         if threshold.hard:
-            return 0
+            return self.configuration.hard_grace_seconds
         own = pod.spec.get("terminationGracePeriodSeconds")
         most = self.configuration.max_pod_grace_seconds
         return most if own is None else min(most, int(own))
@@ -104,12 +104,15 @@ def ranked(stats: Stats, threshold: Threshold) -> list[Ranked]:
 
 
 def reclaims(threshold: Threshold, dedicated_imagefs: bool) -> tuple[str, ...]:
-    """What is freed before pods are evicted: ``dead containers``, ``unused images``."""
+    """What is freed before pods are evicted: ``dead containers``, ``unused images``.
+
+    With a filesystem of their own, images and containers free nothing where the node's own is short.
+    """
     if threshold.condition != "DiskPressure":
         return ()
-    if not dedicated_imagefs:
-        return "dead containers", "unused images"
-    return ("dead containers",) if threshold.signal.startswith("nodefs") else ("unused images",)
+    if dedicated_imagefs and threshold.signal.startswith("nodefs"):
+        return ()
+    return "dead containers", "unused images"
 
 
 def eviction_message(threshold: Threshold, row: Ranked, observation: Observation) -> str:

@@ -15,9 +15,11 @@ from scheduler_engine.api.objects import Node, Pod, timestamp
 from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
 from scheduler_engine.config.kubelet import default_configuration
+from scheduler_engine.kubelet.admission import Refusal, Victims, admit
 from scheduler_engine.kubelet.eviction import EvictionManager
 from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent
 from scheduler_engine.timeline import SECOND_US, Timeline
+from scheduler_engine.trace.events import EventRecorded, PodRejected
 
 JOB_DURATION_US = 10 * SECOND_US
 """How long a pod of a Job runs that says nothing else."""
@@ -27,8 +29,8 @@ JOB_DURATION_US = 10 * SECOND_US
 class Kubelet:
     """The kubelets of all nodes together.
 
-    ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer); ``agents``: node → the
-    part that looks after the node itself.
+    ``timers``: uid of a pod → (what comes next: admit, start, complete or stop; number of the timer); ``agents``:
+    node → the part that looks after the node itself.
     """
 
     api: ApiServer
@@ -90,7 +92,7 @@ class Kubelet:
             duration_us = duration_of(pod)
             if duration_us is not None:
                 self._soon(pod, "complete", duration_us)
-        else:
+        elif pod.start_time_us is not None or self._admits(pod, node):
             delay_us = seconds_us(pod.annotations, START_DELAY, 0)
             if delay_us:
                 if pod.start_time_us is None:
@@ -100,6 +102,23 @@ class Kubelet:
                 self._start(pod, node)
 
     # --- what happens to a pod ---
+
+    def _admits(self, pod: Pod, node: Node) -> bool:
+        """Whether the kubelet takes a pod that is new to it; else the pod fails, or waits until others have ended."""
+        others = [other for other in self.api.pods_on(node.name) if other.uid != pod.uid and _taken(other)]
+        answer = admit(pod, node, others)
+        if isinstance(answer, Refusal):
+            self._reject(pod, node, answer)
+        elif isinstance(answer, Victims):
+            agent = self.agents[node.name]
+            waits_us = max(agent.preempt(victim) for victim in answer.pods)
+            self._soon(pod, "admit", waits_us)
+        return answer is None
+
+    def _reject(self, pod: Pod, node: Node, refusal: Refusal) -> None:
+        self.api.recorder.add(PodRejected(node.name, pod.key, refusal.reason, refusal.message))
+        self.api.recorder.add(EventRecorded("Pod", pod.key, "Warning", refusal.reason, refusal.message))
+        self._write(pod, phase="Failed", reason=refusal.reason, message=refusal.status_message)
 
     def _start(self, pod: Pod, node: Node) -> None:
         started = pod.status.get("startTime") or timestamp(self.timeline.now_us)
@@ -126,7 +145,7 @@ class Kubelet:
         self.timers[pod.uid] = what, self.timeline.after(delay_us, self.due, what, pod.key, pod.uid)
 
     def due(self, what: str, pod_key: str, uid: str) -> None:
-        """The time has come to start a pod, to complete it or to end it."""
+        """The time has come to ask again for a pod, to start it, to complete it or to end it."""
         self.timers.pop(uid, None)
         pod = self.api.pod(pod_key)
         node = self.api.get("Node", pod.node_name) if pod is not None else None
@@ -138,6 +157,8 @@ class Kubelet:
             return
         elif what == "start":
             self._start(pod, node)
+        elif what == "admit":
+            self._sync(pod, node)
         else:
             self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
 
@@ -149,6 +170,11 @@ class Kubelet:
     def _write(self, pod: Pod, **status: Any) -> None:
         observed = {"observedGeneration": pod.metadata.get("generation")}
         self.api.patch("Pod", pod.key, {"status": {**observed, **status}})
+
+
+def _taken(pod: Pod) -> bool:
+    """A kubelet has let it in, and it has not ended."""
+    return not pod.finished and (pod.phase == "Running" or pod.start_time_us is not None)
 
 
 def duration_of(pod: Pod) -> int | None:

@@ -7,12 +7,12 @@ looks while there is something to see: simulated usage on its node, or a configu
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scheduler_engine.api.conditions import Condition, condition_set
 from scheduler_engine.api.node_stats import Stats, image_bytes, says_usage, usage
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
+from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, seconds_us
 from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.config.kubelet import (
     HOUSEKEEPING_US,
@@ -22,6 +22,7 @@ from scheduler_engine.config.kubelet import (
     load_kubelet_configuration,
 )
 from scheduler_engine.errors import Rejected
+from scheduler_engine.kubelet.admission import PREEMPTED, PREEMPTED_CONDITION, PREEMPTING
 from scheduler_engine.kubelet.eviction import (
     CLEANUP_POLL_US,
     CLEANUP_TIMEOUT_US,
@@ -57,11 +58,13 @@ CONDITION_TEXTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 """Node condition → (reason, message) when it is True, and when it is False."""
 
 TERMINATED_BY_KUBELET = "TerminationByKubelet"
+EVICTED = "Evicted"
 
 
 @dataclass(slots=True)
 class NodeAgent:
-    """``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being evicted, its
+    """``written``: what the node's annotations say of its kubelet: its configuration, and the grace of hard evictions;
+    ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being evicted, its
     uid and when it is no longer waited for; ``timer``: the next look, 0 = none; ``told``: what was told last.
     """
 
@@ -69,7 +72,7 @@ class NodeAgent:
     timeline: Timeline
     name: str
     manager: EvictionManager
-    written: str | None = None
+    written: tuple[str | None, str | None] = (None, None)
     collected: dict[str, None] = field(default_factory=dict)
     leaving: tuple[str, str, int] | None = None
     timer: int = 0
@@ -77,10 +80,14 @@ class NodeAgent:
 
     def node_changed(self, node: Node) -> None:
         """Take over the node's configuration when it is another one."""
-        written = node.annotations.get(KUBELET_CONFIGURATION)
+        written = node.annotations.get(KUBELET_CONFIGURATION), node.annotations.get(HARD_EVICTION_GRACE)
         if written != self.written:
             self.written = written
-            self.manager = EvictionManager(self._configuration(written), last_seen=self.manager.last_seen)
+            configuration = self._configuration(written[0])
+            if written[1] is not None:
+                grace_seconds = seconds_us(node.annotations, HARD_EVICTION_GRACE, 0) // SECOND_US
+                configuration = replace(configuration, hard_grace_seconds=grace_seconds)
+            self.manager = EvictionManager(configuration, last_seen=self.manager.last_seen)
             self.told = None
         self.wake(node)
 
@@ -97,7 +104,9 @@ class NodeAgent:
 
     def wake(self, item: Node | Pod) -> None:
         """Begin to look, at the next full 10 s, when ``item`` gives a reason to."""
-        if not self.timer and (says_usage(item.annotations) or (isinstance(item, Node) and self.written is not None)):
+        if not self.timer and (
+            says_usage(item.annotations) or (isinstance(item, Node) and self.written[0] is not None)
+        ):
             self._look_at_next_interval()
 
     def _look_at_next_interval(self) -> None:
@@ -138,7 +147,9 @@ class NodeAgent:
 
     def _has_something_to_see(self, stats: Stats) -> bool:
         items = (stats.node, *stats.running, *stats.dead)
-        return not self.manager.idle or self.written is not None or any(says_usage(item.annotations) for item in items)
+        return (
+            not self.manager.idle or self.written[0] is not None or any(says_usage(item.annotations) for item in items)
+        )
 
     def _stats(self, node: Node) -> Stats:
         there = self.api.pods_on(self.name)
@@ -232,21 +243,32 @@ class NodeAgent:
         seconds = self.manager.grace_seconds(threshold, pod)
         self.leaving = (pod.key, pod.uid, self.timeline.now_us + CLEANUP_TIMEOUT_US)
         self.api.recorder.add(PodEvicted(self.name, pod.key, threshold.signal, seconds, message))
-        self._tell("Pod", pod.key, "Warning", "Evicted", message)
-        target = ("DisruptionTarget", "True", TERMINATED_BY_KUBELET, message)
+        self._end(pod, seconds, EVICTED, message, message)
+
+    def preempt(self, pod: Pod) -> int:
+        """End a pod so that a critical one has room; after how many microseconds it has ended."""
+        seconds = int(pod.spec.get("terminationGracePeriodSeconds", 30))
+        self.api.recorder.add(PodEvicted(self.name, pod.key, "", seconds, PREEMPTED))
+        self._end(pod, seconds, PREEMPTING, PREEMPTED, PREEMPTED_CONDITION)
+        return seconds * SECOND_US
+
+    def _end(self, pod: Pod, seconds: int, reason: str, message: str, why: str) -> None:
+        """Say at once that the pod has to go, and let it fail when its time is over."""
+        self._tell("Pod", pod.key, "Warning", reason, message)
+        target = ("DisruptionTarget", "True", TERMINATED_BY_KUBELET, why)
         conditions = condition_set(pod.conditions, self.timeline.now_us, *target)
         self.api.patch("Pod", pod.key, {"status": {"conditions": conditions}})
         if seconds > 0:
-            self.timeline.after(seconds * SECOND_US, self.kill, pod.key, pod.uid, message)
+            self.timeline.after(seconds * SECOND_US, self.kill, pod.key, pod.uid, reason, message)
         else:
-            self.kill(pod.key, pod.uid, message)
+            self.kill(pod.key, pod.uid, reason, message)
 
-    def kill(self, pod_key: str, uid: str, message: str) -> None:
-        """The evicted pod has ended."""
+    def kill(self, pod_key: str, uid: str, reason: str, message: str) -> None:
+        """The pod that had to go has ended."""
         pod = self.api.pod(pod_key)
         if pod is not None and pod.uid == uid and not pod.finished:
             conditions = ended_conditions(pod, self.timeline.now_us)
-            status = {"phase": "Failed", "reason": "Evicted", "message": message, "conditions": conditions}
+            status = {"phase": "Failed", "reason": reason, "message": message, "conditions": conditions}
             self.api.patch("Pod", pod_key, {"status": status})
 
     def _tell(self, kind: str, key: str, level: str, reason: str, text: str) -> None:

@@ -34,7 +34,7 @@ class NodePorts(Plugin):
     def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(old, Pod) or not (old.node_name or old.nominated_node_name):
             return Hint.SKIP, "the deleted pod had no node"
-        if not _conflict(pod.host_ports, dict.fromkeys(old.host_ports)):
+        if not ports_conflict(pod.host_ports, dict.fromkeys(old.host_ports)):
             return Hint.SKIP, "the deleted pod had none of the pod's host ports"
         return Hint.QUEUE, "a host port became free"
 
@@ -50,10 +50,11 @@ class NodePorts(Plugin):
         wanted = state.read(PRE_FILTER_KEY)
         if wanted is None:
             raise PluginError(f'reading "{PRE_FILTER_KEY}" from cycleState: not found')
-        return unschedulable(REASON) if _conflict(wanted, node_info.used_ports) else None
+        return unschedulable(REASON) if ports_conflict(wanted, node_info.used_ports) else None
 
 
-def _conflict(wanted: Sequence[HostPort], used: Mapping[HostPort, None]) -> bool:
+def ports_conflict(wanted: Sequence[HostPort], used: Mapping[HostPort, None]) -> bool:
+    """Whether one of the host ports is taken."""
     return any(_taken(*port, used) for port in wanted)
 
 

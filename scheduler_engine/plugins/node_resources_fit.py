@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.pod_resources import (
@@ -37,6 +37,24 @@ class Wanted:
     memory: int
     ephemeral_storage: int
     scalar: tuple[tuple[str, int], ...]
+
+
+class Lacking(NamedTuple):
+    """A resource of which a node has too little: millicores of cpu, bytes, pods or whole units."""
+
+    resource: str
+    requested: int
+    used: int
+    capacity: int
+
+    @property
+    def reason(self) -> str:
+        return "Too many pods" if self.resource == "pods" else f"Insufficient {self.resource}"
+
+    @property
+    def hopeless(self) -> bool:
+        """The node would have too little of it even if it were empty."""
+        return self.resource != "pods" and self.requested > self.capacity
 
 
 class NodeResourcesFit(Plugin):
@@ -95,8 +113,8 @@ class NodeResourcesFit(Plugin):
         lacking = lacking_resources(wanted, node_info)
         if not lacking:
             return None
-        hopeless = any(too_large for _, too_large in lacking)
-        return (unresolvable if hopeless else unschedulable)(*(reason for reason, _ in lacking))
+        hopeless = any(item.hopeless for item in lacking)
+        return (unresolvable if hopeless else unschedulable)(*(item.reason for item in lacking))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         state.write(PRE_SCORE_KEY, self._wishes(pod))
@@ -128,22 +146,23 @@ def wanted_from(pod: Pod, ignored: Sequence[str] = (), ignored_groups: Sequence[
     return Wanted(request.milli_cpu, request.memory, request.ephemeral_storage, tuple(scalar))
 
 
-def lacking_resources(wanted: Wanted, node_info: NodeInfo) -> list[tuple[str, bool]]:
-    """(reason, more than the node has at all) for everything of which there is too little."""
+def lacking_resources(wanted: Wanted, node_info: NodeInfo) -> list[Lacking]:
+    """Everything of which there is too little."""
     have, used = node_info.allocatable, node_info.requested
-    lacking: list[tuple[str, bool]] = []
+    lacking: list[Lacking] = []
     if len(node_info.pods) + 1 > have.allowed_pod_number:
-        lacking.append(("Too many pods", False))
+        lacking.append(Lacking("pods", 1, len(node_info.pods), have.allowed_pod_number))
     if 0 < wanted.milli_cpu > have.milli_cpu - used.milli_cpu:
-        lacking.append(("Insufficient cpu", wanted.milli_cpu > have.milli_cpu))
+        lacking.append(Lacking("cpu", wanted.milli_cpu, used.milli_cpu, have.milli_cpu))
     if 0 < wanted.memory > have.memory - used.memory:
-        lacking.append(("Insufficient memory", wanted.memory > have.memory))
+        lacking.append(Lacking("memory", wanted.memory, used.memory, have.memory))
     if 0 < wanted.ephemeral_storage > have.ephemeral_storage - used.ephemeral_storage:
-        lacking.append(("Insufficient ephemeral-storage", wanted.ephemeral_storage > have.ephemeral_storage))
+        stored = wanted.ephemeral_storage, used.ephemeral_storage, have.ephemeral_storage
+        lacking.append(Lacking("ephemeral-storage", *stored))
     for name, amount in wanted.scalar:
-        capacity = have.scalar.get(name, 0)
-        if amount > capacity - used.scalar.get(name, 0):
-            lacking.append((f"Insufficient {name}", amount > capacity))
+        capacity, taken = have.scalar.get(name, 0), used.scalar.get(name, 0)
+        if amount > capacity - taken:
+            lacking.append(Lacking(name, amount, taken, capacity))
     return lacking
 
 

@@ -208,6 +208,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.EvictionRanked: lambda e: (
         f"{e.node} must reclaim {e.resource} ({e.threshold}): {_names(tuple(row[0] for row in e.rows), 'no pods')}"
     ),
+    ev.PodRejected: lambda e: f"{e.node} does not take {e.pod}: {e.reason}: {e.message.rstrip()}",
     ev.PodEvicted: lambda e: f"{e.node} evicts {e.pod} within {e.grace_seconds} s: {e.message}",
     ev.EvictionAnswered: _answered,
     ev.DrainChanged: _drain,

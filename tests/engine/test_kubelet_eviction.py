@@ -81,6 +81,7 @@ DEFAULTS = [
     ("nodefs.available<10%", True, 0),
     ("nodefs.inodesFree<5%", True, 0),
     ("imagefs.available<15%", True, 0),
+    ("imagefs.inodesFree<5%", True, 0),
 ]
 
 
@@ -316,12 +317,14 @@ SOFT = {
 }
 
 
-def test_a_hard_threshold_evicts_at_the_next_look_without_grace() -> None:
+def test_a_hard_threshold_evicts_at_the_next_look_with_a_second_of_grace() -> None:
     simulation = cluster(HARD, make_pod("a").obj())
     simulation.execute(commands.Advance(3))
     use(simulation, "a", memory="9800Mi")
     simulation.execute(commands.Advance(6))
-    assert phase(simulation, "a") == "Running"
+    assert evicted(simulation) == []
+    simulation.execute(commands.Advance(1))
+    assert (evicted(simulation), phase(simulation, "a")) == (["a"], "Running")
     simulation.execute(commands.Advance(1))
     pod = simulation.api.pod("default/a")
     assert pod is not None
@@ -420,7 +423,17 @@ def test_the_hard_threshold_does_not_wait_for_the_soft_one() -> None:
     use(simulation, "a", memory="9900Mi")
     simulation.execute(commands.Advance(10))
     assert evicted(simulation) == ["a"]
-    assert events(simulation, PodEvicted)[0].grace_seconds == 0
+    assert events(simulation, PodEvicted)[0].grace_seconds == 1
+
+
+@pytest.mark.parametrize(("told", "seconds"), [(None, 1), (0, 0), (1, 1)])
+def test_hard_evictions_can_end_pods_at_once_as_the_documentation_says(told: int | None, seconds: int) -> None:
+    simulation = cluster(None, make_pod("a").obj())
+    simulation.execute(commands.KubeletConfigure("n1", HARD, hard_eviction_grace=told))
+    use(simulation, "a", memory="9900Mi")
+    simulation.execute(commands.Advance(10))
+    assert events(simulation, PodEvicted)[0].grace_seconds == seconds
+    assert phase(simulation, "a") == ("Running" if seconds else "Failed")
 
 
 def changes(simulation: Simulation, kind: str) -> list[tuple[float, str]]:
@@ -516,6 +529,7 @@ def test_processes_have_their_own_condition() -> None:
     simulation.execute(commands.Advance(10))
     assert condition(simulation, "PIDPressure") == "True"
     assert evicted(simulation) == ["a"]
+    simulation.execute(commands.Advance(1))
     pod = simulation.api.pod("default/a")
     assert pod is not None
     assert pod.status["message"] == (
@@ -662,3 +676,39 @@ def test_the_oom_score_table(builder: PodBuilder, expected: int) -> None:
 def test_the_effective_oom_score_adds_the_share_of_memory_that_is_used() -> None:
     pod = Pod(using("p", memory="2Gi").memory("1Gi").obj())
     assert oom_scores(pod, 10 * GI) == [("main", "Burstable", 200, 900, 1100)]
+
+
+def full_disks(signal: str) -> Simulation:
+    """A finished pod's writable layer and an image that nobody uses lie on a disk of their own, ``signal`` is short."""
+    node = machine(ephemeral_storage="100Gi").image("old:1", 10 * GI).annotation("sandbox/imagefs", "50Gi")
+    done = make_pod("done").spec(restartPolicy="Never").annotation("sandbox/duration", "5").obj()
+    simulation = cluster({"evictionHard": {signal: "30%"}}, plain("busy"), done, node=node)
+    simulation.execute(commands.Advance(6))
+    use(simulation, "done", writable_layer="15Gi")
+    use(simulation, "busy", ephemeral_storage="80Gi", writable_layer="15Gi")
+    simulation.execute(commands.Advance(6))
+    return simulation
+
+
+def test_the_nodes_own_disk_is_not_helped_by_freeing_one_of_the_images() -> None:
+    simulation = full_disks("nodefs.available")
+    assert events(simulation, NodeResourcesReclaimed) == []
+    assert evicted(simulation) == ["busy"]
+
+
+def test_a_disk_of_images_is_freed_of_containers_and_of_images_before_anybody_goes() -> None:
+    simulation = full_disks("imagefs.available")
+    assert [event.what for event in events(simulation, NodeResourcesReclaimed)] == ["dead containers", "unused images"]
+    assert evicted(simulation) == []
+
+
+def test_static_pods_and_their_mirrors_are_never_evicted() -> None:
+    mirror = make_pod("mirror").node("n1").annotation("kubernetes.io/config.mirror", "0a1b")
+    static = make_pod("static").node("n1").annotation("kubernetes.io/config.source", "file")
+    simulation = cluster(HARD, mirror.obj(), static.obj(), make_pod("z").obj())
+    for name in ("mirror", "static"):
+        use(simulation, name, memory="5Gi")
+    simulation.execute(commands.Advance(60))
+    assert evicted(simulation) == ["z"], "it uses nothing, but the others are critical"
+    rows = events(simulation, EvictionRanked)[-1].rows
+    assert {row[0]: row[-1] for row in rows if "critical" in row[-1]}.keys() == {"default/mirror", "default/static"}

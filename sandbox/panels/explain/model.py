@@ -8,6 +8,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from sandbox.panels.model.seen import Seen
+from sandbox.panels.model.used_ports import HostPort
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
@@ -74,6 +75,12 @@ class Case:
     def here(self) -> tuple[PodInfo, ...]:
         """Pods on the node, the nominated ones last."""
         return (*self.seen.pods_on.get(self.node.name, ()), *self.nominated)
+
+    @property
+    def ports(self) -> dict[HostPort, None]:
+        """The host ports that count as taken on the node, those of nominated pods included."""
+        wanted = (port for info in self.nominated for port in info.pod.host_ports)
+        return {**self.seen.ports.get(self.node.name, {}), **dict.fromkeys(wanted)}
 
     @cached_property
     def info(self) -> NodeInfo:

@@ -6,6 +6,7 @@ Source: upstream ``plugins/{nodename,nodeports,dynamicresources}``.
 from __future__ import annotations
 
 from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, names, passes, refuses
+from sandbox.panels.model.used_ports import HostPort
 from sandbox.panels.words.say import say
 from scheduler_engine.framework.node_info import PodInfo
 
@@ -13,8 +14,6 @@ ANY_ADDRESS = "0.0.0.0"
 WRONG_NAME = "node(s) didn't match the requested node name"
 NO_PORT = "node(s) didn't have free ports for the requested pod ports"
 NO_CLAIMS = "pod has resource claims, which this scheduler does not simulate"
-
-HostPort = tuple[str, str, int]
 
 
 def name_filter(case: Case) -> Explanation:
@@ -32,9 +31,14 @@ def name_filter(case: Case) -> Explanation:
 
 def port_filter(case: Case) -> Explanation:
     lines, taken = [], []
+    counted = case.ports
     for port in case.pod.host_ports:
-        holders = [f"{info.pod.key} ({_port(held)})" for info in case.here for held in _clashes(port, info)]
+        clashes = [(info, held) for info in case.here for held in _clashes(port, info)]
+        holders = [f"{info.pod.key} ({_port(held)})" for info, held in clashes if held in counted]
+        forgotten = [f"{info.pod.key} ({_port(held)})" for info, held in clashes if held not in counted]
         said = say("node-rules.port-taken", names=names(holders)) if holders else say("node-rules.port-free")
+        if forgotten and not holders:
+            said = say("node-rules.port-forgotten", names=names(forgotten))
         note = say("node-rules.every-address") if port[0] == ANY_ADDRESS else ""
         lines.append(Line(say("node-rules.port", port=_port(port)), said, note))
         if holders:

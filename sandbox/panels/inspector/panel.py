@@ -184,9 +184,15 @@ def _waiting(queued: Queued | None) -> str:
     return say(LANES[queued.lane]) if queued.lane in LANES else say("inspector.in-lane", lane=queued.lane)
 
 
+REJECTED = "Pod was rejected: "
+"""How a kubelet begins the message of a pod that it does not take."""
+
+
 def _ended(pod: Pod) -> str:
-    """``evicted from n1``, ``succeeded on n1``, ``failed on n1 (DeadlineExceeded)``: it holds nothing there now."""
+    """``evicted from n1``, ``not taken by n1 (OutOfcpu)``, ``failed on n1 (DeadlineExceeded)``: it holds nothing now."""
     reason = pod.status.get("reason") or ""
+    if pod.status.get("message", "").startswith(REJECTED) and pod.node_name:
+        return say("inspector.rejected", node=pod.node_name, reason=reason)
     if reason == "Evicted" and pod.node_name:
         return say("inspector.evicted", node=pod.node_name)
     state = say(ENDED[pod.phase])

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from sandbox.panels.model.used_ports import UsedPorts
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
@@ -81,6 +82,7 @@ class CacheState:
     lists: Lists = field(default_factory=Lists)
     images: dict[str, ImageStateSummary] = field(default_factory=dict)
     copied: dict[str, int] = field(default_factory=dict)
+    ports: UsedPorts = field(default_factory=UsedPorts)
 
     # --- folding ---------------------------------------------------------------------------------------------------
 
@@ -92,8 +94,11 @@ class CacheState:
         before = self.pods.pop(event.uid, None)
         self.assumed.pop(event.uid, None)
         if event.what in GONE:
+            self.ports.leave(event.uid)
             return
-        self.pods[event.uid] = Held(event.pod, event.node, pod or (before.pod if before else None))
+        held = Held(event.pod, event.node, pod or (before.pod if before else None))
+        self.pods[event.uid] = held
+        self.ports.place(event.uid, event.node, held.pod)
         if event.what == "assumed":
             self.assumed[event.uid] = None
 
@@ -200,6 +205,7 @@ class CacheState:
         for held in pods:
             if held.pod is not None:
                 made.add_pod(held.pod)
+        made.used_ports = dict(self.ports.on.get(info.name, {}))
         return made
 
 

@@ -1,4 +1,6 @@
-"""What the kubelets have seen and done, as the trace tells it: pressure, rankings, evictions, what was reclaimed."""
+"""What the kubelets have seen and done, as the trace tells it: pressure, rankings, evictions, what was reclaimed, whom
+they did not take.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from scheduler_engine.trace import events as ev
 
 @dataclass(slots=True)
 class Deed:
-    """What a kubelet did to get something back; ``ranking`` is the order that led to an eviction.
+    """What a kubelet did to keep its node going; ``ranking`` is the order that led to an eviction.
 
     ``above``: it evicts although the signal is above its threshold again, to reclaim the minimum.
     """
 
     at_us: int
-    event: ev.PodEvicted | ev.NodeResourcesReclaimed
+    event: ev.PodEvicted | ev.NodeResourcesReclaimed | ev.PodRejected
     ranking: ev.EvictionRanked | None = None
     above: bool = False
 
@@ -49,7 +51,9 @@ class NodeHealth:
     def victim(self) -> str:
         """The pod that the last ranking chose, "" when it chose none."""
         last = self.deeds[-1] if self.deeds else None
-        if last is None or last.ranking is not self.ranking or not isinstance(last.event, ev.PodEvicted):
+        if last is None or not isinstance(last.event, ev.PodEvicted):
+            return ""
+        if last.ranking is None or last.ranking is not self.ranking:
             return ""
         return last.event.pod
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.panels.model.used_ports import HostPort, UsedPorts
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.trace import events as ev
@@ -35,7 +36,8 @@ class Objects:
 
 @dataclass
 class Seen:
-    """``pod`` as it was popped; ``nodes`` in the snapshot's order, ``pods_on`` them.
+    """``pod`` as it was popped; ``nodes`` in the snapshot's order, ``pods_on`` them; ``ports``: node → the host ports
+    that count as taken there.
 
     ``images``: node → image name → (bytes, nodes that have it). ``nominated``: pods named in Filter's rows.
     ``arguments``: plugin → its arguments in the cycle's profile, {} for those without.
@@ -46,6 +48,7 @@ class Seen:
     pod: Pod
     nodes: dict[str, Node] = field(default_factory=dict)
     pods_on: dict[str, tuple[PodInfo, ...]] = field(default_factory=dict)
+    ports: dict[str, dict[HostPort, None]] = field(default_factory=dict)
     images: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
     nominated: dict[str, PodInfo] = field(default_factory=dict)
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class _Fold:
         self.popped: dict[str, dict[str, Any]] = {}
         self.nodes: dict[str, Node] = {}
         self.placed: dict[str, tuple[str, Pod | None]] = {}
+        self.ports = UsedPorts()
         self.order: tuple[str, ...] = ()
         self.image_nodes: dict[str, tuple[int, dict[str, None]]] = {}
         self.image_figures: dict[str, dict[str, tuple[int, int]]] = {}
@@ -110,10 +114,13 @@ class _Fold:
             popped = self.popped.get(event.pod)
             assumed = None if popped is None else Pod(popped).evolve({"spec": {"nodeName": event.node}})
             self.placed[event.pod] = (event.node, assumed)
+            self.ports.place(event.uid, event.node, assumed)
         elif event.what in ("added", "confirmed", "updated"):
             self.placed[event.pod] = (event.node, None)
+            self.ports.place(event.uid, event.node, self._pod(event.pod))
         else:
             self.placed.pop(event.pod, None)
+            self.ports.leave(event.uid)
 
     def cache_node(self, event: ev.CacheNodeChanged) -> None:
         old = self.nodes.pop(event.node, None)
@@ -158,6 +165,7 @@ class _Fold:
             return
         self.seen.nodes = {name: self.nodes[name] for name in self.order if name in self.nodes}
         self.seen.images = {name: self.image_figures.get(name, {}) for name in self.seen.nodes}
+        self.seen.ports = {name: dict(ports) for name, ports in self.ports.on.items()}
         pods: dict[str, list[PodInfo]] = {}
         for key, (node, assumed) in self.placed.items():
             pod = assumed or self._pod(key)

@@ -15,6 +15,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
 from sandbox.yaml_text import written
+from scheduler_engine.api.simulated import HARD_EVICTION_GRACE
 from scheduler_engine.config.kubelet import API_VERSION, DEFAULT_HARD, KIND
 
 PAGE = 50
@@ -47,6 +48,9 @@ PRESETS = tuple(
     )
 )
 """(id, key of the title, text) of configurations to start from."""
+
+GRACES = (("", "nodes.grace-of-today"), ("0", "nodes.grace-as-documented"))
+"""(seconds as the node's annotation has them, key of the title) of how long a hard eviction lets a pod end."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -110,5 +114,7 @@ def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
         "given": given is not None,
         "thresholds": thresholds,
         "yaml": PRESETS[0][2] if given is None else configuration_text(given),
+        "grace": node.node.annotations.get(HARD_EVICTION_GRACE, ""),
+        "graces": tuple((value, say(key)) for value, key in GRACES),
         "presets": tuple((name, say(key), text) for name, key, text in PRESETS),
     }

@@ -12,7 +12,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_clock, short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
-from scheduler_engine.api.eviction_order import CRITICAL_PRIORITY
+from scheduler_engine.api.eviction_order import CRITICAL
 from scheduler_engine.trace import events as ev
 
 MOST = 50
@@ -82,7 +82,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str, view:
 def why(told: ev.EvictionRanked, index: int) -> str:
     """What parts a row from the one above it, the first one from the one below: the first criterion that differs."""
     row = told.rows[index]
-    if row[2] >= CRITICAL_PRIORITY:
+    if row[-1] == CRITICAL:
         return say("nodes.critical")
     group = GROUPS.get(told.resource, BY_REQUEST)[not row[1]]
     beside = told.rows[index - 1 if index else 1] if len(told.rows) > 1 else None
@@ -128,7 +128,16 @@ def _deed(world: World, deed: Deed) -> dict[str, Any]:
             "text": say("nodes.freed", names=listed([short_name(name) for name in event.names]), amount=freed),
             "pod": "",
         }
-    note = EVICTED[bool(event.grace_seconds), deed.above]
+    if isinstance(event, ev.PodRejected):
+        return {
+            "at": short_clock(deed.at_us),
+            "kind": "evicted",
+            "title": short_name(event.pod),
+            "note": say("nodes.rejected", reason=event.reason),
+            "text": event.message,
+            "pod": event.pod,
+        }
+    note = EVICTED[bool(event.grace_seconds), deed.above] if event.signal else "nodes.for-a-critical-pod"
     return {
         "at": short_clock(deed.at_us),
         "kind": "evicted",

@@ -57,7 +57,9 @@ def _precise(item: Any) -> str:
     """The same in Kubernetes' words, where it has any."""
     if isinstance(item, Request):
         return item.cause
-    return item.event.message if isinstance(item, Deed) and isinstance(item.event, ev.PodEvicted) else ""
+    if isinstance(item, Deed) and isinstance(item.event, (ev.PodEvicted, ev.PodRejected)):
+        return item.event.message.strip()
+    return ""
 
 
 def _request(world: World, request: Request) -> Told:
@@ -146,6 +148,13 @@ def _deed(world: World, deed: Deed) -> Told:
         names = listed([short_name(name) for name in event.names])
         before, after = around(RECLAIMED[event.what], "node", names=names, freed=freed)
         return before, "node", event.node, after, ""
+    if isinstance(event, ev.PodRejected):
+        before, after = around("happenings.rejected-by-kubelet", "pod", node=event.node, reason=event.reason)
+        return before, "pod", event.pod, after, ""
+    if not event.signal:
+        left_to_it = f"{event.grace_seconds} s"
+        before, after = around("happenings.ended-for-a-critical-pod", "pod", node=event.node, left=left_to_it)
+        return before, "pod", event.pod, after, ""
     low = event.message.partition(" Container ")[0].removesuffix(".")
     message = f"{low[:1].lower()}{low[1:]}"
     before, after = around("happenings.evicted-by-kubelet", "pod", node=event.node, message=message)

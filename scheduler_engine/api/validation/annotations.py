@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.critical_pods import MIRROR
 from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, quoted
 from scheduler_engine.api.validation.walk import containers_with_paths
@@ -12,7 +13,6 @@ from scheduler_engine.api.validation.walk import containers_with_paths
 Data = Mapping[str, Any]
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-MIRROR = "kubernetes.io/config.mirror"
 SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"

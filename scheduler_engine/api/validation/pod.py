@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.critical_pods import MIRROR
 from scheduler_engine.api.validation import names, selectors
-from scheduler_engine.api.validation.annotations import MIRROR, annotations_match_fields, known_annotations
+from scheduler_engine.api.validation.annotations import annotations_match_fields, known_annotations
 from scheduler_engine.api.validation.containers import (
     PodFacts,
     containers,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.critical_pods import MIRROR
 from scheduler_engine.api.qos import COMPUTE, qos_class
 from scheduler_engine.api.quantity import parse_quantity
-from scheduler_engine.api.validation.annotations import MIRROR
 from scheduler_engine.api.validation.metadata import metadata_update
 from scheduler_engine.api.validation.pod import internal_form, pod_and_template_rules
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid

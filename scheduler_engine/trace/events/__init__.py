@@ -51,6 +51,7 @@ from scheduler_engine.trace.events.eviction import (
     EvictionRanked,
     NodeResourcesReclaimed,
     PodEvicted,
+    PodRejected,
     PressureObserved,
     TaintEvictionPlanned,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "PluginsRan",
     "PodEvicted",
     "PodMoved",
+    "PodRejected",
     "PodUnschedulable",
     "PostFilterRan",
     "PreFilterRan",

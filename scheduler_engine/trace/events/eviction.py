@@ -61,12 +61,25 @@ class EvictionRanked(Event):
 
 @dataclass(frozen=True, slots=True)
 class PodEvicted(Event):
-    """A kubelet evicts ``pod``, which has ``grace_seconds`` to end; its phase becomes Failed."""
+    """A kubelet evicts ``pod``, which has ``grace_seconds`` to end; its phase becomes Failed.
+
+    ``signal`` "": not for pressure, but so that a critical pod has room.
+    """
 
     node: str
     pod: str
     signal: str
     grace_seconds: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodRejected(Event):
+    """The kubelet of ``node`` does not take ``pod``, which is bound to it; its phase becomes Failed."""
+
+    node: str
+    pod: str
+    reason: str
     message: str
 
 

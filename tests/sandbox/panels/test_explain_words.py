@@ -506,3 +506,17 @@ def test_a_trace_that_leaves_things_out_still_gets_the_recorded_verdicts_and_sco
                 assert (told.code, told.reasons) == (code, reasons)
         for plugin, rows in cycle.score.raw if cycle.score else ():
             assert {node: explain_score(world, cycle, node, plugin).raw for node, _ in rows} == dict(rows)
+
+
+def test_a_port_counts_as_free_when_one_of_two_that_have_it_leaves() -> None:
+    """The second one fails at its kubelet; the cache keeps a set, and takes the port off for both."""
+    first, second = (make_pod(name).host_port(80).node("n1").obj() for name in ("db-1", "db-2"))
+    late = commands.Apply((make_pod("web-1").host_port(80).obj(),))
+    world = after(make_node("n1").obj(), first, then=(commands.Apply((second,)), late, commands.Settle()))
+    told = filtered(world, "web-1", "n1", "NodePorts")
+    assert [line.formula for line in told.lines] == [
+        "counts as free: db-1 (TCP 80), but a pod with the same port has left"
+    ]
+    info = world.cache.node_info("n1")
+    assert info is not None
+    assert info.pods[0].pod.name == "db-1"

@@ -40,6 +40,12 @@ ANEW = {
 SYSTEM = {"kind": "usage", "node": "node1", "memory": "1Gi"}
 
 
+def refused_by_its_node(**spec: Any) -> dict[str, Any]:
+    """A pod that is bound by hand and asks for more than is left."""
+    large = make_pod("large").memory("9728Mi").node("node1").spec(**spec)
+    return {"kind": "apply", "manifests": [large.obj()]}
+
+
 def text(world: World, **view: Any) -> str:
     """The sentence as it is read."""
     html = panel_html("sentence", world, **view)
@@ -176,15 +182,27 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "memory-pressure",
             [uses("greedy-low", "4168Mi"), advance(15)],
             "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
-            "500Mi, available: 200Mi.",
+            "500Mi, available: 200Mi. It gets 1 s to end.",
             id="a kubelet evicts a pod",
         ),
         pytest.param(
             "minimum-reclaim",
             [uses("small-3", "400Mi"), advance(60)],
             "small-2 is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
-            "500Mi, available: 809Mi. The minimum is not reclaimed yet.",
+            "500Mi, available: 809Mi. The minimum is not reclaimed yet. It gets 1 s to end.",
             id="a kubelet evicts above its threshold, to reclaim the minimum",
+        ),
+        pytest.param(
+            "soft-threshold",
+            [refused_by_its_node()],
+            "The kubelet of node1 does not take large: OutOfmemory.",
+            id="a kubelet does not take a pod",
+        ),
+        pytest.param(
+            "soft-threshold",
+            [refused_by_its_node(priorityClassName="system-node-critical")],
+            "The kubelet of node1 ends busy in 30 s, so that a critical pod has room.",
+            id="a kubelet ends a pod for a critical one",
         ),
         pytest.param(
             "images-before-pods",

@@ -150,7 +150,9 @@ def test_the_ladder_tells_who_fell_at_which_criterion(world: World) -> None:
 def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
     simulation = Simulation()
     small = [pod(f"small-{number:02}", "100m", 0, nodeName="n1") for number in range(20)]
-    simulation.execute(commands.Apply((node("n1"), *small, pod("new-1", "4", 10))))
+    roomy = node("n1")
+    roomy["status"]["allocatable"] = {**roomy["status"]["allocatable"], "pods": "30"}
+    simulation.execute(commands.Apply((roomy, *small, pod("new-1", "4", 10))))
     simulation.execute(commands.Advance(1))
     frames = stats(World.fold(simulation.recorder.entries), View(cycle=1))["film"]["frames"]
     titles = [frame["title"] for frame in frames]

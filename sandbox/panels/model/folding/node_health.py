@@ -1,4 +1,4 @@
-"""How entries change what the kubelets have seen and done: pressure, rankings, evictions, what was reclaimed."""
+"""How entries change what the kubelets have seen and done: pressure, rankings, evictions, refusals, what they freed."""
 
 from __future__ import annotations
 
@@ -48,19 +48,25 @@ def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
     health = _health(world, event.node)
     seen = health.seen.thresholds if health.seen is not None else ()
     states = {state for _, signal, _, _, state in seen if signal == event.signal}
-    deed = Deed(entry.at_us, event, health.ranking, "reclaiming" in states and "met" not in states)
-    health.deeds.append(deed)
-    tell(world, entry, "deed", deed)
+    ranking = health.ranking if event.signal else None
+    _did(world, entry, health, Deed(entry.at_us, event, ranking, "reclaiming" in states and "met" not in states))
+
+
+def rejected(world: Models, entry: ev.Entry, event: ev.PodRejected) -> None:
+    _did(world, entry, _health(world, event.node), Deed(entry.at_us, event))
 
 
 def reclaimed(world: Models, entry: ev.Entry, event: ev.NodeResourcesReclaimed) -> None:
     health = _health(world, event.node)
-    deed = Deed(entry.at_us, event)
-    health.deeds.append(deed)
-    tell(world, entry, "deed", deed)
+    _did(world, entry, health, Deed(entry.at_us, event))
     if event.what == "dead containers":
         known = (world.pods.get(key) for key in event.names)
         health.collected.update({pod.key: pod.pod.uid for pod in known if pod is not None})
+
+
+def _did(world: Models, entry: ev.Entry, health: NodeHealth, deed: Deed) -> None:
+    health.deeds.append(deed)
+    tell(world, entry, "deed", deed)
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
@@ -68,4 +74,5 @@ APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.EvictionRanked: ranked,
     ev.PodEvicted: evicted,
     ev.NodeResourcesReclaimed: reclaimed,
+    ev.PodRejected: rejected,
 }

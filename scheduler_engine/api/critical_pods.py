@@ -1,0 +1,34 @@
+"""Static pods, their mirrors, and critical pods: those that a kubelet takes and keeps whatever happens.
+
+Source: upstream ``pkg/kubelet/types/pod_update.go`` (IsMirrorPod, IsStaticPod, IsCriticalPod, Preemptable).
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.api.objects import Pod
+
+MIRROR = "kubernetes.io/config.mirror"
+"""Marks what the API server shows of a static pod; its value is the hash of the manifest on the node."""
+
+SOURCE = "kubernetes.io/config.source"
+"""Where a kubelet has a pod from: ``api``, or for a static pod ``file`` or ``http``."""
+
+CRITICAL_PRIORITY = 2_000_000_000
+
+
+def is_mirror(pod: Pod) -> bool:
+    return MIRROR in pod.annotations
+
+
+def is_static(pod: Pod) -> bool:
+    return pod.annotations.get(SOURCE, "api") != "api"
+
+
+def is_critical(pod: Pod) -> bool:
+    """No kubelet evicts it."""
+    return is_static(pod) or is_mirror(pod) or pod.priority >= CRITICAL_PRIORITY
+
+
+def preemptable(preemptor: Pod, pod: Pod) -> bool:
+    """Whether a kubelet may end ``pod`` to take ``preemptor``."""
+    return (is_critical(preemptor) and not is_critical(pod)) or preemptor.priority > pod.priority

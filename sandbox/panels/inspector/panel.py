@@ -189,7 +189,7 @@ REJECTED = "Pod was rejected: "
 
 
 def _ended(pod: Pod) -> str:
-    """``evicted from n1``, ``not taken by n1 (OutOfcpu)``, ``failed on n1 (DeadlineExceeded)``: it holds nothing now."""
+    """``evicted from n1``, ``not taken by n1 (OutOfcpu)``, ``failed on n1 (DeadlineExceeded)``: it holds nothing."""
     reason = pod.status.get("reason") or ""
     if pod.status.get("message", "").startswith(REJECTED) and pod.node_name:
         return say("inspector.rejected", node=pod.node_name, reason=reason)

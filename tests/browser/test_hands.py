@@ -8,7 +8,18 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, count_posts, head, open_blank, open_example, post, press, text
+from tests.browser.workbench import (
+    Eventually,
+    apply,
+    count_posts,
+    head,
+    level,
+    open_blank,
+    open_example,
+    post,
+    press,
+    text,
+)
 
 FOCUS = "() => document.activeElement.id"
 
@@ -20,7 +31,7 @@ def inspected(page: Page) -> str:
 def others_step(page: Page, eventually: Eventually) -> None:
     """Somebody else goes on to the next pod."""
     for verb in ("pod", "stage"):
-        after = head(page) + 1
+        after = level(page) + 1
         post(page, f"do/{verb}/")
         eventually(lambda after=after: head(page) == after)
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.axe import PHONE
-from tests.browser.workbench import Eventually, connected, head, open_example, open_lesson, text
+from tests.browser.workbench import Eventually, connected, head, level, open_example, open_lesson, text
 from tests.screens.states import LESSON
 
 
@@ -141,7 +141,7 @@ def test_predictions_are_asked_while_they_are_switched_on(page: Page, eventually
     page.keyboard.press("p")
     eventually(lambda: page.locator("#les-predict").is_visible())
     for _ in range(3):
-        before = head(page)
+        before = level(page)
         page.keyboard.press("s")
         eventually(lambda before=before: head(page) == before + 1)
     eventually(lambda: "Which nodes pass" in text(page, "#les-predict"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, click, head, head_sent, open_scenario, post, text
+from tests.browser.workbench import Eventually, click, head, head_sent, level, open_scenario, post, text
 
 PANEL = "#panel-nodes"
 
@@ -15,7 +15,7 @@ def time_passes(page: Page) -> None:
 
 
 def use(page: Page, eventually: Eventually, pod: str, amount: str) -> None:
-    before = head(page)
+    before = level(page)
     field = page.locator(f'[id="use:memory:pod:default/{pod}"]')
     field.fill(amount)
     field.press("Enter")
@@ -48,7 +48,7 @@ def test_the_slider_turns_memory_down_as_the_field_does(page: Page, eventually: 
     open_scenario(page, "memory-pressure")
     page.locator("#tab-nodes").click()
     slider = page.locator('[id="slide:pod:default/modest"]')
-    before = head(page)
+    before = level(page)
     slider.press("Home")
     eventually(lambda: head(page) == before + 1)
     assert page.locator('[id="use:memory:pod:default/modest"]').input_value() == "0Mi"
@@ -62,7 +62,7 @@ def test_a_slider_that_is_held_is_not_torn_out_of_the_hand_when_time_passes(page
     page.locator("#tab-nodes").click()
     box = page.locator('[id="slide:pod:default/modest"]').bounding_box()
     assert box is not None
-    at, middle = head(page), box["y"] + box["height"] / 2
+    at, middle = level(page), box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.28, middle)
     page.mouse.down()
     time_passes(page)
@@ -129,7 +129,7 @@ def test_a_taint_that_is_being_written_outlives_an_update_and_is_gone_once_it_ho
     page.locator("#taint-effect").select_option("NoExecute")
     page.locator("#taint-value").fill("gpu")
     written = {"#taint-key": "dedicated", "#taint-value": "gpu", "#taint-effect": "NoExecute"}
-    before = head(page)
+    before = level(page)
     time_passes(page)
     eventually(lambda: head(page) == before + 1)
     assert {field: page.locator(field).input_value() for field in written} == written

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, click, head, head_sent, open_scenario, paste, post, text
+from tests.browser.workbench import Eventually, apply, click, head, head_sent, level, open_scenario, paste, post, text
 
 NODE = """
 apiVersion: v1
@@ -159,7 +159,7 @@ def test_the_stage_stays_in_view_on_a_phone_when_something_else_changes(
     open_scenario(page, "queue-one-event-two-hints")
     where = "document.getElementById('panel-ribbon').scrollLeft"
     before = eventually(lambda: page.evaluate(where))
-    after = head(page) + 1
+    after = level(page) + 1
     apply(page, yaml.safe_load(NODE))
     eventually(lambda: head(page) == after)
     assert page.evaluate(where) == before

@@ -13,6 +13,7 @@ from tests.browser.workbench import (
     apply,
     connected,
     head,
+    level,
     open_blank,
     open_editor,
     open_example,
@@ -210,7 +211,7 @@ def test_esc_keeps_what_was_typed(page: Page, eventually: Eventually) -> None:
     page.keyboard.press("Escape")
     edit("n1")
     assert page.locator("#form-edit [name=cpu]").input_value() == "6"
-    before = head(page)
+    before = level(page)
     page.locator("#form-edit .btn-ink").click()
     eventually(lambda: head(page) == before + 1 and not page.locator("#drawer").is_visible())
     edit("n1")

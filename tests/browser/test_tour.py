@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, arrive, closed, head, press, text
+from tests.browser.workbench import Eventually, arrive, closed, head, level, press, text
 
 
 def test_the_tour_shows_what_it_says(page: Page, eventually: Eventually) -> None:
@@ -24,7 +24,7 @@ def test_the_tour_shows_what_it_says(page: Page, eventually: Eventually) -> None
     page.locator("#add-node").click()
     page.locator("#form-node").get_by_role("button", name="Tainted GPU node").click()
     eventually(lambda: page.locator("#form-node [name=extended]").input_value() != "")
-    after = head(page) + 1
+    after = level(page) + 1
     page.locator("#form-node .btn-ink").click()
     eventually(lambda: head(page) == after)
     closed(page, eventually)

@@ -13,6 +13,7 @@ from tests.browser.workbench import (
     count_posts,
     head,
     head_sent,
+    level,
     open_scenario,
     post,
     text,
@@ -57,7 +58,7 @@ def test_a_rolling_update_keeps_the_spread_and_a_scale_down_does_not(page: Page,
     assert "revision 2, new" in text(page, "#panel-workloads .w-set >> nth=0")
     assert "skew 0 ≤ maxSkew 1" in text(page, LINE)
 
-    before = head(page)
+    before = level(page)
     page.locator(FIELD).fill("4")
     page.locator(FIELD).press("Enter")
     eventually(lambda: head(page) == before + 1)
@@ -96,7 +97,7 @@ def test_a_refusal_is_shown_although_the_cluster_changes_before_it_comes(
     sent = head_sent(page)
     open_scenario(page, "rolling-update-then-scale-down")
     page.locator("#tab-workloads").click()
-    before = head(page)
+    before = level(page)
     kept: list[Route] = []
     page.route(re.compile("/scale/$"), lambda route: kept.append(route))
     page.locator(FIELD).fill("many")
@@ -116,7 +117,7 @@ def test_a_number_that_is_being_typed_is_not_sent_when_somebody_else_changes_the
     open_scenario(page, "rolling-update-then-scale-down")
     page.locator("#tab-workloads").click()
     sent = count_posts(page, "/scale/")
-    before = head(page)
+    before = level(page)
     page.locator(FIELD).press("End")
     page.locator(FIELD).press("Backspace")
     page.locator(FIELD).press_sequentially("12")

@@ -72,17 +72,31 @@ def text(page: Page, selector: str) -> str:
     return " ".join(page.locator(selector).inner_text().split())
 
 
+def level(page: Page) -> int:
+    """Wait until the page shows all that has been done, by others too. Return how many commands are in force.
+
+    Where two updates come close together a page shows the last one alone: whoever counts on from an older one waits for
+    a number that never comes.
+    """
+    server, place = page.url.partition("?")[0].split("/s/")
+    response = page.request.get(f"{server}/api/v1/sandboxes/{place.rstrip('/')}")
+    assert response.ok, f"{response.status} {response.text()}"
+    done: int = response.json()["head"]
+    wait_until(lambda: head(page) == done)
+    return done
+
+
 def press(page: Page, eventually: Eventually, *keys: str) -> None:
     """Keys that are commands, one after the other, each until its result is on the page."""
     for key in keys:
-        after = head(page) + (-1 if key == "b" else 1)
+        after = level(page) + (-1 if key == "b" else 1)
         page.keyboard.press(key)
         eventually(lambda after=after: head(page) == after)
 
 
 def click(page: Page, eventually: Eventually, selector: str) -> None:
     """A button that is one command; returns when its result is on the page."""
-    after = head(page) + 1
+    after = level(page) + 1
     page.locator(selector).click()
     eventually(lambda: head(page) == after)
 

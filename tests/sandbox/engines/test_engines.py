@@ -227,8 +227,8 @@ def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large
 
 
 def test_a_command_over_the_time_that_one_may_take_is_stopped(pool: Pool, large: Any, settings: Any) -> None:
-    sandbox = large()
-    settings.COMMAND_SECONDS = 0.6
+    sandbox = large(2 * MANY_PODS)  # Done in time it would not be stopped: who watches may look late.
+    settings.COMMAND_SECONDS = 0.3
     with pytest.raises(Stopped):
         store.execute(sandbox, SETTLE)
     assert head(sandbox) == 2

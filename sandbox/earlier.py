@@ -41,7 +41,7 @@ def _after(live: Live, whole: int) -> Simulation:
     elif nearest:
         simulation = copy.deepcopy(live.keyframes[nearest].simulation)
     else:
-        simulation = engine.new_simulation(live.plan.seed, live.plan.configuration, live.plan.queue_rules)
+        simulation = live.plan.simulation()
     for text in live.texts(nearest, whole):
         engine.execute(simulation, text)
     return simulation

@@ -17,13 +17,16 @@ LONGEST = 60
 """Characters of a command that nobody can read."""
 
 
-def new_simulation(seed: int, configuration: str, queue_rules: str) -> Simulation:
+def new_simulation(seed: int, configuration: str, queue_rules: str, priority_numbers: bool) -> Simulation:
     """A simulation at its start; ``configuration`` is JSON text, ``queue_rules`` one of ``QUEUE_RULES``.
+
+    ``priority_numbers``: pods may give their priority as a number alone.
 
     One that has raised ``OverBudget`` is of no use any more: a replay starts from a keyframe.
     """
     configured = json.loads(configuration)
-    return Simulation(seed=seed, configuration=configured, full=True, queue_rules=queue_rules, undoes=False)
+    flags = {"full": True, "undoes": False, "priority_numbers": priority_numbers}
+    return Simulation(seed=seed, configuration=configured, queue_rules=queue_rules, **flags)
 
 
 def to_text(command: dict[str, Any]) -> str:

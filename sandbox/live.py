@@ -95,7 +95,7 @@ class Live:
 
     def _start_over(self) -> None:
         plan = self.plan
-        self._stand(0, 0, "", engine.new_simulation(plan.seed, plan.configuration, plan.queue_rules))
+        self._stand(0, 0, "", plan.simulation())
 
     def _stand(self, n: int, state: int, who: str, simulation: Simulation) -> None:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation

@@ -26,6 +26,9 @@ class Sandbox(models.Model):
     seed = models.BigIntegerField()
     configuration = models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")
     queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
+    priority_numbers = models.BooleanField(
+        default=True, help_text="Pods may give their priority as a number alone, as no cluster allows."
+    )
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
     acted = models.DateTimeField(

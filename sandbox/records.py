@@ -9,7 +9,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from sandbox import engine
 from sandbox.models import CommandRecord, Expectation, Guess, Sandbox, Study
+from scheduler_engine.simulation import Simulation
 
 AT_ONCE = 200
 """Records that one look into the log brings: a long log is never whole in memory."""
@@ -69,12 +71,17 @@ class Plan:
     scenario: str
     story: str = ""
     """The scenario that somebody brought, as ``models.Sandbox.story``."""
+    priority_numbers: bool = False
+    """Pods may give their priority as a number alone."""
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Plan:
-        return cls(
-            sandbox.pk, sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario, sandbox.story
-        )
+        told = sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario, sandbox.story
+        return cls(sandbox.pk, *told, sandbox.priority_numbers)
+
+    def simulation(self) -> Simulation:
+        """A simulation at its start."""
+        return engine.new_simulation(self.seed, self.configuration, self.queue_rules, self.priority_numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from sandbox import statements, store, tokens
 from sandbox.models import Sandbox
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.scenario import Scenario, command_of
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 _making = Lock()
 
@@ -58,6 +59,7 @@ def made(scenario: Scenario) -> tuple[Sandbox, str]:
                 scenario.queue_rules,
                 token=token,
                 sandbox_id=sandbox_id,
+                priority_numbers=gives_numbers(scenario),
             )
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         return sandbox, tokens.view_token(token)

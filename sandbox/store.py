@@ -27,7 +27,10 @@ from sandbox.records import START, Database, Expected, Guessed, Place, Plan, Pos
 from sandbox.threads import tell
 from scheduler_engine import ENGINE_VERSION
 
-KEPT_BY_FORKS = ("title", "scenario", "story", "seed", "configuration", "queue_rules", "engine_version")
+KEPT_BY_FORKS = (
+    *("title", "scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers"),
+    "engine_version",
+)
 
 
 def create(
@@ -40,17 +43,20 @@ def create(
     story: str = "",
     token: str = "",
     sandbox_id: UUID | None = None,
+    priority_numbers: bool = False,
 ) -> tuple[Sandbox, str]:
     """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any.
 
-    ``sandbox_id``: None = a new one. Raises ``IntegrityError`` when there is one of that id.
+    ``sandbox_id``: None = a new one. ``priority_numbers``: pods may give a number alone, as files may.
+    Raises ``IntegrityError`` when there is one of that id.
     """
     # First, as a full store takes nothing more before something is deleted.
     pruning.prune_if_due()
     commands = setup or []
     texts = [engine.to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    plan = Plan(sandbox_id or uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story)
+    told = seed, json.dumps(configuration), queue_rules, scenario, story, priority_numbers
+    plan = Plan(sandbox_id or uuid4(), *told)
     if commands:
         site.ask(plan, START, "execute", commands, texts, seconds=settings.COMMAND_SECONDS)
     sandbox = Sandbox(
@@ -61,6 +67,7 @@ def create(
         seed=seed,
         configuration=plan.configuration,
         queue_rules=queue_rules,
+        priority_numbers=priority_numbers,
         engine_version=ENGINE_VERSION,
     )
     token, records = _save(sandbox, [(text, "") for text in texts], token)

@@ -23,6 +23,7 @@ from sandbox.models import Guess, Sandbox, Study
 from sandbox.panels.words.say import say
 from sandbox.records import Database, Plan, Position
 from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it; ``hints``: part → how many are shown; ``pressed``:
@@ -37,7 +38,8 @@ def open_lesson(placed: Placed, token: str = "") -> tuple[Sandbox, str]:
     lesson = placed.lesson
     scenario = lesson.scenario
     setup = [dict(step) for step in scenario.setup]
-    learned = Learned(lesson.slug, lesson.title, scenario.seed, scenario.configuration, scenario.queue_rules, setup)
+    told = lesson.slug, lesson.title, scenario.seed, scenario.configuration, scenario.queue_rules, setup
+    learned = Learned(*told, priority_numbers=gives_numbers(lesson))
     return open_learned(learned, placed.shelf, placed.text, token)
 
 
@@ -50,6 +52,7 @@ def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str 
         setup=learned.setup,
         queue_rules=learned.queue_rules,
         token=token,
+        priority_numbers=learned.priority_numbers,
     )
     # A lesson that is on no shelf is read in an engine alone: its outline is kept for those who look on.
     progress = {"outline": [learned.parts, list(learned.tasks)]} if text else {}

@@ -12,6 +12,7 @@ from typing import Any
 from scheduler_engine import commands
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.validation import check_update
+from scheduler_engine.apiserver.admission import system_priority_classes
 from scheduler_engine.apiserver.apply import applied_over
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
@@ -56,7 +57,8 @@ class Ended(Exception):
 class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells
-    it). ``allow_privileged``: privileged containers are accepted. ``until``: so many trace entries of the command under
+    it). ``allow_privileged``: privileged containers are accepted. ``priority_numbers``: a pod may give a number alone.
+    ``until``: so many trace entries of the command under
     way are enough, 0 = all.
     """
 
@@ -67,12 +69,13 @@ class Cluster:
         full: bool,
         queue_rules: str,
         allow_privileged: bool = True,
+        priority_numbers: bool = True,
     ) -> None:
         """Raises Rejected when the configuration is wrong."""
         self.seed, self.allow_privileged = seed, allow_privileged
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
-        self.api = ApiServer(self.recorder)
+        self.api = ApiServer(self.recorder, priority_numbers=priority_numbers)
         self.replicas = Replicas(
             self.api, self.timeline, self.recorder, seed, load_configuration(configuration), queue_rules
         )
@@ -93,6 +96,8 @@ class Cluster:
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.api.create(set_defaults(namespace))
+        for manifest in system_priority_classes():
+            self.api.put(set_defaults(manifest))
         self.until = 0
         self.deliver()
         self.recorder.rest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler_engine.commands import Command
@@ -18,6 +18,7 @@ class History:
     full: bool
     queue_rules: str
     allow_privileged: bool = True
+    priority_numbers: bool = True
     commands: list[Command] = field(default_factory=list)
 
     def note(self, command: Command, in_place_of_last: bool) -> None:
@@ -28,7 +29,6 @@ class History:
             self.commands.append(command)
 
     def __deepcopy__(self, memo: dict[int, object]) -> History:
-        settings = (self.seed, self.configuration, self.full, self.queue_rules, self.allow_privileged)
-        copy = History(*settings, list(self.commands))
+        copy = replace(self, commands=list(self.commands))
         memo[id(self)] = copy
         return copy

@@ -1,8 +1,8 @@
 """Replay: a log of commands gives the same trace again.
 
 A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "queue_rules": name,
-"allow_privileged": false, "commands": [command, …]}``. One that does not speak of ``allow_privileged`` was made with
-it, or before it was a setting: what was refused then stands in no log, so that such a log replays as it did.
+"allow_privileged": false, "priority_numbers": false, "commands": [command, …]}``. One that does not speak of a flag was
+made with it, or before it was a setting: what was refused then stands in no log, so that such a log replays as it did.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
 
+FLAGS = ("allow_privileged", "priority_numbers")
+"""Arguments of ``Simulation`` that hold in a log that does not speak of them."""
+
 
 def make_log(
     seed: int,
@@ -27,6 +30,7 @@ def make_log(
     commands: Iterable[Command],
     queue_rules: str = "v1.34",
     allow_privileged: bool = True,
+    priority_numbers: bool = True,
 ) -> dict[str, Any]:
     """The log of a sandbox as plain JSON."""
     return {
@@ -35,6 +39,7 @@ def make_log(
         "configuration": configuration,
         "queue_rules": queue_rules,
         **({} if allow_privileged else {"allow_privileged": False}),
+        **({} if priority_numbers else {"priority_numbers": False}),
         "commands": [to_json(command) for command in commands],
     }
 
@@ -46,11 +51,12 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     rules = log.get("queue_rules", "v1.34")
     if rules not in QUEUES:
         raise Rejected(f"unknown queue rules {rules!r}: {' or '.join(QUEUES)}")
-    allowed = log.get("allow_privileged", True)
-    if not isinstance(allowed, bool):
-        raise Rejected("allow_privileged: must be true or false")
+    flags = {name: log.get(name, True) for name in FLAGS}
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise Rejected(f"{name}: must be true or false")
     settings = (log.get("seed", 42), log.get("configuration"), full, rules)
-    simulation = Simulation(*settings, allow_privileged=allowed)
+    simulation = Simulation(*settings, **flags)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation

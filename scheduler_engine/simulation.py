@@ -30,7 +30,8 @@ class Simulation(Cluster):
     ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells it).
     ``undoes``: commands are kept, so that one that is over budget can be undone. Without, a simulation that has raised
     ``OverBudget`` is in the middle of nowhere, and whoever executes throws it away. ``allow_privileged``: the flag
-    of the API server, set in every kubeadm cluster. Raises Rejected when the configuration is wrong.
+    of the API server, set in every kubeadm cluster. ``priority_numbers``: a pod may give its priority as a number,
+    without a class, which no cluster lets it. Raises Rejected when the configuration is wrong.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class Simulation(Cluster):
         queue_rules: str = "v1.34",
         undoes: bool = True,
         allow_privileged: bool = True,
+        priority_numbers: bool = True,
     ) -> None:
-        super().__init__(seed, configuration, full, queue_rules, allow_privileged)
-        self.history = History(seed, configuration, full, queue_rules, allow_privileged) if undoes else None
+        settings = (seed, configuration, full, queue_rules, allow_privileged, priority_numbers)
+        super().__init__(*settings)
+        self.history = History(*settings) if undoes else None
         self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command) -> None:
@@ -118,8 +121,14 @@ class Simulation(Cluster):
         history = self.history
         if history is None:
             return
-        settings = (history.seed, history.configuration, history.full, history.queue_rules)
-        anew = Simulation(*settings, allow_privileged=history.allow_privileged)
+        anew = Simulation(
+            history.seed,
+            history.configuration,
+            history.full,
+            history.queue_rules,
+            allow_privileged=history.allow_privileged,
+            priority_numbers=history.priority_numbers,
+        )
         for command in history.commands:
             anew.execute(command)
         self.__dict__ = anew.__dict__

@@ -105,7 +105,8 @@ def create(request: HttpRequest, given: NewSandbox) -> Any:
         sandbox, token = open_scenario(scenario)
     else:
         title = printable(given.title, LONGEST_TITLE) or "Empty sandbox"
-        sandbox, token = store.create(title, "", given.seed, given.configuration, given.commands, given.queue_rules)
+        told = title, "", given.seed, given.configuration, given.commands, given.queue_rules
+        sandbox, token = store.create(*told, priority_numbers=given.priority_numbers)
     made = {
         "id": str(sandbox.pk),
         "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
@@ -212,6 +213,7 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
         "seed": sandbox.seed,
         "configuration": json.loads(sandbox.configuration),
         "queue_rules": sandbox.queue_rules,
+        "priority_numbers": sandbox.priority_numbers,
         "commands": [json.loads(text) for text in texts],
     }
 

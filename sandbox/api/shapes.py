@@ -31,6 +31,7 @@ class NewSandbox(Strict):
     title: str = Field("", max_length=LONGEST_TITLE)
     seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
     queue_rules: Rules = QUEUE_RULES[0]
+    priority_numbers: bool = Field(False, description="Pods may give a priority without a class, as no cluster allows.")
     configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")
     commands: list[dict[str, Any]] = Field(default=[], description="Executed at once, as in a log.", max_length=1000)
 
@@ -109,6 +110,7 @@ class Log(Schema):
     seed: int
     configuration: dict[str, Any] | None
     queue_rules: str
+    priority_numbers: bool
     commands: list[dict[str, Any]]
 
 

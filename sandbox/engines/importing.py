@@ -22,6 +22,7 @@ from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.importing import Choices, Gathered, Notice, Skipped, Summary, gather, prepare
 from scheduler_engine.scenario import read_scenario
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.simulation import Simulation
@@ -53,6 +54,7 @@ class Brought:
     queue_rules: str
     setup: list[Data]
     story: str
+    priority_numbers: bool
 
 
 def import_scenario(live: Live, position: Position, text: str | bytes, name: str) -> Brought:
@@ -66,7 +68,8 @@ def import_scenario(live: Live, position: Position, text: str | bytes, name: str
         raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
     setup = [dict(step) for step in scenario.setup]
     title = printable(scenario.title, LONGEST_TITLE)
-    return Brought(title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story)
+    told = title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story
+    return Brought(*told, gives_numbers(scenario))
 
 
 def in_text(error: FieldError) -> FieldError:

@@ -18,6 +18,7 @@ from sandbox.records import Position
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.lesson import Question, comes_true, problems_of, read_lesson
 from scheduler_engine.scenario import command_of
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
@@ -38,6 +39,8 @@ class Learned:
     parts: int = 0
     tasks: tuple[int, ...] = ()
     """How many parts there are, and the numbers, from 0, of those with a task."""
+    priority_numbers: bool = False
+    """It gives pods a priority as a number alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,8 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     setup = [dict(step) for step in scenario.setup]
     tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
     parts = len(lesson.parts)
-    return Learned(lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, parts, tasks)
+    told = lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, parts, tasks
+    return Learned(*told, gives_numbers(lesson))
 
 
 def _desk(live: Live, position: Position) -> Desk:

@@ -25,7 +25,7 @@ POD_PLACES: Places = (
     (r"spec\.containers.*ports", "host_port"),
     (r"spec\.containers.*image", "image"),
     (r"spec\.priorityClassName|.*no PriorityClass", "priority_class"),
-    (r"spec\.priority", "priority"),
+    (r"spec\.priority|.*the integer value of priority", "priority"),
     (r"spec\.nodeSelector", "node_selector"),
     (r"spec\.tolerations(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "tolerations"),
     (r"spec\.topologySpreadConstraints(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "spread"),
@@ -53,8 +53,13 @@ class PodFields(forms.Form):
     cpu = text("CPU request", "What the scheduler counts. 1000m is one core; real use plays no part.", "500m")
     memory = text("Memory request", "Must fit beside what is already requested on the node.", "512Mi")
     extended = Pairs("Extended resources", "name=quantity. Only nodes that have so many free fit.", "nvidia.com/gpu=1")
-    priority = number("Priority", "Who is popped first, and who may evict whom. Empty is 0.", hint="0")
-    priority_class = text("Priority class", "A PriorityClass by name, instead of a number.", hint="high")
+    priority_class = text(
+        "Priority class",
+        "A PriorityClass by name. Its number decides who is popped first, and who may evict whom. Empty is the default "
+        "class. Where there is none, the priority is 0.",
+        hint="high",
+    )
+    priority = number("Priority", "Comes from the class. Any other number is refused.", hint="")
     node_selector = Pairs("Node selector", "Only nodes with all of these labels are considered.", "disk=ssd")
     tolerations = Rows(
         "Tolerations",

@@ -87,7 +87,7 @@ PODS = (
             "cpu": "3",
             "memory": "2Gi",
             "labels": "app=payments",
-            "priority": "10000",
+            "priority_class": "system-cluster-critical",
         },
     ),
     FilledIn(

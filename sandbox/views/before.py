@@ -19,6 +19,7 @@ from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
 from scheduler_engine.config.policy import PREDICATES, PRIORITIES, Converted, read_policy
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.leaderelection.locks import REMOVED
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_text import documents
 
 MOST_BYTES = 64 * 1024
@@ -71,7 +72,9 @@ def open_policy(request: HttpRequest) -> HttpResponse:
         return found
     example = next(iter(scenarios().values()), None)
     setup = [] if example is None else [dict(step) for step in example.setup]
-    sandbox, token = store.create(TITLE, configuration=found[1].configuration, setup=setup)
+    sandbox, token = store.create(
+        TITLE, configuration=found[1].configuration, setup=setup, priority_numbers=gives_numbers(setup)
+    )
     return redirect(f"{reverse('workbench', args=[sandbox.pk, token])}?{urlencode({'tab': 'configuration'})}")
 
 

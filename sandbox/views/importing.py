@@ -152,6 +152,7 @@ def open_brought(scenario: Brought, token: str = "") -> tuple[Sandbox, str]:
         queue_rules=scenario.queue_rules,
         story=scenario.story,
         token=token,
+        priority_numbers=scenario.priority_numbers,
     )
 
 

@@ -35,6 +35,7 @@ from sandbox.schema.document import DIGEST
 from sandbox.study import open_lesson
 from sandbox.views.importing import KUBECTL
 from scheduler_engine.scenario import Scenario
+from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 LOOK_AGAIN_SECONDS = "5"
 
@@ -83,6 +84,7 @@ def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
         [dict(step) for step in scenario.setup],
         scenario.queue_rules,
         token=token,
+        priority_numbers=gives_numbers(scenario),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from scheduler_engine.api.conditions import with_condition
-from scheduler_engine.api.objects import KubeObject, merge
+from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
@@ -21,6 +21,12 @@ from scheduler_engine.apiserver.errors import forbidden, invalid
 Manifest = dict[str, Any]
 
 SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+SYSTEM_DESCRIPTIONS = {
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+    "system-cluster-critical": (
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+    ),
+}
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 
@@ -39,6 +45,9 @@ class Reader(Protocol):
 class Server(Reader, Protocol):
     @property
     def switched_on(self) -> tuple[str, ...]: ...
+
+    @property
+    def priority_numbers(self) -> bool: ...
 
 
 DEFAULT_TOLERATION_SECONDS = 300
@@ -67,16 +76,16 @@ def _name(manifest: Manifest) -> str:
     return str((manifest.get("metadata") or {}).get("name", ""))
 
 
-def pod_priority(manifest: Manifest, objects: Reader) -> Manifest:
+def pod_priority(manifest: Manifest, objects: Server) -> Manifest:
     """``spec.priority`` and ``spec.preemptionPolicy`` from the named class, else from the default class, else 0 and
     PreemptLowerPriority.
 
-    Without a class another number is kept: a convenience of the sandbox that a cluster does not have.
+    Where ``priority_numbers`` are taken, another number is kept without a class, as no cluster does.
     """
     spec = manifest.get("spec") or {}
     named = spec.get("priorityClassName") or ""
     class_name, value, policy = _class_of(named, manifest, objects) if named else _default_class(objects)
-    if not named and spec.get("priority") not in (None, value):
+    if objects.priority_numbers and not named and spec.get("priority") not in (None, value):
         class_name, value, policy = "", spec["priority"], PREEMPT_LOWER_PRIORITY
     for title, field, computed in (
         ("the integer value of priority", "priority", value),
@@ -107,12 +116,38 @@ def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int,
 
 def _default_class(objects: Reader) -> tuple[str, int, str]:
     """What a pod without a class gets: name ("" for none), priority and policy."""
-    default = next((item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault")), None)
+    found = (item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault"))
+    default = min(found, key=lambda item: item.manifest.get("value", 0), default=None)
     return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _told(default)
 
 
 def _told(held: KubeObject) -> tuple[str, int, str]:
     return held.name, held.manifest.get("value", 0), held.manifest.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
+
+
+def system_priority_classes() -> list[Manifest]:
+    """What every cluster has from its start. Their uids are none of those that are counted."""
+    return [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {
+                "name": name,
+                "uid": f"00000000-0000-4000-9000-{value:012x}",
+                "creationTimestamp": timestamp(0),
+            },
+            "value": value,
+            "description": SYSTEM_DESCRIPTIONS[name],
+        }
+        for name, value in SYSTEM_PRIORITY_CLASSES.items()
+    ]
+
+
+def check_deletable(kind: str, name: str) -> None:
+    """Raises ApiError for what no cluster is without (upstream ``pkg/registry/scheduling/priorityclass/storage``)."""
+    if kind == "PriorityClass" and name in SYSTEM_PRIORITY_CLASSES:
+        reason = "this is a system priority class and cannot be deleted"
+        raise forbidden("priorityclasses.scheduling.k8s.io", name, reason)
 
 
 def single_default_class(manifest: Manifest, objects: Reader) -> Manifest:
@@ -284,7 +319,7 @@ def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
     return manifest
 
 
-STEPS: tuple[tuple[str, Callable[[Manifest, Reader], Manifest], bool], ...] = (
+STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("PriorityClass", single_default_class, True),
     ("Pod", pod_priority, False),
     ("Pod", runtime_class_overhead, False),

@@ -15,7 +15,7 @@ from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import KubeObject, Pod, merge, time_us, timestamp
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
-from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
@@ -59,7 +59,7 @@ class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
     the manifests that people applied last, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
     ``created``: pod → how many pods had been made by then; ``on_node``: node → its pods. ``switched_on``: admission
-    plugins that are off by default.
+    plugins that are off by default. ``priority_numbers``: pods may give their priority as a number alone.
     """
 
     recorder: Recorder
@@ -75,6 +75,7 @@ class ApiServer:
     events_before: int = 0
     watches: list[Watch] = field(default_factory=list)
     switched_on: tuple[str, ...] = ()
+    priority_numbers: bool = True
 
     # --- reading ---
 
@@ -236,6 +237,7 @@ class ApiServer:
         becomes of what it owns (``lifecycle.POLICIES``). Raises ApiError.
         """
         old = self.existing(kind, key)
+        check_deletable(kind, old.name)
         finalizers = lifecycle.finalizers_for(old.manifest, policy)
         graceful = isinstance(old, Pod) and bool(old.node_name) and not old.finished
         seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if graceful else 0
@@ -249,6 +251,7 @@ class ApiServer:
     def remove(self, kind: str, key: str) -> None:
         """Delete an object without a grace period. Raises ApiError when it does not exist."""
         old = self.existing(kind, key)
+        check_deletable(kind, old.name)
         if lifecycle.held_back(old.manifest):
             self._mark(old, 0, lifecycle.finalizers(old.manifest))
         else:

@@ -23,6 +23,9 @@ class World:
     left out: the scheduler does not see them.
     """
 
+    priority_numbers = True
+    switched_on: tuple[str, ...] = ()
+
     def __init__(self, case: Mapping[str, Any]) -> None:
         self.objects: dict[str, dict[str, KubeObject]] = {}
         self.order: list[KubeObject] = []

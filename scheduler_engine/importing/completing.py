@@ -71,20 +71,21 @@ def add_priority_classes(draft: Draft) -> None:
         elif name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
             _add_class(draft, name, number, policy)
             draft.told.note("priority-classes", name)
-        elif _given_by(classes, default, name, number) != (number, policy):
-            made = f"{name or 'priority'}-{number}-{policy}".lower().replace("--", "-minus-")
+        elif _given_by(classes, default, name) != (number, policy):
+            kept = "" if policy == PREEMPT_LOWER_PRIORITY else f"-{policy}"
+            made = f"{name or 'priority'}-{number}{kept}".lower().replace("--", "-minus-")
             _add_class(draft, made, number, policy)
             pod["spec"] = {**spec, "priorityClassName": made}
             draft.told.note("priority-numbers", key)
 
 
-def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str, number: int) -> tuple[int, str]:
-    """The priority and policy that admission would compute; without a class it takes any number."""
+def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str) -> tuple[int, str]:
+    """The priority and policy that admission would compute."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
     found = classes[name] if name else default
-    if found is None or (not name and found.get("value", 0) != number):
-        return number, PREEMPT_LOWER_PRIORITY
+    if found is None:
+        return 0, PREEMPT_LOWER_PRIORITY
     return found.get("value", 0), found.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
 
 

@@ -41,6 +41,8 @@ def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: 
     assert page.locator('[id="cond:MemoryPressure:True"]').get_attribute("aria-pressed") == "true"
     assert "MemoryPressure" in text(page, f"{PANEL} .nd-list")
     assert page.locator('#panel-cluster .node .taint:has-text("memory-pressure")').count() == 1
+    assert page.locator(f'{PANEL} .u[data-pod="default/greedy-low"]').count() == 1, "it has a second to end"
+    click(page, eventually, "#do-1")
     assert page.locator(f'{PANEL} .u[data-pod="default/greedy-low"]').count() == 0
 
 

@@ -19,7 +19,7 @@ from tests.browser.workbench import (
     text,
 )
 
-ROW = "#panel-workloads .w-top"
+ROW = "#panel-workloads table:not(.w-classes) .w-top"
 LINE = "#panel-workloads .w-line"
 FIELD = '[id="w-n:Deployment:default/shop"]'
 

@@ -9,8 +9,10 @@ import pytest
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
+from scheduler_engine.replay import make_log, replay
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod, make_priority_class
+from scheduler_engine.trace.events import EventRecorded
 
 Manifest = dict[str, Any]
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
@@ -322,3 +324,72 @@ def test_a_pod_stays_gated_in_its_status_until_the_scheduler_has_tried_it() -> N
     assert [item[:3] for item in scheduled(simulation.api.pod("default/p"))] == [
         ("PodScheduled", "False", "Unschedulable")
     ]
+
+
+@pytest.mark.parametrize(
+    ("builder", "computed"),
+    [(make_pod("p").priority(5), 0), (make_pod("p").priority(-1), 0)],
+)
+def test_a_number_alone_is_refused_as_in_a_cluster(builder: PodBuilder, computed: int) -> None:
+    simulation = Simulation(priority_numbers=False)
+    number = builder.obj()["spec"]["priority"]
+    with pytest.raises(Rejected) as refusal:
+        simulation.execute(commands.Apply((builder.obj(),)))
+    assert str(refusal.value).endswith(
+        f'pods "p" is forbidden: the integer value of priority ({number}) must not be provided in pod spec; '
+        f"priority admission controller computed {computed} from the given PriorityClass name"
+    )
+    assert simulation.api.pods() == []
+    log = make_log(42, None, simulation.history.commands if simulation.history else [], priority_numbers=False)
+    assert replay(log).history == simulation.history
+
+
+def test_the_default_class_is_that_with_the_smallest_number() -> None:
+    """Two of them can only come about by a race, or by hand in an import."""
+    simulation = Simulation(priority_numbers=False)
+    for name, value in (("more", 9), ("less", 7)):
+        manifest = {**make_priority_class(name, value, default=True), "metadata": {"name": name, "uid": name}}
+        simulation.api.put(manifest)
+    simulation.execute(commands.Apply((make_pod("p").obj(),)))
+    pod = simulation.api.pod("default/p")
+    assert pod is not None
+    assert (pod.priority, pod.spec["priorityClassName"]) == (7, "less")
+
+
+def test_the_classes_of_the_system_are_there_and_stay() -> None:
+    simulation = Simulation()
+    classes = {item.name: item for item in simulation.api.list("PriorityClass")}
+    assert {name: item.manifest["value"] for name, item in classes.items()} == {
+        "system-node-critical": 2_000_001_000,
+        "system-cluster-critical": 2_000_000_000,
+    }
+    given = make_priority_class("system-node-critical", 2_000_001_000)
+    refused = (
+        commands.Delete("PriorityClass", "system-node-critical"),
+        commands.Replace("PriorityClass", "system-node-critical", given),
+    )
+    for command in refused:
+        with pytest.raises(Rejected, match="this is a system priority class and cannot be deleted"):
+            simulation.execute(command)
+    simulation.execute(commands.Apply((given,)))
+    assert len(list(simulation.api.list("PriorityClass"))) == 2
+
+
+def test_templates_with_a_number_get_no_pods() -> None:
+    simulation = Simulation(priority_numbers=False)
+    spec = make_pod("p").priority(5).obj()["spec"]
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": spec},
+        },
+    }
+    simulation.execute(commands.Apply((owner,)))
+    simulation.execute(commands.Advance(1))
+    assert simulation.api.pods() == []
+    told = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, EventRecorded)]
+    assert any("must not be provided in pod spec" in text for text in told)

@@ -223,7 +223,7 @@ def test_a_pod_keeps_its_priority_whatever_became_of_its_class() -> None:
             spec["priority"],
             spec.get("preemptionPolicy", "PreemptLowerPriority"),
         )
-    assert keys(made) == {"priority-classes": 1, "priority-numbers": 2}
+    assert keys(made) == {"priority-classes": 1, "priority-numbers": 3}
 
 
 def test_a_pod_keeps_its_overhead_although_its_runtime_class_is_not_there() -> None:

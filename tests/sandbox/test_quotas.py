@@ -62,12 +62,12 @@ def applying(*manifests: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "apply", "manifests": list(manifests)}
 
 
-@override_settings(QUOTAS={"objects": 8})
+@override_settings(QUOTAS={"objects": 10})
 def test_objects_of_all_kinds_are_limited_together(visitor: Any, node: Any) -> None:
-    """A sandbox begins with its four namespaces."""
+    """A sandbox begins with its four namespaces and two priority classes."""
     maps = [CONFIG_MAP | {"metadata": {"name": f"m{number}"}} for number in range(5)]
     store.execute(visitor.sandbox, node("a"))
-    with pytest.raises(OverQuota, match=r"limit is 8 objects.* there are 5, and this would add 5"):
+    with pytest.raises(OverQuota, match=r"limit is 10 objects.* there are 7, and this would add 5"):
         store.execute(visitor.sandbox, applying(*maps))
     store.execute(visitor.sandbox, applying(*maps[:3]))
     store.execute(visitor.sandbox, applying(*maps[:3]))

@@ -84,17 +84,18 @@ def test_priority_classes_stand_in_a_table_with_their_pods() -> None:
     usual = {**make_priority_class("usual", 5, default=True), "description": "for everybody"}
     found = workloads(world(apply(HIGH, usual, POD)), View())
     assert found["empty"], "there is no workload"
-    assert [(row["name"], row["value"], row["default"], row["preempts"]) for row in found["classes"]] == [
+    assert [row["name"] for row in found["classes"][:2]] == ["system-node-critical", "system-cluster-critical"]
+    assert [(row["name"], row["value"], row["default"], row["preempts"]) for row in found["classes"][2:]] == [
         ("high", 1000, False, False),
         ("usual", 5, True, True),
     ]
-    assert [pod.name for pod in found["classes"][0]["pods"]] == ["web-1"]
-    assert (found["classes"][1]["pods"], found["classes"][1]["description"]) == ([], "for everybody")
+    assert [pod.name for pod in found["classes"][2]["pods"]] == ["web-1"]
+    assert (found["classes"][3]["pods"], found["classes"][3]["description"]) == ([], "for everybody")
 
 
 def test_many_priority_classes_come_in_pages() -> None:
     many = world(apply(*(make_priority_class(f"c{n:02}", n) for n in range(25))))
     first = workloads(many, View())["classes"]
-    assert (len(first), first[0]["name"]) == (20, "c24")
+    assert (len(first), first[2]["name"]) == (20, "c24")
     second = workloads(many, View(pages=(("workloads.classes", "2"),)))["classes"]
-    assert [row["name"] for row in second] == ["c04", "c03", "c02", "c01", "c00"]
+    assert [row["name"] for row in second] == ["c06", "c05", "c04", "c03", "c02", "c01", "c00"]

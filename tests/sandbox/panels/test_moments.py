@@ -182,4 +182,4 @@ def test_checkpoints_thin_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(looked.checkpoints) <= past.MOST
     places = [checkpoint.entries for checkpoint in looked.checkpoints]
     assert places == sorted(places)
-    assert places[-1] > len(simulation.recorder.entries) // 3
+    assert places[-1] > len(simulation.recorder.entries) // 4

@@ -252,7 +252,8 @@ def test_the_node_form_makes_a_node(visitor: Any) -> None:
 def test_the_pod_form_makes_a_pod(visitor: Any) -> None:
     fields = POD_FIELDS | {
         "labels": "app=web",
-        "priority": "100",
+        "priority_class": "system-cluster-critical",
+        "priority": "2000000000",
         "node_selector": "disk=ssd",
         "host_port": "8080",
         "gates": "example.com/wait",
@@ -275,7 +276,7 @@ def test_the_pod_form_makes_a_pod(visitor: Any) -> None:
     text = text_of(visitor.get("yaml/Pod/", key="default/web"))
     for part in (
         "cpu: 500m",
-        "priority: 100",
+        "priority: 2000000000",
         "hostPort: 8080",
         "name: example.com/wait",
         "maxSkew: 2",

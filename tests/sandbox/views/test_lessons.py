@@ -16,7 +16,7 @@ from sandbox.lessons.markdown import html_of
 from sandbox.models import Guess, Sandbox, Study
 from scheduler_engine.lesson import read_lesson
 from scheduler_engine.scenario import command_of, play
-from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.testing import make_node, make_pod, make_priority_class
 from tests.questions import commands_of, parts_of
 
 pytestmark = pytest.mark.django_db
@@ -459,12 +459,14 @@ def add(learner: Learner, *manifests: dict[str, Any]) -> None:
 def crowd(learner: Learner) -> None:
     """A node that two pods fill, and a preemptor that is about to come to PostFilter."""
     full = make_node("full").capacity(cpu="4", memory="8Gi").label("disk", "full").obj()
-    pods = [make_pod(name).cpu("2").priority(n).node("full").obj() for n, name in enumerate(("low-1", "low-2"))]
+    classes = [make_priority_class(f"p{value}", value) for value in (0, 1, 500)]
+    low = [make_pod(f"low-{number}").cpu("2").node("full") for number in (1, 2)]
+    pods = [pod.priority_class(f"p{value}").obj() for value, pod in enumerate(low)]
     for pod in pods:
         pod["spec"]["terminationGracePeriodSeconds"] = 0
-    vip = make_pod("vip").cpu("2").priority(500).node_selector({"disk": "full"}).obj()
+    vip = make_pod("vip").cpu("2").priority_class("p500").node_selector({"disk": "full"}).obj()
     learner.do("do/pod")
-    add(learner, full, *pods, vip)
+    add(learner, *classes, full, *pods, vip)
     stages(learner, 4)
 
 

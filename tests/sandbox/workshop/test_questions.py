@@ -15,7 +15,7 @@ from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector
 from sandbox.workshop.results import table
-from scheduler_engine.testing import make_pod
+from scheduler_engine.testing import make_pod, make_priority_class
 from tests.sandbox.workshop.conftest import Person
 
 Joined = Callable[..., Person]
@@ -168,7 +168,16 @@ def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) ->
 
 def test_that_nobody_has_to_leave_is_revealed_with_the_reason(crowded: Person, step: Any) -> None:
     sandbox = crowded.seat().sandbox
-    store.execute(sandbox, {"kind": "apply", "manifests": [make_pod("huge").cpu("900").priority(1_000_000).obj()]})
+    store.execute(
+        sandbox,
+        {
+            "kind": "apply",
+            "manifests": [
+                make_priority_class("high", 1_000_000),
+                make_pod("huge").cpu("900").priority_class("high").obj(),
+            ],
+        },
+    )
     crowded.post("predict/", kind="victims", pod="default/huge")
     step(sandbox)
     assert crowded.post("reveal/", number=1).status_code == 204

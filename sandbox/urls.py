@@ -46,6 +46,7 @@ workbench_patterns = [
     path("preview/<str:kind>/", adding.preview, name="preview"),
     path("label/", editing.label, name="label"),
     path("ungate/", editing.ungate, name="ungate"),
+    path("unfinalize/", editing.unfinalize, name="unfinalize"),
     path("resize/", editing.resize, name="resize"),
     path("edit/<str:kind>/", editing.edit, name="edit"),
     path("edit/<str:kind>/form/", editing.pane, name="edit"),

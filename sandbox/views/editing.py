@@ -106,6 +106,15 @@ def ungate(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 @edits
+def unfinalize(request: HttpRequest, access: Access) -> HttpResponse:
+    """An object without one of its finalizers; one that was to go, and that nothing else holds, is gone."""
+    edited = Object(request.POST.get("kind", ""), request.POST.get("object", ""))
+    held = _metadata(access, edited).get("finalizers") or ()
+    left = [name for name in held if name != request.POST.get("finalizer")]
+    return _patch(request, access, edited, {"metadata": {"finalizers": left or None}})
+
+
+@edits
 def resize(request: HttpRequest, access: Access) -> HttpResponse:
     """What a container of a pod asks for."""
     edited = Object("Pod", request.POST.get("pod", ""))
@@ -122,6 +131,10 @@ def resize(request: HttpRequest, access: Access) -> HttpResponse:
 
 def _spec(access: Access, edited: Object) -> dict[str, Any]:
     return (site.read(access.sandbox, "manifest", *edited) or {}).get("spec") or {}
+
+
+def _metadata(access: Access, edited: Object) -> dict[str, Any]:
+    return (site.read(access.sandbox, "manifest", *edited) or {}).get("metadata") or {}
 
 
 def _patch(

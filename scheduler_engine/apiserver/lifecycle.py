@@ -1,7 +1,7 @@
 """What the API server keeps count of in an object's life: its generation, and what holds back its end.
 
-Source: upstream ``apiserver/pkg/registry/{rest,generic}`` and the registry strategies of each kind. Of all finalizers
-only the garbage collector's two count here: nobody in a sandbox would ever take away others.
+Source: upstream ``apiserver/pkg/registry/{rest,generic}`` and the registry strategies of each kind. Every finalizer
+holds an object until it is taken off: the garbage collector takes off its own two, people all others.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ POLICIES: dict[str, str] = {BACKGROUND: "", FOREGROUND: "foregroundDeletion", OR
 """propagationPolicy of a deletion → the finalizer by which the garbage collector learns of it. Background: the object
 first, then what it owns; Foreground: it waits for what it owns; Orphan: what it owned stays.
 """
+
+NOT_HELD = ("kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking")
+"""Finalizers of controllers that would take them off at once, and that a sandbox does not have."""
 
 COUNTED = (
     *("Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
@@ -58,8 +61,8 @@ def finalizers_for(manifest: Manifest, policy: str) -> list[str]:
 
 
 def hold_back(names: Sequence[str]) -> bool:
-    """The garbage collector has to do its part before an object with these finalizers may go."""
-    return any(name in POLICIES.values() for name in names)
+    """Somebody has to do something before an object with these finalizers may go."""
+    return any(name not in NOT_HELD for name in names)
 
 
 def held_back(manifest: Manifest) -> bool:

@@ -6,7 +6,7 @@ Where upstream tries again after a while, this tries again at each change. Sourc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -50,10 +50,10 @@ def replicas_of(owner: KubeObject) -> int:
     return 1 if replicas is None else int(replicas)
 
 
-def template_metadata(template: Mapping[str, Any]) -> Manifest:
+def template_metadata(template: Mapping[str, Any], fields: Sequence[str] = ("labels", "annotations")) -> Manifest:
     """What an object made from a template takes over of its metadata."""
     given = template.get("metadata") or {}
-    return {name: given[name] for name in ("labels", "annotations") if given.get(name)}
+    return {name: given[name] for name in fields if given.get(name)}
 
 
 def owner_reference(owner: KubeObject) -> Manifest:
@@ -256,7 +256,7 @@ class WorkloadController(KeyedController):
 
         Without a ``name`` it gets ``base`` (the owner's name) and five more characters, as from ``generateName``.
         """
-        metadata = template_metadata(template)
+        metadata = template_metadata(template, ("labels", "annotations", "finalizers"))
         if not name:
             metadata["generateName"] = f"{base or owner.name}-"
             name = self._free_name(owner, metadata["generateName"][:LONGEST_BASE])

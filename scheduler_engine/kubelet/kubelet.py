@@ -13,6 +13,7 @@ from typing import Any
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import Node, Pod, timestamp
 from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
+from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
 from scheduler_engine.config.kubelet import default_configuration
 from scheduler_engine.kubelet.admission import Refusal, Victims, admit
@@ -83,7 +84,9 @@ class Kubelet:
         """Do, or set a timer for, what comes next for a pod."""
         if is_silent(node):
             return
-        if pod.terminating:
+        if pod.terminating and pod.finished and lifecycle.held_back(pod.manifest):
+            self._forget(pod.uid)
+        elif pod.terminating:
             self._soon(pod, "stop", (pod.metadata.get("deletionGracePeriodSeconds") or 0) * SECOND_US)
         elif pod.finished:
             self._forget(pod.uid)
@@ -152,7 +155,7 @@ class Kubelet:
         if pod is None or pod.uid != uid or (isinstance(node, Node) and is_silent(node)):
             return
         if what == "stop":
-            self.api.remove("Pod", pod_key)
+            self._stop(pod)
         elif pod.finished or not isinstance(node, Node):
             return
         elif what == "start":
@@ -161,6 +164,12 @@ class Kubelet:
             self._sync(pod, node)
         else:
             self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
+
+    def _stop(self, pod: Pod) -> None:
+        """Its time is over. One that finalizers hold stays, ended; its containers have gone when they were asked to."""
+        if lifecycle.held_back(pod.manifest) and not pod.finished:
+            self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
+        self.api.remove("Pod", pod.key)
 
     def _forget(self, uid: str) -> None:
         held = self.timers.pop(uid, None)

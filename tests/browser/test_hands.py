@@ -125,7 +125,7 @@ ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 GATED = {
     "apiVersion": "v1",
     "kind": "Pod",
-    "metadata": {"name": "gated"},
+    "metadata": {"name": "gated", "finalizers": [f"f.io/{key}" for key in LABELS]},
     "spec": {
         "containers": [{"name": "c", "image": "web:1"}],
         "schedulingGates": [{"name": f"g/{key}"} for key in LABELS],
@@ -136,6 +136,12 @@ REMOVALS: dict[str, tuple[str, str, str, dict[str, str]]] = {
     "label": ("n1", "Remove the label ", "label/", {"kind": "Node", "object": "n1", "key": "a", "on": "0"}),
     "taint": ("n1", "Remove the taint ", "taint/", {"node": "n1", "key": "a", "effect": "PreferNoSchedule", "on": "0"}),
     "gate": ("default/gated", "Remove the gate g/", "ungate/", {"pod": "default/gated", "gate": "g/a"}),
+    "finalizer": (
+        "default/gated",
+        "Remove the finalizer f.io/",
+        "unfinalize/",
+        {"kind": "Pod", "object": "default/gated", "finalizer": "f.io/a"},
+    ),
 }
 """What is shown, how its buttons are called, and what somebody else sends who removes the first one."""
 

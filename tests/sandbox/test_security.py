@@ -23,7 +23,7 @@ POSTS = [
     "add/budget/", "add/claim/", "preview/node/", "preview/pod/", "preview/workload/", "preview/priority-class/",
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
-    "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "resize/",
+    "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "unfinalize/", "resize/",
     "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
     "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
 ]  # fmt: skip

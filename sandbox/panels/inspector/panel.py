@@ -25,7 +25,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
 from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text, zone_title
 from sandbox.panels.words.say import say
-from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.objects import Node, Pod
 
 FEW, PAGE = 12, 60
 """Of each list at first, and on one page when somebody asks for all."""
@@ -85,6 +85,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "finished": pod.pod.finished,
         "labels": sorted(pod.pod.labels.items()),
         "gates": pod.pod.scheduling_gates,
+        **_finalizers(pod.pod),
         "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
         **of_pod(world, pod),
         "here": why_here(world, pod, cycle),
@@ -98,6 +99,11 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
         **_moves(world, pod.key, view),
     }
+
+
+def _finalizers(item: Pod | Node) -> dict[str, Any]:
+    says = "inspector.finalizers-hold" if item.terminating else "inspector.finalizers-will-hold"
+    return {"finalizers": item.metadata.get("finalizers") or [], "finalizers_say": say(says)}
 
 
 def _asks(container: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +171,8 @@ def _move(world: World, queued: Queued) -> dict[str, Any]:
 
 def _state(world: World, pod: PodState) -> str:
     if pod.state == "terminating":
+        if pod.pod.finished or (not pod.node and pod.pod.metadata.get("finalizers")):
+            return say("inspector.held-by-finalizers")
         if not pod.node:
             return say("inspector.terminating")
         return say("inspector.terminating-on", node=pod.node, left=seconds(pod.left_us(world.clock_us)))
@@ -256,6 +264,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "generation": info.generation if info else 0,
         "node_info": node_info(world, node.name, view),
         "ghost": node.ghost,
+        **_finalizers(node.node),
         "cordoned": node.node.unschedulable,
         **of_node(world, node),
         "resources": [

@@ -560,6 +560,18 @@ def test_gates_go_one_by_one(visitor: Any, node: Any) -> None:
     assert stored(visitor)["spec"]["nodeName"] == "a"
 
 
+def test_finalizers_go_one_by_one_and_then_what_they_held(visitor: Any, node: Any) -> None:
+    store.execute(visitor.sandbox, node("a"))
+    visitor.post("apply/", manifests=POD.replace("{name: web}", "{name: web, finalizers: [x.io/a, x.io/b]}"))
+    visitor.post("delete/", kind="Pod", key="default/web")
+    visitor.post("unfinalize/", kind="Pod", object="default/web", finalizer="x.io/a")
+    assert stored(visitor)["metadata"]["finalizers"] == ["x.io/b"]
+    visitor.post("unfinalize/", kind="Pod", object="default/web", finalizer="x.io/b")
+    assert visitor.get("yaml/Pod/", key="default/web").status_code == 404
+    answer = visitor.post("unfinalize/", kind="Pod", object="default/web", finalizer="x.io/b")
+    assert (answer.status_code, 'pods "web" not found' in text_of(answer)) == (422, True)
+
+
 def test_back_says_what_it_undid(cluster: Any) -> None:
     cluster.post("label/", kind="Node", object="b", key="disk", value="ssd", on="1")
     answer = cluster.post("do/back/")

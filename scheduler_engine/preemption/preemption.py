@@ -175,14 +175,17 @@ class Evaluator:
         )
 
     def prepare_candidate(self, chosen: Candidate, cleared_nominations: Sequence[str], pod: Pod) -> Status | None:
-        """Delete the victims and withdraw lower nominations to the chosen node; an error status if that is refused."""
+        """Withdraw lower nominations to the chosen node, then delete the victims; an error status if that is refused.
+
+        In this order, as upstream's asynchronous preemption (``prepareCandidateAsync``), which is the default.
+        """
         try:
-            for victim in chosen.victims:
-                if not victim.terminating and self._still_there(victim):
-                    self._preempt_pod(victim, chosen.node, pod)
             for key in cleared_nominations:
                 if self.handle.objects.get("Pod", key) is not None:
                     self.handle.api.patch("Pod", key, {"status": {"nominatedNodeName": None}})
+            for victim in chosen.victims:
+                if not victim.terminating and self._still_there(victim):
+                    self._preempt_pod(victim, chosen.node, pod)
         except ApiError as refusal:
             return error(str(refusal))
         return None

@@ -12,7 +12,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.status import Status, unschedulable
-from scheduler_engine.queue.scheduling_queue import DISCARDED
+from scheduler_engine.queue.scheduling_queue import DISCARDED, QueueError
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import Diagnosis, event_note, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
@@ -37,31 +37,35 @@ def fit_failed(
 
 def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
     popped = cycle.pod
-    live = _still_to_be_scheduled(scheduler, popped)
+    live, unqueued = _still_to_be_scheduled(scheduler, popped), ""
     if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)
         scheduler.queue.nominator.delete_nominated_pod_if_exists(popped)
     else:
         cycle.info.pod_info = PodInfo(live)
-        scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
+        try:
+            scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
+        except QueueError as problem:
+            # Another pod has taken the name. Upstream says just this, and forgets that the first one is in flight.
+            unqueued = f"; {problem}"
         scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
     stored = scheduler.api.pod(popped.key)
-    if stored is not None and stored.uid == popped.uid:
-        # Upstream does not ask what has become of the pod meanwhile: one that has ended or got a node gets the
-        # condition, too, and a nomination that the attempt did not know of stays.
+    if stored is not None:
+        # Upstream does not ask what has become of the pod meanwhile: one that has ended, got a node, or taken the name
+        # gets the condition, too, and a nomination that the attempt did not know of stays.
         changed = nominated_node if nominated_node != popped.nominated_node_name else None
         message += _update_status(scheduler, popped, stored, status, message, changed)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
-    scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message))
+    scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message + unqueued))
 
 
 def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None:
-    """The pod as the API server has it now; None when it is gone, another one of its name, finished, on a node, or no
-    profile serves it any more.
+    """The pod of that name as the API server has it now, which may be another one; None when there is none, or it is
+    finished, on a node, or no profile serves it any more.
     """
     live = scheduler.api.pod(popped.key)
-    if live is None or live.uid != popped.uid or live.finished or live.node_name:
+    if live is None or live.finished or live.node_name:
         return None
     return live if live.scheduler_name in scheduler.profiles else None
 

@@ -145,7 +145,10 @@ def every_pod_to_be_scheduled_is_in_one_place(seen: Seen) -> None:
     queue = seen.scheduler.queue
     queued = [info.pod.uid for infos in queue.lanes().values() for info in infos]
     cycles = under_way(seen)
-    assert set(queue.active_q.in_flight.pods) <= set(cycles), "an attempt that is over is still in flight"
+    stored = {pod.uid for pod in pods(seen)}
+    # Of a pod whose name another one has taken meanwhile, upstream forgets that it is in flight.
+    over = set(queue.active_q.in_flight.pods) - set(cycles)
+    assert not over & stored, "an attempt that is over is still in flight"
     profiles = seen.scheduler.profiles
     wanted = [
         pod.uid

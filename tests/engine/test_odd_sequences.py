@@ -10,7 +10,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.testing import PodBuilder, make_node, make_pod
 from scheduler_engine.trace.events import CycleFinished, PodMoved
 from tests.engine.soundness import nominations_are_of_pods_that_wait, seen_by
 
@@ -51,7 +51,8 @@ def last_outcome(simulation: Simulation) -> tuple[str, str]:
 def sound(simulation: Simulation) -> None:
     simulation.scheduler.queue.check()
     simulation.scheduler.cache.check()
-    assert not simulation.scheduler.queue.active_q.in_flight.pods
+    stored = {pod.uid for pod in simulation.api.pods()}
+    assert not stored & set(simulation.scheduler.queue.active_q.in_flight.pods)
     assert not simulation.scheduler.cache.assumed_pods
 
 
@@ -76,6 +77,46 @@ def test_the_failed_attempt_of_a_deleted_pod_does_not_end_the_attempt_of_its_nam
     simulation.execute(commands.Apply((make_pod("web-1").cpu("64").obj(),)))
     simulation.execute(commands.Run())
     assert lanes(simulation) == {"unschedulablePods": ["web-1"]}
+    sound(simulation)
+
+
+def test_a_pod_that_takes_the_name_of_one_whose_attempt_fails_gets_its_condition() -> None:
+    """As upstream: the queue has the new one already, and the old one's place in flight is never given back."""
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    assert simulation.scheduler.cycle is not None
+    old = simulation.scheduler.cycle.pod.uid
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((make_pod("web-1").cpu("1").gate("example.com/later").obj(),)))
+    for _ in range(3):
+        simulation.execute(commands.Stage())
+        if simulation.scheduler.cycle is None:
+            break
+    outcome, message = last_outcome(simulation)
+    assert outcome == "unschedulable"
+    assert message.endswith("; Pod default/web-1 is already present in unschedulable queue")
+    new = simulation.api.pod(KEY)
+    assert new is not None
+    told = (new.condition("PodScheduled") or {})["message"]
+    assert told.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert "already present" not in told
+    assert list(simulation.scheduler.queue.active_q.in_flight.pods) == [old]
+    sound(simulation)
+
+
+@pytest.mark.parametrize(("builder", "where"), [(make_pod("web-1").cpu("1"), "the active queue")])
+def test_the_queue_says_where_the_new_pod_is(builder: PodBuilder, where: str) -> None:
+    simulation = cluster(make_pod("web-1").cpu("64").obj())
+    stages(simulation, 3)
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((builder.obj(),)))
+    while simulation.scheduler.cycle is not None:
+        simulation.execute(commands.Stage())
+    assert last_outcome(simulation)[1].endswith(f"; Pod default/web-1 is already present in {where}")
+    simulation.execute(commands.Run())
+    pod = simulation.api.pod(KEY)
+    assert pod is not None
+    assert (pod.node_name, pod.condition_status("PodScheduled")) == ("n1", "True")
     sound(simulation)
 
 

@@ -324,14 +324,14 @@ def test_making_room_deletes_victims_and_withdraws_lower_nominations() -> None:
     assert result is not None
     assert result.cleared_nominations == ("default/lower",)
     assert cluster.calls == [
+        ("patch", "Pod", "default/lower", {"status": {"nominatedNodeName": None}}),
         (
             "delete_pod",
             "default/victim",
             "PreemptionByScheduler",
             "default-scheduler: preempting to accommodate a higher priority pod",
         ),
-        ("patch", "Pod", "default/lower", {"status": {"nominatedNodeName": None}}),
-    ]
+    ], "in this order, as asynchronous preemption does"
     assert cluster.events(EventRecorded) == [
         EventRecorded("Pod", "default/victim", "Normal", "Preempted", "Preempted by pod uid-vip on node n1")
     ]

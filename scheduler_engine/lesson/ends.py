@@ -33,10 +33,10 @@ class End:
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
     """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
     entries = recorder.entries
-    cycle, deleted = cycle_under_way(recorder, pod, since), False
+    cycle, deleted, skipped = cycle_under_way(recorder, pod, since), False, _skipped(recorder)
     for place in range(since, len(entries)):
         event = entries[place].event
-        if isinstance(event, ev.CycleStarted) and event.pod == pod:
+        if isinstance(event, ev.CycleStarted) and event.pod == pod and event.cycle not in skipped:
             if cycle is not None:
                 return End(missed=Why("gone" if deleted else "abandoned", {"pod": pod}))
             cycle = event.cycle
@@ -52,13 +52,20 @@ def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
 def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
     """Number of the last cycle of a pod, if it has not ended; one of a pod that had its name may end after it began."""
     ended: set[int] = set()
+    skipped = _skipped(recorder)
     for entry in reversed(recorder.entries[:since]):
         event = entry.event
         if isinstance(event, ev.CycleFinished):
             ended.add(event.cycle)
-        elif isinstance(event, ev.CycleStarted) and event.pod == pod:
+        elif isinstance(event, ev.CycleStarted) and event.pod == pod and event.cycle not in skipped:
             return None if event.cycle in ended else event.cycle
     return None
+
+
+def _skipped(recorder: ev.Recorder) -> set[int]:
+    """Cycles that ended as soon as the pod was seen to be assumed or deleted: they are no attempts."""
+    told = (entry.event for entry in recorder.entries)
+    return {event.cycle for event in told if isinstance(event, ev.CycleFinished) and event.outcome == "skipped"}
 
 
 def _past(next_stage: str, at: str) -> bool:

@@ -67,9 +67,6 @@ def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None
     live = scheduler.api.pod(popped.key)
     if live is None or live.finished or live.node_name:
         return None
-    if live.uid != popped.uid and live.uid in scheduler.queue.active_q.in_flight:
-        # Upstream queues it a second time, and takes it out again once it is bound, or popped and seen to be assumed.
-        return None
     return live if live.scheduler_name in scheduler.profiles else None
 
 

@@ -8,7 +8,7 @@ import click
 
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.running import nobodys, played_through
 from scheduler_engine.scenario.attempts import Attempt, Seen
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
@@ -29,6 +29,8 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
     if node and simulation.api.get("Node", node) is None:
         raise Unusable(f'nodes "{node}" not found')
     found = Seen(simulation).attempt(key, attempt)
+    if found is None and (told := next((text for text in nobodys(simulation) if text.startswith(f"{key} ")), "")):
+        raise Unusable(told)
     if found is None:
         raise Unusable(f"{key}: {'no attempt was made' if attempt is None else f'there is no attempt {attempt}'}")
     for text in _told(simulation, found, node):

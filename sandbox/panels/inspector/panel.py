@@ -11,6 +11,7 @@ from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts import expectable
+from sandbox.panels.facts.nobodys import is_nobodys
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.facts.waking import last_woken, left_by
@@ -182,6 +183,8 @@ def _state(world: World, pod: PodState) -> str:
         return say("inspector.assumed", node=pod.node)
     if pod.state == "bound":
         return say("inspector.bound", node=pod.node)
+    if is_nobodys(world, pod):
+        return say("inspector.nobodys", scheduler=pod.pod.scheduler_name)
     state, nominated = _waiting(world.queue.get(pod.key)), world.nominations.get(pod.key)
     return say("inspector.nominated", state=state, node=nominated) if nominated and not pod.node else state
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import woken_by
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
@@ -41,8 +42,10 @@ FEW = 5
 
 def stats(world: World, view: View) -> dict[str, Any]:
     lanes = [_lane(world, lane, view) for lane in LANES]
+    lanes = [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"]
+    others = _of_nobody(world, view)
     return {
-        "lanes": [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"],
+        "lanes": [*lanes, others] if others["cards"] else lanes,
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
         "pending": sum(lane["count"] for lane in lanes),
         "nobody": "" if world.schedulers else world.election.nobody(),
@@ -126,6 +129,36 @@ def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
         "source": lane.source,
         "title": say(lane.title),
         "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
+        "count": len(found),
+        "cards": cards,
+        "pages": pages,
+    }
+
+
+def _of_nobody(world: World, view: View) -> dict[str, Any]:
+    """Pods that are in no queue, as no profile has the name of their scheduler."""
+    found = nobodys(world)
+    pages = pager(len(found), view, "queues.nobody", MOST)
+    here = listed(list(served(world)))
+    cards = [
+        {
+            "lane": "nobody",
+            "pod": pod.key,
+            "name": short_name(pod.key),
+            "app": pod.app,
+            "priority": pod.pod.priority,
+            "place": place,
+            "title": say("queues.nobodys-title", scheduler=pod.pod.scheduler_name, profiles=here),
+            "age": say("queues.in-no-queue"),
+            "detail": say("queues.asks-for", scheduler=pod.pod.scheduler_name),
+        }
+        for place, pod in on_page(list(enumerate(found, 1)), pages)
+    ]
+    return {
+        "id": "nobody",
+        "source": "nobody",
+        "title": say("queues.nobodys"),
+        "note": say("queues.nobodys-note"),
         "count": len(found),
         "cards": cards,
         "pages": pages,

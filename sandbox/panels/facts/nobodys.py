@@ -1,0 +1,24 @@
+"""Pods that wait for a scheduler which does not run here: no profile of the configuration has its name."""
+
+from __future__ import annotations
+
+from sandbox.panels.model.state import PodState
+from sandbox.panels.model.world import World
+
+
+def served(world: World) -> tuple[str, ...]:
+    """Names of the profiles."""
+    given = world.configured.configuration if world.configured else {}
+    return tuple(profile.get("schedulerName") or "" for profile in given.get("profiles") or ())
+
+
+def is_nobodys(world: World, pod: PodState) -> bool:
+    """Nobody will ever give it a node."""
+    if pod.pod.node_name or pod.pod.finished or pod.pod.terminating or not world.configured:
+        return False
+    return pod.pod.scheduler_name not in served(world)
+
+
+def nobodys(world: World) -> list[PodState]:
+    """In order of creation."""
+    return [pod for pod in world.pods.values() if is_nobodys(world, pod)]

@@ -95,6 +95,8 @@ class Kubelet:
             duration_us = duration_of(pod)
             if duration_us is not None:
                 self._soon(pod, "complete", duration_us)
+        elif self.timers.get(pod.uid, ("",))[0] == "admit":
+            return  # Others are ending for it.
         elif pod.start_time_us is not None or self._admits(pod, node):
             delay_us = seconds_us(pod.annotations, START_DELAY, 0)
             if delay_us:

@@ -211,7 +211,10 @@ def test_others_end_for_a_critical_pod(there: list[PodBuilder], expected: list[s
     simulation = cluster(
         machine(), *(pod.grace_period(3) for pod in there), make_pod("p").cpu("400m").priority_class(CRITICAL)
     )
-    assert ended(simulation) == expected
+    simulation.execute(commands.Patch("Pod", "default/p", {"metadata": {"labels": {"changed": "meanwhile"}}}))
+    simulation.execute(commands.NodeCondition("n1", "Ready", "False"))
+    simulation.execute(commands.NodeCondition("n1", "Ready", "True"))
+    assert ended(simulation) == expected, "once, whatever changes meanwhile"
     assert status(simulation, "p")["phase"] == "Pending"
     gone = status(simulation, expected[0])
     mark = next(item for item in gone["conditions"] if item["type"] == "DisruptionTarget")

@@ -240,7 +240,9 @@ def _what(cycle: Cycle) -> str:
 
 
 def _message(pod: PodState, cycle: Cycle | None) -> str:
-    """The PodScheduled condition's message while the pod is pending."""
+    """The PodScheduled condition's message while the pod is pending; why it ended, if that is told."""
+    if pod.pod.finished and pod.pod.status.get("message"):
+        return str(pod.pod.status["message"]).strip()
     if pod.pod.node_name:
         return ""
     said = (pod.pod.condition("PodScheduled") or {}).get("message")

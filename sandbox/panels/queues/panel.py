@@ -47,7 +47,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     return {
         "lanes": [*lanes, others] if others["cards"] else lanes,
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
-        "pending": sum(lane["count"] for lane in lanes),
+        "pending": sum(lane["count"] for lane in (*lanes, others)),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],

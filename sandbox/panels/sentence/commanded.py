@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from sandbox.panels.facts.faulty import what_comes
+from sandbox.panels.facts.nobodys import nobodys
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import SECOND, left, short_name
@@ -132,7 +133,10 @@ def _advanced(world: World, given: ev.CommandGiven) -> Told:
     """``advance 3 s`` or ``advance 3 s, ended early``."""
     _, seconds, *_ = given.summary.split(" ")
     stuck = len(world.lane("unschedulablePods"))
-    if not world.queue:
+    others = nobodys(world)
+    if not world.queue and others:
+        text = say("happenings.time-passed-for-others", seconds=seconds, count=len(others))
+    elif not world.queue:
         text = say("happenings.time-passed-for-nobody", seconds=seconds)
     elif stuck and not world.requeuing.looked:
         text = say("happenings.time-passed-for-waiting", seconds=seconds, count=stuck)

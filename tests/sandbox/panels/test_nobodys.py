@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from sandbox.panels import View, World
 from sandbox.panels.inspector.panel import stats as inspector
 from sandbox.panels.queues.panel import stats as queues
+from sandbox.panels.sentence.happenings import happening, told
 from scheduler_engine import commands
 from scheduler_engine.cli import explaining, running
 from scheduler_engine.simulation import Simulation
@@ -62,13 +63,21 @@ def test_they_leave_it_when_they_go_or_when_their_scheduler_runs(step: Any, left
     assert lane(queues(world(step), View())) == left
 
 
+def test_they_count_as_pending_and_the_sentence_does_not_say_that_no_pod_waits() -> None:
+    there = world(commands.Advance(5))
+    assert queues(there, View())["pending"] == 2
+    last = happening(there)
+    assert last is not None
+    assert told(there, last)["text"] == "5 s passed. 2 pods wait for a scheduler that does not run here."
+
+
 def test_a_pod_that_is_bound_by_name_needs_no_scheduler() -> None:
     there = world(commands.Apply((make_pod("d").scheduler("mine").node("n1").obj(),)))
     assert lane(queues(there, View())) == ["a", "b"]
 
 
 def test_the_command_line_says_so_too() -> None:
-    told = CliRunner().invoke(running.command, ["-"], input=SETUP)
-    assert WORDS in told.output
-    told = CliRunner().invoke(explaining.command, ["-", "--pod", "a"], input=SETUP)
-    assert WORDS in told.output + str(told.exception)
+    said = CliRunner().invoke(running.command, ["-"], input=SETUP)
+    assert WORDS in said.output
+    said = CliRunner().invoke(explaining.command, ["-", "--pod", "a"], input=SETUP)
+    assert WORDS in said.output + str(said.exception)

@@ -187,7 +187,6 @@ def _choices(given: QueryDict) -> Choices:
     return Choices(
         namespaces=tuple(given.getlist("without")),
         kinds=tuple(given.getlist("without-kind")),
-        drop_secrets=given.get("secrets") != "keep",
         anonymous=given.get("names") == "made-up",
         pod=given.get("pod", ""),
     )

@@ -15,6 +15,7 @@ from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing.archives import unpacked
 from scheduler_engine.importing.reading import MOST_BYTES, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
+from scheduler_engine.importing.trimming import Notes, StandIns, trimmed, trimmed_configuration
 
 CONFIGURATION = "KubeSchedulerConfiguration"
 SNAPSHOT = {
@@ -45,12 +46,14 @@ LONGEST = 253
 
 @dataclass(slots=True)
 class Gathered:
-    """Everything that was read, as plain data. ``objects`` have apiVersion and kind; ``places`` says of each where it
-    stood. ``secrets``: how many Secrets and ConfigMaps were dropped. ``scenario``: the file is one.
+    """What is kept of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the allow-list;
+    ``places`` says of each where it stood, ``notes`` what was dropped or replaced in it. ``secrets``: how many Secrets
+    and ConfigMaps were dropped. ``scenario``: the file is one.
     """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
+    notes: list[Notes] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     configurations: list[dict[str, Any]] = field(default_factory=list)
     secrets: int = 0
@@ -65,12 +68,13 @@ class Gathered:
         return cls(**{**data, "skipped": [Skipped(**item) for item in data["skipped"]]})
 
 
-def gather(content: bytes, name: str = "", most: int = MOST_BYTES) -> Gathered:
-    """What is in a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
+def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: StandIns | None = None) -> Gathered:
+    """Read a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
 
-    ``most``: bytes once unpacked. Raises Rejected, with the line where there is one.
+    ``most``: bytes once unpacked. ``stand_ins``: those of the files before this one, so that equal stays equal. Raises
+    Rejected, with the line where there is one.
     """
-    found = Gathered()
+    found, stand_ins = Gathered(), stand_ins or StandIns()
     several = content[:2] == b"PK"
     for file, data in unpacked(content, name, most):
         text = read_text(data, file if several else "")
@@ -78,6 +82,10 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES) -> Gathered:
             return Gathered(scenario=True)
         for number, document in enumerate(text.documents):
             _take(found, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
+        for number in range(len(found.notes), len(found.objects)):
+            found.objects[number], notes = trimmed(found.objects[number], stand_ins)
+            found.notes.append(notes)
+    found.configurations = [trimmed_configuration(item) for item in found.configurations]
     found.skipped = list(grouped(found.skipped))
     if not found.objects:
         raise Rejected(_nothing(found, several))
@@ -182,7 +190,7 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
         found.secrets += 1
         return
     place = _place(text, item, where)
-    shown = str(name or "")[:LONGEST]
+    shown = name[:LONGEST] if isinstance(name, str) else ""
     reason = ""
     if kind in UNREAD:
         reason = UNREAD[kind]
@@ -195,7 +203,6 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
         return
     if len(found.objects) >= MOST_OBJECTS:
         raise Rejected(f"there are more than {MOST_OBJECTS:,} objects in this file")
-    metadata.pop("managedFields", None)
     found.objects.append(item)
     found.places.append(place)
 

@@ -130,7 +130,7 @@ def test_a_dump_that_is_cut_off_anywhere_is_an_import_or_refused(seed: int) -> N
 
 def assert_import_or_refused(content: bytes) -> bool:
     try:
-        for choices in (Choices(), Choices(anonymous=True), Choices(drop_secrets=False)):
+        for choices in (Choices(), Choices(anonymous=True)):
             made = prepare(gather(content), choices)
             simulation = Simulation(configuration=made.configuration)
             for command in made.commands():

@@ -13,7 +13,7 @@ from typing import Any
 from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing.archives import unpacked
-from scheduler_engine.importing.reading import MOST_BYTES, Text, read_text
+from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, NO_KIND, NO_OBJECT, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
 from scheduler_engine.importing.trimming import Notes, StandIns, trimmed, trimmed_configuration
 
@@ -39,7 +39,6 @@ UNREAD = {
 }
 """Kinds that are left out although, or because, the sandbox could know them → why."""
 NO_SUCH_KIND = "the sandbox has no objects of this kind"
-MOST_OBJECTS = 200_000
 LONGEST = 253
 """Characters of a kind or name that is shown."""
 
@@ -116,7 +115,7 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
         for index, item in enumerate(data):
             _take(found, item, text, f"{place}[{index}]")
     elif not isinstance(data, dict):
-        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+        raise _wrong(text, data, place, NO_OBJECT)
     elif data.get("kind") == CONFIGURATION:
         found.configurations.append(data)
     elif isinstance(data.get("kind"), str):
@@ -127,9 +126,9 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
     elif "items" in data:
         raise _wrong(text, data, place, "a list without kind: it seems to be cut off before its end")
     elif not data.get("kind") and "metadata" in data:
-        raise _wrong(text, data, f"{place}.kind".lstrip("."), "Required value: every object needs a kind, such as Pod")
+        raise _wrong(text, data, f"{place}.kind".lstrip("."), NO_KIND)
     else:
-        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+        raise _wrong(text, data, place, NO_OBJECT)
 
 
 def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -151,7 +150,7 @@ def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple
         if isinstance(whole.get("kind"), str):
             yield from _taken_apart(whole, text, where)
         else:
-            raise _wrong(text, whole, f"{where}.kind", "Required value: every object needs a kind, such as Pod")
+            raise _wrong(text, whole, f"{where}.kind", NO_KIND)
 
 
 def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:

@@ -23,6 +23,9 @@ MOST_BYTES = 96 * 1024 * 1024
 """Of all that is read for one import, after unpacking."""
 MOST_VALUES = 12_000_000
 """In one text of YAML: those of 96 MiB in the shortest lines that a dump has."""
+MOST_OBJECTS = 200_000
+MOST_IN_OBJECT = 200_000
+"""Values of one object. A cluster stores at most 1.5 MiB of it."""
 MOST_DEPTH = 60
 ENTANGLED = Limits(size=1024 * 1024)
 """Of a text with anchors."""
@@ -33,6 +36,16 @@ _MANAGED = re.compile(r"^( +)managedFields:[^\S\n]*\n(?:\1(?:- | {2,}).*(?:\n|\Z
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _MISSING = object()
+
+
+OUTSIDE, LISTED, OBJECT, INSIDE = "outside", "listed", "object", "inside"
+"""Where a value stands: in no object, in a list of objects, in an object, or further in."""
+HEAD = ("kind", "metadata")
+"""Fields that tell an object; those in a ``PodList`` have no kind."""
+MANY = ("title", "setup", "namespaces", "priorityClasses", "storageClasses", "pvcs", "pvs", "nodes", "pods")
+"""Fields of a scenario, and of a snapshot of the simulator."""
+NO_KIND = "Required value: every object needs a kind, such as Pod"
+NO_OBJECT = "an object must be a mapping with apiVersion, kind and metadata"
 
 
 class _Entangled(Exception):
@@ -141,35 +154,54 @@ def _yaml(text: str, name: str) -> Text:
 
 
 def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
-    """Every document that is not empty. Raises NotReadable, or _Entangled."""
-    stack: list[tuple[Any, Any]] = []
+    """Every document that is not empty. What cannot be a dump is refused where it is read, not at the end of the text.
+
+    Raises NotReadable, or _Entangled.
+    """
+    stack: list[tuple[Any, Any, str]] = []
     container: Any = None
     key: Any = _MISSING
-    count = 0
+    where = OUTSIDE
+    count = objects = 0
+    most = MOST_IN_OBJECT
     for what, line, column, value, anchor, _ in events:
         if anchor is not None:
             raise _Entangled
         if what == "document":
             continue
         count += 1
-        if count > MOST_VALUES:
-            raise NotReadable(f"more than {MOST_VALUES} values", line, column)
+        if count > most:
+            if count > MOST_VALUES or not _holds_many(stack, container):
+                raise NotReadable(_too_many(count), line, column)
+            most = MOST_VALUES
         if what == "end":
-            value = container
-            container, key = stack.pop()
+            value, ended = container, where
+            container, key, where = stack.pop()
+            if where == LISTED and ended == OBJECT and value.keys().isdisjoint(HEAD):
+                raise NotReadable(NO_KIND, lines.get(id(value), line), 0)
         elif type(container) is dict and key is _MISSING:
             key = _key(container, what, value, line, column)
             continue
         elif what in ("map", "list"):
             if len(stack) >= MOST_DEPTH:
                 raise NotReadable(f"nested deeper than {MOST_DEPTH} levels", line, column)
-            stack.append((container, key))
+            stack.append((container, key, where))
+            where = _inside(where, what, key)
             container, key = ({} if what == "map" else []), _MISSING
+            if where == OBJECT:
+                objects += 1
+                if objects > MOST_OBJECTS:
+                    raise NotReadable(f"there are more than {MOST_OBJECTS:,} objects in this file", line, column)
+                most = min(count + MOST_IN_OBJECT, MOST_VALUES)
             if len(stack) <= NOTED_DEPTH:
                 lines[id(container)] = line
             continue
         elif what == "merge":
             value = "<<"
+        elif where == LISTED:
+            raise NotReadable("an item of a list must be an object", line, column)
+        elif where == OUTSIDE and value is not None:
+            raise NotReadable(NO_OBJECT, line, column)
         if container is None:
             if value is not None:
                 yield value
@@ -178,6 +210,25 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
             key = _MISSING
         else:
             container.append(value)
+
+
+def _inside(where: str, what: str, key: Any) -> str:
+    """Where something is that begins there."""
+    if where in (OUTSIDE, LISTED):
+        return OBJECT if what == "map" else LISTED
+    return LISTED if where == OBJECT and what == "list" and key == "items" else INSIDE
+
+
+def _holds_many(stack: list[tuple[Any, Any, str]], container: Any) -> bool:
+    """Whether the document holds objects in other places than lists do: it is a scenario or a snapshot."""
+    whole = stack[1][0] if len(stack) > 1 else container
+    return (isinstance(whole, dict) and not whole.keys().isdisjoint(MANY)) or (len(stack) > 1 and stack[1][1] in MANY)
+
+
+def _too_many(count: int) -> str:
+    if count > MOST_VALUES:
+        return f"more than {MOST_VALUES:,} values"
+    return f"an object with more than {MOST_IN_OBJECT:,} values, which no API server would store"
 
 
 def _key(container: dict[str, Any], what: str, value: Any, line: int, column: int) -> str:

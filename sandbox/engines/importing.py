@@ -61,7 +61,7 @@ class Brought:
     priority_numbers: bool
 
 
-def import_scenario(live: Live, position: Position, text: str | bytes, name: str) -> Brought:
+def import_scenario(live: Live, position: Position, text: str, name: str) -> Brought:
     """What stands in a scenario file. Raises ``Rejected``, with lines."""
     try:
         scenario = read_scenario(text, name, FILE_LIMITS)
@@ -89,7 +89,7 @@ def import_read(live: Live, position: Position, upload: str, path: str, name: st
     content = Path(upload).read_bytes()
     gathered = gather(content, name)
     if gathered.scenario:
-        return import_scenario(live, position, content, name)
+        return import_scenario(live, position, gathered.scenario, name)
     part = Path(f"{path}.part")
     try:
         part.touch(0o600)

@@ -28,14 +28,12 @@ from sandbox.engines.importing import GONE, Brought
 from sandbox.models import Sandbox
 from sandbox.records import START, Plan
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.importing import Choices
+from scheduler_engine.importing import GET, Choices
 
 log = logging.getLogger(__name__)
 
-KUBECTL = (
-    "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,sts,ds,svc,ns -A -o yaml > cluster.yaml"
-)
-"""What brings everything that decides where pods go."""
+KUBECTL = f"{GET} > cluster.yaml"
+"""The line to copy."""
 MOST_TOLD = 20
 """Errors of one file that an answer lists."""
 MOST_WAITING = 200

@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing.advice import CUT_OFF, HOW
 from scheduler_engine.importing.archives import unpacked
 from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, NO_KIND, NO_OBJECT, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
@@ -47,7 +48,7 @@ LONGEST = 253
 class Gathered:
     """What is kept of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the allow-list;
     ``places`` says of each where it stood, ``notes`` what was dropped or replaced in it. ``secrets``: how many Secrets
-    and ConfigMaps were dropped. ``scenario``: the file is one.
+    and ConfigMaps were dropped. ``scenario``: the text of a file that is one.
     """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
@@ -56,7 +57,7 @@ class Gathered:
     skipped: list[Skipped] = field(default_factory=list)
     configurations: list[dict[str, Any]] = field(default_factory=list)
     secrets: int = 0
-    scenario: bool = False
+    scenario: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_json`` reads."""
@@ -78,7 +79,7 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
     for file, data in unpacked(content, name, most):
         text = read_text(data, file if several else "")
         if not several and _is_scenario(text.documents):
-            return Gathered(scenario=True)
+            return Gathered(scenario=text.whole)
         for number, document in enumerate(text.documents):
             _take(found, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
         for number in range(len(found.notes), len(found.objects)):
@@ -93,11 +94,11 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
 
 def _nothing(found: Gathered, several: bool) -> str:
     if found.configurations:
-        return "There is a scheduler's configuration, but no object of a cluster in this file."
+        return f"There is a scheduler's configuration, but no object of a cluster in this file. {HOW}"
     if found.skipped or found.secrets:
         kinds = ", ".join(dict.fromkeys(item.kind for item in found.skipped)) or "Secret, ConfigMap"
-        return f"There is no object in this file that the sandbox could take over, only: {kinds}."
-    return f"There is no object of a cluster in this {'archive' if several else 'file'}."
+        return f"There is no object in this file that the sandbox could take over, only: {kinds}. {HOW}"
+    return f"There is no object of a cluster in this {'archive' if several else 'file'}. {HOW}"
 
 
 def _is_scenario(documents: list[Any]) -> bool:
@@ -124,7 +125,8 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
     elif not data.keys().isdisjoint((*SNAPSHOT, SNAPSHOT_CONFIGURATION)):
         _take_snapshot(found, data, text)
     elif "items" in data:
-        raise _wrong(text, data, place, "a list without kind: it seems to be cut off before its end")
+        last = text.whole.rstrip().count("\n") + 1
+        raise _wrong(text, data, place, f"a list without kind: {CUT_OFF}", last)
     elif not data.get("kind") and "metadata" in data:
         raise _wrong(text, data, f"{place}.kind".lstrip("."), NO_KIND)
     else:
@@ -213,6 +215,6 @@ def _place(text: Text, item: Any, where: str) -> str:
     return ", ".join(part for part in (text.name, spot) if part)
 
 
-def _wrong(text: Text, data: Any, path: str, message: str) -> Rejected:
+def _wrong(text: Text, data: Any, path: str, message: str, line: int = 0) -> Rejected:
     named = f"{text.name}: {message}" if text.name else message
-    return Rejected([FieldError(path.lstrip("."), "FieldValueInvalid", named, 0, text.line(data), 0)])
+    return Rejected([FieldError(path.lstrip("."), "FieldValueInvalid", named, 0, line or text.line(data), 0)])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+NO_NODES = (
+    "There is no node in this file, so no pod has one. Add nodes to the command: kubectl get nodes,pods -A -o yaml"
+)
 TEXTS: dict[str, tuple[str, str]] = {
+    "no-nodes": (NO_NODES, NO_NODES),
     "finished": (
         "1 pod is finished and was left out.",
         "{count} pods are finished and were left out.",

@@ -13,7 +13,7 @@ from scheduler_engine.importing import completing, pods, workloads
 from scheduler_engine.importing.anonymous import made_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
-from scheduler_engine.importing.notices import TEXTS
+from scheduler_engine.importing.notices import NO_NODES, TEXTS
 from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
 from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs
 
@@ -47,6 +47,8 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
             namespaces[namespace] = namespaces.get(namespace, 0) + 1
         if item["kind"] not in choices.kinds and not (namespace and namespace in choices.namespaces):
             _take(draft, item, namespace, place, notes)
+    if "Node" not in offered:
+        draft.told.note("no-nodes")
     if gathered.secrets:
         draft.told.note("secret-data", count=gathered.secrets)
     pods.leave_out(draft)
@@ -79,7 +81,8 @@ def _result(
     found = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
     objects += [pod for _, pod in found]
     if not objects:
-        raise Rejected("Nothing is left to take over.")
+        no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
+        raise Rejected(f"Nothing is left to take over.{no_nodes}")
     for key, pod in found:
         if is_waiting(pod) and _scheduler(pod) not in served:
             draft.told.note("other-scheduler", key)

@@ -18,6 +18,8 @@ from scheduler_engine.api.parse_events import Event, NotReadable, yaml_events
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.api.scalars import key_text
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing.advice import check_beginning, explained
+from scheduler_engine.importing.decoding import decoded
 
 MOST_BYTES = 96 * 1024 * 1024
 """Of all that is read for one import, after unpacking."""
@@ -57,6 +59,7 @@ class Text:
     """The documents of one text. ``lines``: id of a mapping near the top → the line where it begins, if known."""
 
     name: str
+    whole: str
     documents: list[Any]
     lines: dict[int, int] = field(default_factory=dict)
 
@@ -67,15 +70,14 @@ class Text:
 
 def read_text(content: bytes, name: str = "") -> Text:
     """The documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the line."""
+    text = ""
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeError as error:
-        where = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise _rejected(name, "the text is not UTF-8", where) from error
-    try:
+        text = decoded(content)
+        check_beginning(text)
         return _read(text, name)
     except NotReadable as error:
-        raise _rejected(name, error.message, error.line, error.column) from error
+        told = explained(text, error)
+        raise _rejected(name, told.message, told.line, told.column) from error
     except RecursionError as error:
         raise _rejected(name, f"nested deeper than {MOST_DEPTH} levels") from error
 
@@ -83,17 +85,29 @@ def read_text(content: bytes, name: str = "") -> Text:
 def _read(text: str, name: str) -> Text:
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return Text(name, _json(text))
+            return Text(name, text, _json(text))
         except json.JSONDecodeError as error:
             if len(text) <= ENTANGLED.size:
                 try:
                     return _yaml(text, name)
                 except NotReadable:
                     pass  # It is JSON that went wrong, then: what is said of it is of more use.
-            raise NotReadable(f"invalid JSON: {error.msg}", error.lineno, error.colno) from error
+            line, column = _end(text) if _ends_early(error) else (error.lineno, error.colno)
+            raise NotReadable(f"invalid JSON: {error.msg}", line, column) from error
         except ValueError as error:
             raise NotReadable(f"invalid JSON: {error}", 0, 0) from error
     return _yaml(text, name)
+
+
+def _end(text: str) -> tuple[int, int]:
+    """Line and column behind the last character."""
+    bare = text.rstrip()
+    return bare.count("\n") + 1, len(bare) - bare.rfind("\n")
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Whether something begins in the text that has no end."""
+    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -137,14 +151,14 @@ def _no_constant(word: str) -> float:
 # --- YAML -------------------------------------------------------------------------------------------------------------
 
 
-def _yaml(text: str, name: str) -> Text:
+def _yaml(whole: str, name: str) -> Text:
     # A third of a dump is managedFields, which nobody reads here; blank lines in their place keep the line numbers.
-    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), text)
-    read = Text(name, [])
+    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), whole)
+    read = Text(name, whole, [])
     try:
         read.documents.extend(_documents(yaml_events(text), read.lines))
     except _Entangled:
-        read = Text(name, [])
+        read = Text(name, whole, [])
         documents = read_documents(text, ENTANGLED)
         for document in documents:
             if document.duplicates:

@@ -71,6 +71,24 @@ def test_curl_is_told_the_address_and_a_browser_is_led_there() -> None:
     assert re.fullmatch(r"/import/[\w-]{32}/", answer["Location"])
 
 
+def test_what_powershell_writes_is_read() -> None:
+    text = dumps.as_yaml(OBJECTS).decode().replace("\n", "\r\n")
+    html = Client().get(brought(b"\xff\xfe" + text.encode("utf-16-le"))).content.decode()
+    assert "<b>6</b>" in html
+
+
+def test_a_packed_scenario_opens_at_once() -> None:
+    text = "title: Packed\nsetup:\n- run: {}\n"
+    answer = bring(gzip.compress(b"\xff\xfe" + text.encode("utf-16-le")), "a.yaml.gz", **BROWSER)
+    assert answer["Location"].startswith("/s/")
+    assert Sandbox.objects.get().title == "Packed"
+
+
+def test_unknown_fields_are_named_on_the_page() -> None:
+    html = Client().get(brought()).content.decode()
+    assert "Node: status.someNewField" in html
+
+
 def test_a_pasted_text_is_a_file_too() -> None:
     answer = Client().post("/import/", {"text": dumps.as_yaml(OBJECTS[:6]).decode()})
     assert answer.status_code == 201
@@ -162,7 +180,11 @@ def zipped(name: str, content: bytes = b"{}") -> bytes:
 
 REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "a file that is cut off": (lambda: dumps.as_json(OBJECTS)[:5000], "line 1"),
-    "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 186, column 1: invalid YAML"),
+    "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 185: invalid YAML"),
+    "a message of kubectl": (
+        b"error: You must be logged in to the server (Unauthorized)\n",
+        "line 1: this is a message, no object: “error: You must be logged in to the server (Unauthorized)”. Log in",
+    ),
     "a picture": (b"\x89PNG\r\n\x1a\n\xff", "line 1: the text is not UTF-8"),
     "a YAML bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*d]\n", "line 3, column 5: unknown anchor"),
     "an anchor that holds itself": (b"a: &a\n- *a\n", "line 2, column 3: unknown anchor"),

@@ -90,7 +90,10 @@ def folder() -> Path:
 
 def path_of(key: str) -> Path | None:
     """The draft of a key; None if there is none any more."""
-    return next(folder().glob(f"*-{tokens.digest(key)}"), None) if KEY.fullmatch(key) else None
+    if not KEY.fullmatch(key):
+        return None
+    sweep()
+    return next(folder().glob(f"*-{tokens.digest(key)}"), None)
 
 
 def new_draft(address: str) -> tuple[str, Path]:

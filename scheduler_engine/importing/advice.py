@@ -65,11 +65,25 @@ def check_beginning(text: str) -> None:
 
 def explained(text: str, error: NotReadable) -> NotReadable:
     """The same error, or one that says more: a message of kubectl stands there, or the text ends too early."""
-    lines = text.rstrip().split("\n")
+    if not error.line:
+        return error
+    first = max(1, error.line - 1)
+    near = {number: said_by_kubectl(line) for number, line in enumerate(_lines(text, first, error.line + 1), first)}
     for number in (error.line, error.line - 1, error.line + 1):
-        told = said_by_kubectl(lines[number - 1]) if 0 < number <= len(lines) else ""
-        if told:
-            return NotReadable(told, number, 0)
-    if error.message.startswith("invalid") and (error.line, error.column) > (len(lines), len(lines[-1])):
-        return NotReadable(f"{error.message}: {CUT_OFF}", len(lines), 0)
+        if near.get(number):
+            return NotReadable(near[number], number, 0)
+    bare = text.rstrip()
+    last, width = bare.count("\n") + 1, len(bare) - bare.rfind("\n") - 1
+    if error.message.startswith("invalid") and (error.line, error.column) > (last, width):
+        return NotReadable(f"{error.message}: {CUT_OFF}", last, 0)
     return error
+
+
+def _lines(text: str, first: int, last: int) -> list[str]:
+    """Some lines of a text that may have millions, which are never all taken apart."""
+    start = 0
+    for _ in range(first - 1):
+        start = text.find("\n", start) + 1
+        if not start:
+            return []
+    return text[start:].split("\n", last - first + 1)[: last - first + 1]

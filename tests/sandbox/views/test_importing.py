@@ -19,11 +19,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
-from sandbox import uploads
+from sandbox import pruning, uploads
 from sandbox.engines import site
 from sandbox.handler import OneThreadHandler
 from sandbox.models import Sandbox
 from sandbox.panels.view import View
+from sandbox.threads import BACKGROUND
 from sandbox.views.importing import KUBECTL
 from tests.engine import dumps
 
@@ -261,8 +262,17 @@ def test_a_file_that_is_kept_is_for_the_owner_of_the_process_alone_and_goes_afte
     assert own_folder.stat().st_mode & 0o777 == 0o700
     assert path.split("/")[2] not in kept.name
     os.utime(kept, (0, 0))
-    uploads.sweep()
     assert Client().get(path).status_code == 404
+    assert list(own_folder.iterdir()) == []
+
+
+def test_the_server_deletes_drafts_that_nobody_asks_for(own_folder: Path) -> None:
+    brought()
+    (kept,) = own_folder.iterdir()
+    os.utime(kept, (0, 0))
+    pruning.chore()
+    BACKGROUND.submit(int).result()
+    assert list(own_folder.iterdir()) == []
 
 
 def test_the_folder_takes_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:

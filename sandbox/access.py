@@ -184,6 +184,11 @@ def answered(view: RoutedView) -> RoutedView:
         except OperationalError as error:
             log.exception("the database did not take a change")
             return problem(request, *storage.refusal(error))
+        except OSError as error:
+            if error.errno not in storage.ROOM:
+                raise
+            log.exception("the disk did not take a file")
+            return problem(request, 507, storage.FULL)
         except Exception:
             log.exception("a command broke down")
             return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")

@@ -9,10 +9,11 @@ from django.core.exceptions import BadRequest, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.urls import set_script_prefix
 from django.utils.http import parse_header_parameters
 
+from sandbox import storage
 from sandbox.threads import EXECUTING, READING, in_thread
 
 Message = dict[str, Any]
@@ -64,6 +65,10 @@ class OneThreadHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        except OSError as error:
+            for message in _answer(HttpResponse(f"{storage.no_room(error)}\n", "text/plain; charset=utf-8", 507)):
+                await send(message)
+            return
         # The root path is what a visitor's header says to Daphne, and links that are rendered once serve everybody.
         scope = scope | {"root_path": ""}
         with body:
@@ -79,9 +84,13 @@ class OneThreadHandler(ASGIHandler):
         response = refusal if request is None else self.get_response(request)
         assert response is not None, "create_request gives one of the two"
         try:
-            return [_head(response), {"type": "http.response.body", "body": b"".join(response)}]
+            return _answer(response)
         finally:
             response.close()
+
+
+def _answer(response: HttpResponseBase) -> list[Message]:
+    return [_head(response), {"type": "http.response.body", "body": b"".join(response)}]
 
 
 def _head(response: HttpResponseBase) -> Message:

@@ -1,4 +1,7 @@
-"""Sandboxes and rooms that nobody uses are deleted: once a day by the site itself, or by ``manage.py prune``."""
+"""Sandboxes and rooms that nobody uses are deleted: once a day by the site itself, or by ``manage.py prune``.
+
+Drafts of imports that are too old are deleted by the server's chore.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox import quotas
+from sandbox import quotas, uploads
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.threads import BACKGROUND, in_background
 from sandbox.workshop.models import Workshop
@@ -59,6 +62,12 @@ def prune_daily() -> None:
         quotas.look_again()
         if quotas.store_bytes() < NEARLY_FULL * settings.STORE_BYTES:
             return
+
+
+def chore() -> None:
+    """What the server does every few minutes, in the background."""
+    in_background(BACKGROUND, uploads.sweep)
+    prune_if_due()
 
 
 def prune_if_due() -> None:

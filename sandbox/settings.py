@@ -126,7 +126,9 @@ STORAGES = {
 
 # Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
-# Bytes of a file that is imported, which goes to the disk at once; what a form adds to it is allowed on top.
+# Uploads go to files without names, which end with their requests.
+FILE_UPLOAD_HANDLERS = ["sandbox.uploads.Nameless"]
+# Bytes of a file that is imported; what a form adds to it is allowed on top.
 IMPORT_BYTES = _whole("SERVER_IMPORT_BYTES", 50 * 1024 * 1024, least=1)
 IMPORT_SLACK = 64 * 1024
 # Name → (a second, burst). An address may be a class of 200, all of whom open a page, step, and are cut off at once;

@@ -1,7 +1,8 @@
-"""What it means to a visitor that the database did not take a change."""
+"""What it means to a visitor that the database or the disk did not take a change."""
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from django.db import DatabaseError
@@ -17,6 +18,16 @@ DISK = frozenset(
         "25006",
     )
 )
+ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
+"""Errors of files that a disk gives which takes nothing more."""
+FULL = "The server's disk is full or cannot be written. Nothing was changed; what is there can be looked at."
+
+
+def no_room(error: OSError) -> str:
+    """The sentence for a disk that takes nothing more. Raises any other error again."""
+    if error.errno not in ROOM:
+        raise error
+    return FULL
 
 
 def refusal(error: DatabaseError) -> tuple[int, str]:
@@ -25,8 +36,5 @@ def refusal(error: DatabaseError) -> tuple[int, str]:
     # SQLite's lowest byte is the kind, the others only say where.
     code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorcode", 0) & 0xFF
     if code in DISK:
-        return (
-            507,
-            "The server's disk is full or cannot be written. Nothing was changed; what is there can be looked at.",
-        )
+        return 507, FULL
     return 503, "The server is busy with other sandboxes. Nothing was changed; try again."

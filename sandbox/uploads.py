@@ -1,24 +1,85 @@
-"""Files on their way into a sandbox: kept for an hour below ``VAR_DIR``, for whoever has the key in the address.
+"""Files on their way into a sandbox. Nothing is ever stored as it came.
 
-A file is named by the digest of its key, so that a list of the folder opens nothing.
+While it arrives, a file has no name: it ends with the request, whatever happens. What an engine keeps of it is a draft
+below ``VAR_DIR``, until it is opened, for an hour at most, for whoever has the key in the address. A draft is named by
+digests of the address that brought it and of its key, so that a list of the folder opens nothing.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from django.utils.crypto import salted_hmac
 
 from sandbox import tokens
 from sandbox.quotas import OverQuota
 
 KEPT_SECONDS = 3600
 MOST_BYTES = 1024 * 1024 * 1024
-"""Of all files that are kept."""
+"""Of all drafts."""
+MOST_OF_ONE = MOST_BYTES // 16
+"""Of the drafts that one address brought: a class of 200 with a cluster of 100 nodes each."""
+LEAST_BYTES = 4096
+"""That a draft counts for, as a disk does."""
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")
+FULL = "This server holds too many imports at once. Nothing was kept; try again in an hour."
+FULL_OF_ONE = (
+    "Your address has brought too many clusters that nobody has opened. Nothing was kept; open one of them, or try "
+    "again in an hour."
+)
+
+
+class Nameless(FileUploadHandler):
+    """Writes an upload to a file that has no name, so that nobody finds it and nothing of it stays."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self.file = _file()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        _write(self.file, raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile:
+        self.file.seek(0)
+        return UploadedFile(self.file, self.file_name, size=file_size)
+
+
+def pasted(text: str) -> UploadedFile:
+    """An upload from the text of a form. Raises ``OSError`` if the disk is full."""
+    content, file = text.encode(errors="replace"), _file()
+    _write(file, content)
+    file.seek(0)
+    return UploadedFile(file, "pasted.yaml", size=len(content))
+
+
+def _file() -> IO[bytes]:
+    """It is closed with the request. Without a buffer: an engine reads it, too, and closing it cannot fail."""
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    """Raises ``OSError`` if the disk is full; then the file is closed."""
+    rest = memoryview(content)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError:
+        file.close()
+        raise
+
+
+def place_of(file: UploadedFile) -> str:
+    """The path under which an engine of this machine opens an upload while its request lasts."""
+    return f"/proc/{os.getpid()}/fd/{file.fileno()}"
 
 
 def folder() -> Path:
@@ -28,26 +89,28 @@ def folder() -> Path:
 
 
 def path_of(key: str) -> Path | None:
-    """The file of a key; None when there is none any more."""
+    """The draft of a key; None if there is none any more."""
     if not KEY.fullmatch(key):
         return None
-    found = folder() / tokens.digest(key)
-    return found if found.exists() else None
-
-
-def keep(file: UploadedFile) -> tuple[str, Path]:
-    """Write an upload down; its key and its place. Raises ``OverQuota``."""
-    check_size(file.size or 0)
     sweep()
-    if sum(_size(path) for path in folder().iterdir()) + (file.size or 0) > MOST_BYTES:
-        raise OverQuota("This server holds too many imports at once. Nothing was read; try again in an hour.", 507)
+    return next(folder().glob(f"*-{tokens.digest(key)}"), None)
+
+
+def new_draft(address: str) -> tuple[str, Path]:
+    """The key and the path of a draft to be written. Raises ``OverQuota`` if there is no room for one."""
+    sweep()
+    check_room(address)
     key = tokens.new_token()
-    path = folder() / tokens.digest(key)
-    with path.open("xb") as kept:
-        path.chmod(0o600)
-        for chunk in file.chunks():
-            kept.write(chunk)
-    return key, path
+    return key, folder() / f"{_owner(address)}-{tokens.digest(key)}"
+
+
+def check_room(address: str) -> None:
+    """Raises ``OverQuota`` if all drafts, or those of the address, take more than they may."""
+    sizes = dict(_sizes())
+    if sum(sizes.values()) > MOST_BYTES:
+        raise OverQuota(FULL, 507)
+    if sum(size for name, size in sizes.items() if name.startswith(_owner(address))) > MOST_OF_ONE:
+        raise OverQuota(FULL_OF_ONE, 429)
 
 
 def check_size(size: int) -> None:
@@ -58,7 +121,7 @@ def check_size(size: int) -> None:
 
 
 def sweep() -> None:
-    """Files that are too old go."""
+    """Remove drafts that are too old."""
     oldest = time.time() - KEPT_SECONDS
     for path in folder().iterdir():
         try:
@@ -68,8 +131,13 @@ def sweep() -> None:
             continue  # Another worker was quicker.
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0  # It went meanwhile.
+def _owner(address: str) -> str:
+    return salted_hmac("sandbox.uploads", address).hexdigest()[:16]
+
+
+def _sizes() -> Iterator[tuple[str, int]]:
+    for path in folder().iterdir():
+        try:
+            yield path.name, max(path.stat().st_size, LEAST_BYTES)
+        except FileNotFoundError:
+            continue  # It went meanwhile.

@@ -6,16 +6,19 @@ These are jobs of a sandbox that does not exist yet: nothing of them reaches a s
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandbox import storage
 from sandbox.access import printable
 from sandbox.guide import story_of, written
 from sandbox.live import Live
 from sandbox.models import LONGEST_TITLE
 from sandbox.panels.words.say import say
+from sandbox.quotas import OverQuota
 from sandbox.records import Position
 from scheduler_engine import commands
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
@@ -29,6 +32,7 @@ from scheduler_engine.simulation import Simulation
 
 LONGEST_STORY = 200_000
 """Characters of a scenario without its setup, which every page of its sandbox reads."""
+GONE = "This import is no longer kept: it was opened, or its hour is over. Bring the file again."
 MOST_PODS_BEFORE = 100
 """Pods of higher priority whose turn comes before that of the chosen one."""
 
@@ -57,7 +61,7 @@ class Brought:
     priority_numbers: bool
 
 
-def import_scenario(live: Live, position: Position, text: str | bytes, name: str) -> Brought:
+def import_scenario(live: Live, position: Position, text: str, name: str) -> Brought:
     """What stands in a scenario file. Raises ``Rejected``, with lines."""
     try:
         scenario = read_scenario(text, name, FILE_LIMITS)
@@ -77,20 +81,24 @@ def in_text(error: FieldError) -> FieldError:
     return FieldError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name)
 
 
-def import_read(live: Live, position: Position, path: str, name: str) -> Brought | None:
-    """Put what stands in an uploaded file in its place, as JSON that is read in no time; or the scenario that it holds.
+def import_read(live: Live, position: Position, upload: str, path: str, name: str) -> Brought | None:
+    """Read the file ``upload`` and write what is kept of it to ``path``; or return the scenario that it holds.
 
-    Raises ``Rejected``.
+    Raises ``Rejected``, or ``OverQuota`` if the disk is full.
     """
-    file = Path(path)
-    content = file.read_bytes()
+    content = Path(upload).read_bytes()
     gathered = gather(content, name)
     if gathered.scenario:
-        return import_scenario(live, position, content, name)
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(gathered.as_json()), encoding="utf-8")
-    part.chmod(0o600)
-    part.replace(file)
+        return import_scenario(live, position, gathered.scenario, name)
+    part = Path(f"{path}.part")
+    try:
+        part.touch(0o600)
+        part.write_bytes(gzip.compress(json.dumps(gathered.as_json()).encode(), compresslevel=1))
+        part.replace(path)
+    except OSError as error:
+        raise OverQuota(storage.no_room(error), 507) from error
+    finally:
+        part.unlink(missing_ok=True)
     return None
 
 
@@ -147,6 +155,6 @@ def _do(simulation: Simulation, kind: str, way: list[dict[str, Any]]) -> bool:
 
 def _gathered(path: str) -> Gathered:
     try:
-        return Gathered.from_json(json.loads(Path(path).read_bytes()))
+        return Gathered.from_json(json.loads(gzip.decompress(Path(path).read_bytes())))
     except FileNotFoundError as gone:
-        raise Rejected("This import is no longer kept. Bring the file again.") from gone
+        raise Rejected(GONE) from gone

@@ -65,7 +65,7 @@ def serve(options: argparse.Namespace) -> None:
         if others:
             print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
-    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.prune_if_due)
+    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.chore)
     started.close()
     held.close()
     # A command that still runs may not keep the process: what is not answered is not in the log.

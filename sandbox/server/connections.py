@@ -39,7 +39,12 @@ WAITING_MESSAGES = 32
 KERNEL_BYTES = 128 * 1024
 """That the kernel holds of what it could not send yet. By itself it would take 4 MB of each connection."""
 RETRY_SECONDS = 5
-REASONS = {408: "Request Timeout", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
+REASONS = {
+    408: "Request Timeout",
+    413: "Content Too Large",
+    431: "Request Header Fields Too Large",
+    507: "Insufficient Storage",
+}
 
 
 @cache
@@ -243,7 +248,7 @@ class Channel(HTTPChannel):
 class Request(WebRequest):
     """A request whose body is counted while it arrives, and kept in memory: a full disk is no reason to refuse it.
 
-    That of a file which is imported goes to the disk.
+    That of a file which is imported goes to a file without a name.
     """
 
     body_bytes = 0
@@ -271,7 +276,7 @@ class Request(WebRequest):
             try:
                 super().handleContentChunk(data)
             except OSError:
-                self.channel.refuse(503, "The server has no room for the file now. Nothing was changed.")
+                self.channel.refuse(507, "The server's disk has no room for the file now. Nothing was changed.")
 
     def let_body_go(self) -> None:
         self.server.bodies.give_back(self.sender, self.body_bytes)

@@ -20,7 +20,7 @@ from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFacto
 from sandbox.server.limits import Limits, Places
 
 CHECK_SECONDS = 0.5
-CHORE_SECONDS = 3600
+CHORE_SECONDS = 600
 LARGEST_MESSAGE_OUT = 1024 * 1024
 GOING_AWAY = 1001
 
@@ -63,7 +63,7 @@ class Server(DaphneServer):
     def serve(self, listener: socket, ready: Callable[[], None], chore: Callable[[], None]) -> None:
         """Until SIGTERM or SIGINT; ``ready`` is called when requests are answered. Takes ``listener`` over.
 
-        ``chore`` is called now and once an hour, and returns at once.
+        ``chore`` is called now and every ten minutes, and returns at once.
         """
         globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
         self.ws_factory = LiveLineFactory(self)

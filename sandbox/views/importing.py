@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import redirect, render
@@ -19,22 +20,20 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import quotas, store, uploads
+from sandbox import quotas, ratelimit, storage, store, uploads
 from sandbox.access import RoutedView, answered, limited
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
-from sandbox.engines.importing import Brought
+from sandbox.engines.importing import GONE, Brought
 from sandbox.models import Sandbox
 from sandbox.records import START, Plan
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.importing import Choices
+from scheduler_engine.importing import GET, Choices
 
 log = logging.getLogger(__name__)
 
-KUBECTL = (
-    "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,sts,ds,svc,ns -A -o yaml > cluster.yaml"
-)
-"""What brings everything that decides where pods go."""
+KUBECTL = f"{GET} > cluster.yaml"
+"""The line to copy."""
 MOST_TOLD = 20
 """Errors of one file that an answer lists."""
 MOST_WAITING = 200
@@ -55,6 +54,10 @@ def told(view: Callable[..., HttpResponse], page: str = "import_refused.html") -
             return _refused(request, 422, error.errors, page)
         except (quotas.OverQuota, EngineError) as error:
             return _refused(request, error.status, [FieldError("", "", str(error))], page)
+        except Http404 as gone:
+            return _refused(request, 404, [FieldError("", "", str(gone))], page)
+        except OSError as error:
+            return _refused(request, 507, [FieldError("", "", storage.no_room(error))], page)
 
     return caught
 
@@ -70,15 +73,18 @@ def bring(request: HttpRequest) -> HttpResponse:
     """
     if not 0 <= int(request.META.get("CONTENT_LENGTH") or 0) <= settings.IMPORT_BYTES + settings.IMPORT_SLACK:
         raise quotas.OverQuota(f"The file is too large: the limit is {settings.IMPORT_BYTES:,} bytes.", 413)
-    key, path = uploads.keep(file := _file(request))
+    file, address = _file(request), ratelimit.client(request)
+    uploads.check_size(file.size or 0)
+    key, path = uploads.new_draft(address)
     try:
-        job = (_plan(), START, "import_read", str(path), file.name or "")
-        scenario = site.ask(*job, seconds=settings.COMMAND_SECONDS)
+        with file:
+            job = (_plan(), START, "import_read", uploads.place_of(file), str(path), file.name or "")
+            scenario = site.ask(*job, seconds=settings.COMMAND_SECONDS)
+        uploads.check_room(address)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     if scenario is not None:
-        path.unlink()
         sandbox, token = open_brought(scenario)
         address = reverse("workbench", args=[sandbox.pk, token])
     else:
@@ -118,9 +124,11 @@ def outlook(request: HttpRequest, key: str) -> HttpResponse:
 def open_import(request: HttpRequest, key: str) -> HttpResponse:
     """Make the sandbox; where a pod was chosen, go on to where it is refused."""
     choices = _choices(request.POST)
-    job = (_plan(), START, "import_commands", _path(key), choices)
+    path = _path(key)
+    job = (_plan(), START, "import_commands", path, choices)
     configuration, commands, pod = site.ask(*job, seconds=settings.COMMAND_SECONDS)
     sandbox, token = store.create("Imported cluster", configuration=configuration, setup=commands)
+    Path(path).unlink(missing_ok=True)
     address = reverse("workbench", args=[sandbox.pk, token])
     if not pod:
         return redirect(address)
@@ -164,7 +172,7 @@ def _plan() -> Plan:
 def _path(key: str) -> str:
     found = uploads.path_of(key)
     if found is None:
-        raise Http404
+        raise Http404(GONE)
     return str(found)
 
 
@@ -177,7 +185,7 @@ def _file(request: HttpRequest) -> UploadedFile:
     except (BadRequest, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
         raise Rejected("The request could not be read.") from None
     if file is None and text.strip():
-        return SimpleUploadedFile("pasted.yaml", text.encode(errors="replace"))
+        return uploads.pasted(text)
     if file is None or not file.size:
         raise Rejected(NOTHING)
     return file
@@ -187,7 +195,6 @@ def _choices(given: QueryDict) -> Choices:
     return Choices(
         namespaces=tuple(given.getlist("without")),
         kinds=tuple(given.getlist("without-kind")),
-        drop_secrets=given.get("secrets") != "keep",
         anonymous=given.get("names") == "made-up",
         pod=given.get("pod", ""),
     )

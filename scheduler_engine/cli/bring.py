@@ -11,7 +11,7 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, read, shown, write
 from scheduler_engine.config.reading import in_file
 from scheduler_engine.errors import Rejected
-from scheduler_engine.importing import Choices, Gathered, Import, gather, prepare
+from scheduler_engine.importing import Choices, Gathered, Import, StandIns, gather, prepare
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.model import RUN
 from scheduler_engine.scenario.writing import dump
@@ -30,7 +30,6 @@ MOST_NAMES = 10
 @click.option("--without-namespace", multiple=True, metavar="NAME", help="Leave it out; may be repeated.")
 @click.option("--without-kind", multiple=True, metavar="KIND", help="Leave it out; may be repeated.")
 @click.option("--anonymous", is_flag=True, help="Make up the names of pods, nodes, namespaces and images.")
-@click.option("--keep-secrets", is_flag=True, help="Keep environment, commands and annotations.")
 @click.option("--quiet", is_flag=True, help="Do not tell what is different or left out.")
 def command(
     files: tuple[str, ...],
@@ -40,7 +39,6 @@ def command(
     without_namespace: tuple[str, ...],
     without_kind: tuple[str, ...],
     anonymous: bool,
-    keep_secrets: bool,
     quiet: bool,
 ) -> int:
     """Make a scenario of what kubectl get or cluster-info dump wrote, of manifests, or of a simulator's snapshot.
@@ -50,7 +48,6 @@ def command(
     choices = Choices(
         namespaces=without_namespace,
         kinds=without_kind,
-        drop_secrets=not keep_secrets,
         anonymous=anonymous,
         pod=pod,
     )
@@ -68,16 +65,17 @@ def command(
 
 def _gathered(files: tuple[str, ...]) -> Gathered:
     """What is in all of them. Raises Unusable or Rejected, which names the file."""
-    everything = Gathered()
+    everything, stand_ins = Gathered(), StandIns()
     for name in dict.fromkeys(files):
         try:
-            found = gather(read(name), name)
+            found = gather(read(name), name, stand_ins=stand_ins)
         except Rejected as problem:
             raise Rejected("\n".join(in_file(shown(name), error) for error in problem.errors)) from problem
         if found.scenario:
             raise Rejected(f"{name}: this is a scenario already")
         everything.objects += found.objects
         everything.places += [f"{name} {place}".rstrip() for place in found.places] if len(files) > 1 else found.places
+        everything.notes += found.notes
         everything.skipped += found.skipped
         everything.configurations += found.configurations
         everything.secrets += found.secrets
@@ -87,7 +85,7 @@ def _gathered(files: tuple[str, ...]) -> Gathered:
 def _told(found: Import) -> list[str]:
     summary = found.summary
     lines = [f"{summary.nodes} nodes, {summary.bound} pods on them, {summary.pending} without a node"]
-    lines += [notice.text for notice in found.notices]
+    lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in found.notices]
     for item in found.skipped[:MOST_NAMES]:
         more = f" and {item.count - 1} more" if item.count > 1 else ""
         lines.append(f"left out: {item.kind} {item.name}{more}: {item.reason}")

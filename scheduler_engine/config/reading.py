@@ -26,4 +26,5 @@ def read_configuration(text: bytes, name: str) -> dict[str, Any]:
 
 def in_file(name: str, error: FieldError) -> str:
     """An error, and where in the file it is."""
-    return f"{name}:{error.line}:{error.column}: {error}" if error.line else f"{name}: {error}"
+    place = [name, *(str(number) for number in (error.line, error.column) if number)]
+    return f"{':'.join(place)}: {error}"

@@ -13,7 +13,6 @@ from scheduler_engine.importing.draft import Draft, controller_of
 from scheduler_engine.importing.made_up import MadeUp
 from scheduler_engine.importing.renaming import CLAIM, Renamer
 from scheduler_engine.importing.result import key_of
-from scheduler_engine.importing.trimming import READ_ANNOTATIONS
 
 Manifest = dict[str, Any]
 
@@ -22,7 +21,6 @@ WORKLOAD_FIELDS = (
     *("parallelism", "completions", "completionMode", "backoffLimit", "suspend", "activeDeadlineSeconds"),
     *("progressDeadlineSeconds", "revisionHistoryLimit", "manualSelector"),
 )
-CONDITION_FIELDS = ("type", "status", "reason", "lastTransitionTime", "lastUpdateTime")
 
 
 def made_anonymous(draft: Draft) -> dict[str, str]:
@@ -34,6 +32,7 @@ def made_anonymous(draft: Draft) -> dict[str, str]:
     renamed = _every(Renamer(names), draft)
     keys = {key: key_of(pod) for key, pod in zip(draft.of("Pod"), renamed.get("Pod", ()), strict=True)}
     draft.objects = {kind: {key_of(item): item for item in items} for kind, items in renamed.items()}
+    draft.messages = {}
     draft.created = {keys[key]: created for key, created in draft.created.items() if key in keys}
     draft.terminating = {keys[key]: None for key in draft.terminating}
     return keys
@@ -90,8 +89,7 @@ def _workload(renamer: Renamer, item: Manifest) -> Manifest:
     metadata = template.get("metadata") or {}
     told = {"labels": renamer.labels(metadata.get("labels") or {})}
     if metadata.get("annotations"):
-        kept = {key: text for key, text in metadata["annotations"].items() if key.startswith(READ_ANNOTATIONS)}
-        told["annotations"] = kept
+        told["annotations"] = metadata["annotations"]
     result["template"] = {"metadata": told, "spec": renamer.pod_spec(template.get("spec") or {})}
     return {"spec": result, **_status(item)}
 
@@ -147,8 +145,7 @@ def _storage_class(renamer: Renamer, item: Manifest) -> Manifest:
 
 def _csi_node(renamer: Renamer, item: Manifest) -> Manifest:
     drivers = [
-        {**driver, "nodeID": renamer.names.of("node", driver["nodeID"])}
-        | ({"topologyKeys": renamer.keys(driver["topologyKeys"])} if driver.get("topologyKeys") else {})
+        driver | ({"topologyKeys": renamer.keys(driver["topologyKeys"])} if driver.get("topologyKeys") else {})
         for driver in (item.get("spec") or {}).get("drivers") or ()
     ]
     return {"spec": {"drivers": drivers}}
@@ -194,16 +191,9 @@ def _driver(renamer: Renamer, item: Manifest) -> Manifest:
 
 
 def _status(item: Manifest) -> Manifest:
-    """A copy, without the messages."""
+    """A copy."""
     held = item.get("status")
-    if not held:
-        return {}
-    result = dict(held)
-    if result.get("conditions"):
-        told = result["conditions"]
-        result["conditions"] = [{name: one[name] for name in CONDITION_FIELDS if name in one} for one in told]
-    result.pop("reason", None)
-    return {"status": result}
+    return {"status": dict(held)} if held else {}
 
 
 WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")

@@ -21,13 +21,15 @@ ORDER = (
 
 @dataclass(slots=True)
 class Draft:
-    """``created``: key of a pod → creationTimestamp; ``terminating``: keys of bound pods that are being deleted;
+    """``created``: key of a pod → creationTimestamp; ``messages``: key of a pod → why it has no node, in the words of
+    its cluster, which no sandbox gets; ``terminating``: keys of bound pods that are being deleted;
     ``foreign``: ids of objects that come from a cluster, which has given them a uid; ``done``: (namespace, name) of the
     owners of finished pods.
     """
 
     objects: dict[str, dict[str, Manifest]] = field(default_factory=lambda: {kind: {} for kind in ORDER})
     created: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
     terminating: dict[str, None] = field(default_factory=dict)
     done: dict[tuple[str, str], None] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)

@@ -12,9 +12,11 @@ from typing import Any
 
 from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing.advice import CUT_OFF, HOW
 from scheduler_engine.importing.archives import unpacked
-from scheduler_engine.importing.reading import MOST_BYTES, Text, read_text
+from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, NO_KIND, NO_OBJECT, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
+from scheduler_engine.importing.trimming import Notes, StandIns, trimmed, trimmed_configuration
 
 CONFIGURATION = "KubeSchedulerConfiguration"
 SNAPSHOT = {
@@ -38,23 +40,24 @@ UNREAD = {
 }
 """Kinds that are left out although, or because, the sandbox could know them → why."""
 NO_SUCH_KIND = "the sandbox has no objects of this kind"
-MOST_OBJECTS = 200_000
 LONGEST = 253
 """Characters of a kind or name that is shown."""
 
 
 @dataclass(slots=True)
 class Gathered:
-    """Everything that was read, as plain data. ``objects`` have apiVersion and kind; ``places`` says of each where it
-    stood. ``secrets``: how many Secrets and ConfigMaps were dropped. ``scenario``: the file is one.
+    """What is kept of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the allow-list;
+    ``places`` says of each where it stood, ``notes`` what was dropped or replaced in it. ``secrets``: how many Secrets
+    and ConfigMaps were dropped. ``scenario``: the text of a file that is one.
     """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
+    notes: list[Notes] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     configurations: list[dict[str, Any]] = field(default_factory=list)
     secrets: int = 0
-    scenario: bool = False
+    scenario: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What ``from_json`` reads."""
@@ -65,19 +68,24 @@ class Gathered:
         return cls(**{**data, "skipped": [Skipped(**item) for item in data["skipped"]]})
 
 
-def gather(content: bytes, name: str = "", most: int = MOST_BYTES) -> Gathered:
-    """What is in a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
+def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: StandIns | None = None) -> Gathered:
+    """Read a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
 
-    ``most``: bytes once unpacked. Raises Rejected, with the line where there is one.
+    ``most``: bytes once unpacked. ``stand_ins``: those of the files before this one, so that equal stays equal. Raises
+    Rejected, with the line where there is one.
     """
-    found = Gathered()
+    found, stand_ins = Gathered(), stand_ins or StandIns()
     several = content[:2] == b"PK"
     for file, data in unpacked(content, name, most):
         text = read_text(data, file if several else "")
         if not several and _is_scenario(text.documents):
-            return Gathered(scenario=True)
+            return Gathered(scenario=text.whole)
         for number, document in enumerate(text.documents):
             _take(found, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
+        for number in range(len(found.notes), len(found.objects)):
+            found.objects[number], notes = trimmed(found.objects[number], stand_ins)
+            found.notes.append(notes)
+    found.configurations = [trimmed_configuration(item) for item in found.configurations]
     found.skipped = list(grouped(found.skipped))
     if not found.objects:
         raise Rejected(_nothing(found, several))
@@ -86,11 +94,11 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES) -> Gathered:
 
 def _nothing(found: Gathered, several: bool) -> str:
     if found.configurations:
-        return "There is a scheduler's configuration, but no object of a cluster in this file."
+        return f"There is a scheduler's configuration, but no object of a cluster in this file. {HOW}"
     if found.skipped or found.secrets:
         kinds = ", ".join(dict.fromkeys(item.kind for item in found.skipped)) or "Secret, ConfigMap"
-        return f"There is no object in this file that the sandbox could take over, only: {kinds}."
-    return f"There is no object of a cluster in this {'archive' if several else 'file'}."
+        return f"There is no object in this file that the sandbox could take over, only: {kinds}. {HOW}"
+    return f"There is no object of a cluster in this {'archive' if several else 'file'}. {HOW}"
 
 
 def _is_scenario(documents: list[Any]) -> bool:
@@ -108,7 +116,7 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
         for index, item in enumerate(data):
             _take(found, item, text, f"{place}[{index}]")
     elif not isinstance(data, dict):
-        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+        raise _wrong(text, data, place, NO_OBJECT)
     elif data.get("kind") == CONFIGURATION:
         found.configurations.append(data)
     elif isinstance(data.get("kind"), str):
@@ -117,11 +125,12 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
     elif not data.keys().isdisjoint((*SNAPSHOT, SNAPSHOT_CONFIGURATION)):
         _take_snapshot(found, data, text)
     elif "items" in data:
-        raise _wrong(text, data, place, "a list without kind: it seems to be cut off before its end")
+        last = text.whole.rstrip().count("\n") + 1
+        raise _wrong(text, data, place, f"a list without kind: {CUT_OFF}", last)
     elif not data.get("kind") and "metadata" in data:
-        raise _wrong(text, data, f"{place}.kind".lstrip("."), "Required value: every object needs a kind, such as Pod")
+        raise _wrong(text, data, f"{place}.kind".lstrip("."), NO_KIND)
     else:
-        raise _wrong(text, data, place, "an object must be a mapping with apiVersion, kind and metadata")
+        raise _wrong(text, data, place, NO_OBJECT)
 
 
 def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -143,7 +152,7 @@ def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple
         if isinstance(whole.get("kind"), str):
             yield from _taken_apart(whole, text, where)
         else:
-            raise _wrong(text, whole, f"{where}.kind", "Required value: every object needs a kind, such as Pod")
+            raise _wrong(text, whole, f"{where}.kind", NO_KIND)
 
 
 def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
@@ -182,7 +191,7 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
         found.secrets += 1
         return
     place = _place(text, item, where)
-    shown = str(name or "")[:LONGEST]
+    shown = name[:LONGEST] if isinstance(name, str) else ""
     reason = ""
     if kind in UNREAD:
         reason = UNREAD[kind]
@@ -195,7 +204,6 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
         return
     if len(found.objects) >= MOST_OBJECTS:
         raise Rejected(f"there are more than {MOST_OBJECTS:,} objects in this file")
-    metadata.pop("managedFields", None)
     found.objects.append(item)
     found.places.append(place)
 
@@ -207,6 +215,6 @@ def _place(text: Text, item: Any, where: str) -> str:
     return ", ".join(part for part in (text.name, spot) if part)
 
 
-def _wrong(text: Text, data: Any, path: str, message: str) -> Rejected:
+def _wrong(text: Text, data: Any, path: str, message: str, line: int = 0) -> Rejected:
     named = f"{text.name}: {message}" if text.name else message
-    return Rejected([FieldError(path.lstrip("."), "FieldValueInvalid", named, 0, text.line(data), 0)])
+    return Rejected([FieldError(path.lstrip("."), "FieldValueInvalid", named, 0, line or text.line(data), 0)])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+NO_NODES = (
+    "There is no node in this file, so no pod has one. Add nodes to the command: kubectl get nodes,pods -A -o yaml"
+)
 TEXTS: dict[str, tuple[str, str]] = {
+    "no-nodes": (NO_NODES, NO_NODES),
     "finished": (
         "1 pod is finished and was left out.",
         "{count} pods are finished and were left out.",
@@ -101,8 +105,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{count} claims are bound to volumes that are not here, and are lost.",
     ),
     "unknown-fields": (
-        "1 object has fields that v1.34 does not know; they were left out.",
-        "{count} objects have fields that v1.34 does not know; they were left out.",
+        "1 object has fields that v1.34 does not know. They were left out.",
+        "{count} objects have fields that v1.34 does not know. They were left out.",
     ),
     "environment": (
         "1 environment variable was left out.",
@@ -115,6 +119,22 @@ TEXTS: dict[str, tuple[str, str]] = {
     "annotations": (
         "1 annotation that nobody reads here was left out.",
         "{count} annotations that nobody reads here were left out.",
+    ),
+    "volumes": (
+        "1 volume of a pod decides nothing and was left out.",
+        "{count} volumes of pods decide nothing and were left out.",
+    ),
+    "volume-places": (
+        "1 PersistentVolume lies where it decides nothing. A path of no meaning stands there.",
+        "{count} PersistentVolumes lie where it decides nothing. A path of no meaning stands there.",
+    ),
+    "stand-ins": (
+        "1 identifier of a volume or node was replaced by a made-up one.",
+        "{count} identifiers of volumes and nodes were replaced by made-up ones, equal where they were equal.",
+    ),
+    "fields": (
+        "1 other field that decides nothing was left out.",
+        "{count} other fields that decide nothing were left out.",
     ),
     "secret-data": (
         "1 Secret or ConfigMap was left out, with its data.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.api.validation import judged
@@ -14,9 +13,9 @@ from scheduler_engine.importing import completing, pods, workloads
 from scheduler_engine.importing.anonymous import made_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
-from scheduler_engine.importing.notices import TEXTS
+from scheduler_engine.importing.notices import NO_NODES, TEXTS
 from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
-from scheduler_engine.importing.trimming import CONTAINERS, pod_specs, trimmed
+from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs
 
 Manifest = dict[str, Any]
 
@@ -41,13 +40,15 @@ def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
 
 def _prepare(gathered: Gathered, choices: Choices) -> Import:
     draft, offered, namespaces = Draft(skipped=list(gathered.skipped)), dict[str, int](), dict[str, int]()
-    for item, place in zip(gathered.objects, gathered.places, strict=True):
+    for item, place, notes in zip(gathered.objects, gathered.places, gathered.notes, strict=True):
         namespace = _namespace(item)
         offered[item["kind"]] = offered.get(item["kind"], 0) + 1
         if namespace:
             namespaces[namespace] = namespaces.get(namespace, 0) + 1
         if item["kind"] not in choices.kinds and not (namespace and namespace in choices.namespaces):
-            _take(draft, item, namespace, place, choices.drop_secrets)
+            _take(draft, item, namespace, place, notes)
+    if "Node" not in offered:
+        draft.told.note("no-nodes")
     if gathered.secrets:
         draft.told.note("secret-data", count=gathered.secrets)
     pods.leave_out(draft)
@@ -80,11 +81,14 @@ def _result(
     found = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
     objects += [pod for _, pod in found]
     if not objects:
-        raise Rejected("Nothing is left to take over.")
+        no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
+        raise Rejected(f"Nothing is left to take over.{no_nodes}")
     for key, pod in found:
         if is_waiting(pod) and _scheduler(pod) not in served:
             draft.told.note("other-scheduler", key)
-    waiting = tuple(Waiting(key, _message(pod), _schedules(pod, served)) for key, pod in found if is_waiting(pod))
+    waiting = tuple(
+        Waiting(key, draft.messages.get(key, ""), _schedules(pod, served)) for key, pod in found if is_waiting(pod)
+    )
     by_namespace: dict[str, tuple[int, int]] = {}
     for _, pod in found:
         bound, pending = by_namespace.get(pod["metadata"]["namespace"], (0, 0))
@@ -119,17 +123,17 @@ def _namespace(item: Manifest) -> str:
     return given if isinstance(given, str) and given else completing.DEFAULT
 
 
-def _take(draft: Draft, item: Manifest, namespace: str, place: str, drop_secrets: bool) -> None:
+def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes) -> None:
     """One object, if an API server would take it."""
     kind, metadata = item["kind"], item["metadata"]
-    manifest = trimmed(item, drop_secrets, draft.told)
+    manifest = {**item, "metadata": {name: held for name, held in metadata.items() if name not in TIMES}}
     if KINDS[kind].namespaced and metadata.get("namespace") in (None, ""):
         manifest["metadata"]["namespace"] = namespace
+    message = _take_message(manifest) if kind == "Pod" else ""
+    for notice, about in notes.items():
+        for name in sorted(about):
+            draft.told.note(notice, name, about[name])
     errors, _ = judged(manifest)
-    if errors and all(error.kind == "UnknownField" for error in errors):
-        manifest = well_typed(manifest, kind)
-        errors, _ = judged(manifest)
-        draft.told.note("unknown-fields", f"{kind} {metadata['name']}")
     if errors:
         draft.skipped.append(Skipped(kind, str(metadata["name"])[:253], _reason(errors), place))
         return
@@ -139,11 +143,26 @@ def _take(draft: Draft, item: Manifest, namespace: str, place: str, drop_secrets
         draft.terminating.pop(key if kind == "Pod" else "", None)
     draft.add(manifest)
     if kind == "Pod":
-        draft.created[key] = str(metadata.get("creationTimestamp") or "")
+        draft.created[key] = metadata.get("creationTimestamp", "")
+        draft.messages[key] = message
     if metadata.get("deletionTimestamp") and kind == "Pod":
         draft.terminating[key] = None
     elif metadata.get("deletionTimestamp"):
         draft.told.note("deleting", f"{kind} {key}")
+
+
+def _take_message(pod: Manifest) -> str:
+    """What the condition PodScheduled says, which is taken from the pod."""
+    status = pod.get("status")
+    if not isinstance(status, dict) or not isinstance(conditions := status.get("conditions"), list):
+        return ""
+    told = [str(item.get("message") or "") for item in conditions if isinstance(item, dict)]
+    bare = [
+        {name: held for name, held in item.items() if name != "message"} if isinstance(item, dict) else item
+        for item in conditions
+    ]
+    pod["status"] = {**status, "conditions": bare}
+    return next(filter(None, told), "")
 
 
 def _reason(errors: list[FieldError]) -> str:
@@ -203,9 +222,3 @@ def _schedules(pod: Manifest, served: list[str]) -> bool:
 
 def _waits(draft: Draft, key: str) -> bool:
     return key in draft.of("Pod") and is_waiting(draft.of("Pod")[key])
-
-
-def _message(pod: Manifest) -> str:
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    told = next((item.get("message") for item in conditions if item.get("type") == "PodScheduled"), "")
-    return str(told or "")

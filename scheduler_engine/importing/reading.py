@@ -18,11 +18,16 @@ from scheduler_engine.api.parse_events import Event, NotReadable, yaml_events
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.api.scalars import key_text
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.importing.advice import check_beginning, explained
+from scheduler_engine.importing.decoding import decoded
 
 MOST_BYTES = 96 * 1024 * 1024
 """Of all that is read for one import, after unpacking."""
 MOST_VALUES = 12_000_000
 """In one text of YAML: those of 96 MiB in the shortest lines that a dump has."""
+MOST_OBJECTS = 200_000
+MOST_IN_OBJECT = 200_000
+"""Values of one object. A cluster stores at most 1.5 MiB of it."""
 MOST_DEPTH = 60
 ENTANGLED = Limits(size=1024 * 1024)
 """Of a text with anchors."""
@@ -35,6 +40,16 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _MISSING = object()
 
 
+OUTSIDE, LISTED, OBJECT, INSIDE = "outside", "listed", "object", "inside"
+"""Where a value stands: in no object, in a list of objects, in an object, or further in."""
+HEAD = ("kind", "metadata")
+"""Fields that tell an object; those in a ``PodList`` have no kind."""
+MANY = ("title", "setup", "namespaces", "priorityClasses", "storageClasses", "pvcs", "pvs", "nodes", "pods")
+"""Fields of a scenario, and of a snapshot of the simulator."""
+NO_KIND = "Required value: every object needs a kind, such as Pod"
+NO_OBJECT = "an object must be a mapping with apiVersion, kind and metadata"
+
+
 class _Entangled(Exception):
     """The text has anchors or merge keys."""
 
@@ -44,6 +59,7 @@ class Text:
     """The documents of one text. ``lines``: id of a mapping near the top → the line where it begins, if known."""
 
     name: str
+    whole: str
     documents: list[Any]
     lines: dict[int, int] = field(default_factory=dict)
 
@@ -54,15 +70,14 @@ class Text:
 
 def read_text(content: bytes, name: str = "") -> Text:
     """The documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the line."""
+    text = ""
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeError as error:
-        where = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise _rejected(name, "the text is not UTF-8", where) from error
-    try:
+        text = decoded(content)
+        check_beginning(text)
         return _read(text, name)
     except NotReadable as error:
-        raise _rejected(name, error.message, error.line, error.column) from error
+        told = explained(text, error)
+        raise _rejected(name, told.message, told.line, told.column) from error
     except RecursionError as error:
         raise _rejected(name, f"nested deeper than {MOST_DEPTH} levels") from error
 
@@ -70,17 +85,29 @@ def read_text(content: bytes, name: str = "") -> Text:
 def _read(text: str, name: str) -> Text:
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return Text(name, _json(text))
+            return Text(name, text, _json(text))
         except json.JSONDecodeError as error:
             if len(text) <= ENTANGLED.size:
                 try:
                     return _yaml(text, name)
                 except NotReadable:
                     pass  # It is JSON that went wrong, then: what is said of it is of more use.
-            raise NotReadable(f"invalid JSON: {error.msg}", error.lineno, error.colno) from error
+            line, column = _end(text) if _ends_early(error) else (error.lineno, error.colno)
+            raise NotReadable(f"invalid JSON: {error.msg}", line, column) from error
         except ValueError as error:
             raise NotReadable(f"invalid JSON: {error}", 0, 0) from error
     return _yaml(text, name)
+
+
+def _end(text: str) -> tuple[int, int]:
+    """Line and column behind the last character."""
+    bare = text.rstrip()
+    return bare.count("\n") + 1, len(bare) - bare.rfind("\n")
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    """Whether something begins in the text that has no end."""
+    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -124,14 +151,14 @@ def _no_constant(word: str) -> float:
 # --- YAML -------------------------------------------------------------------------------------------------------------
 
 
-def _yaml(text: str, name: str) -> Text:
+def _yaml(whole: str, name: str) -> Text:
     # A third of a dump is managedFields, which nobody reads here; blank lines in their place keep the line numbers.
-    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), text)
-    read = Text(name, [])
+    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), whole)
+    read = Text(name, whole, [])
     try:
         read.documents.extend(_documents(yaml_events(text), read.lines))
     except _Entangled:
-        read = Text(name, [])
+        read = Text(name, whole, [])
         documents = read_documents(text, ENTANGLED)
         for document in documents:
             if document.duplicates:
@@ -141,35 +168,54 @@ def _yaml(text: str, name: str) -> Text:
 
 
 def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
-    """Every document that is not empty. Raises NotReadable, or _Entangled."""
-    stack: list[tuple[Any, Any]] = []
+    """Every document that is not empty. What cannot be a dump is refused where it is read, not at the end of the text.
+
+    Raises NotReadable, or _Entangled.
+    """
+    stack: list[tuple[Any, Any, str]] = []
     container: Any = None
     key: Any = _MISSING
-    count = 0
+    where = OUTSIDE
+    count = objects = 0
+    most = MOST_IN_OBJECT
     for what, line, column, value, anchor, _ in events:
         if anchor is not None:
             raise _Entangled
         if what == "document":
             continue
         count += 1
-        if count > MOST_VALUES:
-            raise NotReadable(f"more than {MOST_VALUES} values", line, column)
+        if count > most:
+            if count > MOST_VALUES or not _holds_many(stack, container):
+                raise NotReadable(_too_many(count), line, column)
+            most = MOST_VALUES
         if what == "end":
-            value = container
-            container, key = stack.pop()
+            value, ended = container, where
+            container, key, where = stack.pop()
+            if where == LISTED and ended == OBJECT and value.keys().isdisjoint(HEAD):
+                raise NotReadable(NO_KIND, lines.get(id(value), line), 0)
         elif type(container) is dict and key is _MISSING:
             key = _key(container, what, value, line, column)
             continue
         elif what in ("map", "list"):
             if len(stack) >= MOST_DEPTH:
                 raise NotReadable(f"nested deeper than {MOST_DEPTH} levels", line, column)
-            stack.append((container, key))
+            stack.append((container, key, where))
+            where = _inside(where, what, key)
             container, key = ({} if what == "map" else []), _MISSING
+            if where == OBJECT:
+                objects += 1
+                if objects > MOST_OBJECTS:
+                    raise NotReadable(f"there are more than {MOST_OBJECTS:,} objects in this file", line, column)
+                most = min(count + MOST_IN_OBJECT, MOST_VALUES)
             if len(stack) <= NOTED_DEPTH:
                 lines[id(container)] = line
             continue
         elif what == "merge":
             value = "<<"
+        elif where == LISTED:
+            raise NotReadable("an item of a list must be an object", line, column)
+        elif where == OUTSIDE and value is not None:
+            raise NotReadable(NO_OBJECT, line, column)
         if container is None:
             if value is not None:
                 yield value
@@ -178,6 +224,25 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
             key = _MISSING
         else:
             container.append(value)
+
+
+def _inside(where: str, what: str, key: Any) -> str:
+    """Where something is that begins there."""
+    if where in (OUTSIDE, LISTED):
+        return OBJECT if what == "map" else LISTED
+    return LISTED if where == OBJECT and what == "list" and key == "items" else INSIDE
+
+
+def _holds_many(stack: list[tuple[Any, Any, str]], container: Any) -> bool:
+    """Whether the document holds objects in other places than lists do: it is a scenario or a snapshot."""
+    whole = stack[1][0] if len(stack) > 1 else container
+    return (isinstance(whole, dict) and not whole.keys().isdisjoint(MANY)) or (len(stack) > 1 and stack[1][1] in MANY)
+
+
+def _too_many(count: int) -> str:
+    if count > MOST_VALUES:
+        return f"more than {MOST_VALUES:,} values"
+    return f"an object with more than {MOST_IN_OBJECT:,} values, which no API server would store"
 
 
 def _key(container: dict[str, Any], what: str, value: Any, line: int, column: int) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.apiserver.admission import SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.importing.kept import GIVEN_SOURCE
 from scheduler_engine.importing.made_up import MadeUp
-from scheduler_engine.importing.trimming import READ_ANNOTATIONS
+from scheduler_engine.importing.trimming import SOURCES
 
 Manifest = dict[str, Any]
 
@@ -35,14 +36,10 @@ POD_FIELDS = (
 )
 CONTAINER_FIELDS = ("ports", "resources", "resizePolicy", "restartPolicy")
 PORT_FIELDS = ("containerPort", "hostPort", "protocol", "hostIP")
-VOLUME_FIELDS = ("accessModes", "capacity", "persistentVolumeReclaimPolicy", "volumeMode")
-VOLUME_IDS = {
-    "awsElasticBlockStore": "volumeID",
-    "gcePersistentDisk": "pdName",
-    "azureDisk": "diskName",
-    "cinder": "volumeID",
-}
-"""Source of a volume → the field by which two users of one volume are known."""
+VOLUME_FIELDS = ("accessModes", "capacity", "persistentVolumeReclaimPolicy", "volumeMode", "volumeAttributesClassName")
+CLAIM_FIELDS = ("accessModes", "resources", "volumeMode", "volumeAttributesClassName")
+PLACES = (*SOURCES["PersistentVolumeSpec"], *GIVEN_SOURCE)
+"""Fields of a PersistentVolume that say where it lies, by a stand-in."""
 ANNOTATIONS_WITH_NAMES = {
     "volume.kubernetes.io/selected-node": "node",
     "volume.beta.kubernetes.io/storage-class": "storage",
@@ -66,7 +63,6 @@ class Renamer:
             result["annotations"] = {
                 name: self.names.of(ANNOTATIONS_WITH_NAMES[name], text) if name in ANNOTATIONS_WITH_NAMES else text
                 for name, text in held["annotations"].items()
-                if name.startswith(READ_ANNOTATIONS)
             }
         if held.get("ownerReferences"):
             result["ownerReferences"] = [self._owner(owner) for owner in held["ownerReferences"]]
@@ -148,12 +144,17 @@ class Renamer:
                 result[name] = self.tree(spec[name])
         if spec.get("tolerations"):
             result["tolerations"] = [self.taint(item) for item in spec["tolerations"]]
+        if spec.get("resourceClaims"):
+            result["resourceClaims"] = [self._resource_claim(item) for item in spec["resourceClaims"]]
         if spec.get("schedulingGates"):
             result["schedulingGates"] = [
                 {"name": self.names.of("gate", item["name"])} for item in spec["schedulingGates"]
             ]
-        volumes = [made for volume in spec.get("volumes") or () if (made := self._pod_volume(volume)) is not None]
+        volumes = [self._pod_volume(volume) for volume in spec.get("volumes") or ()]
         return {**result, "volumes": volumes} if volumes else result
+
+    def _resource_claim(self, item: Manifest) -> Manifest:
+        return {**item, "name": self.names.of("name", item["name"])}
 
     def _container(self, item: Manifest) -> Manifest:
         result = {name: item[name] for name in CONTAINER_FIELDS if item.get(name) is not None}
@@ -163,8 +164,8 @@ class Renamer:
             result["image"] = self.names.of("image", normalized_image_name(item["image"]))
         return {"name": self.names.of("container", item["name"]), **result}
 
-    def _pod_volume(self, volume: Manifest) -> Manifest | None:
-        """The volume of a claim, or one by which pods can exclude each other; None for all others."""
+    def _pod_volume(self, volume: Manifest) -> Manifest:
+        """Where a volume lies is a stand-in already."""
         head = {"name": self.names.of("name", volume["name"])}
         claim = volume.get("persistentVolumeClaim")
         if claim:
@@ -173,25 +174,12 @@ class Renamer:
         if volume.get("ephemeral"):
             template = (volume["ephemeral"].get("volumeClaimTemplate") or {}).get("spec") or {}
             return {**head, "ephemeral": {"volumeClaimTemplate": {"spec": self.claim_spec(template)}}}
-        if volume.get("csi"):
-            return {**head, "csi": {"driver": volume["csi"]["driver"]}}
-        source = self._source(volume)
-        return {**head, **source} if source else None
-
-    def _source(self, held: Manifest) -> Manifest:
-        """Where a volume lies, if it is of a kind that decides something."""
-        for source, field in VOLUME_IDS.items():
-            if held.get(source):
-                named = {field: self.names.of("disk", held[source].get(field) or "")}
-                more = {"diskURI": named[field]} if source == "azureDisk" else {}
-                read_only = {"readOnly": True} if held[source].get("readOnly") else {}
-                return {source: {**named, **more, **read_only}}
-        return {}
+        return {**volume, **head}
 
     # --- storage ---
 
     def claim_spec(self, spec: Manifest) -> Manifest:
-        result = {name: spec[name] for name in ("accessModes", "resources", "volumeMode") if spec.get(name) is not None}
+        result = {name: spec[name] for name in CLAIM_FIELDS if spec.get(name) is not None}
         if spec.get("storageClassName") is not None:
             result["storageClassName"] = self.names.of("storage", spec["storageClassName"])
         if spec.get("volumeName"):
@@ -209,12 +197,7 @@ class Renamer:
             named = {"namespace": self.names.namespace(claim["namespace"]), "name": self.name(CLAIM, claim["name"])}
             uid = {"uid": self.names.of("uid", claim["uid"])} if claim.get("uid") else {}
             result["claimRef"] = {"apiVersion": "v1", "kind": CLAIM, **named, **uid}
-        if spec.get("csi"):
-            handle = self.names.of("disk", spec["csi"]["volumeHandle"])
-            return {**result, "csi": {"driver": spec["csi"]["driver"], "volumeHandle": handle}}
-        if spec.get("local"):
-            return {**result, "local": {"path": "/volume"}}
-        return {**result, **(self._source(spec) or {"hostPath": {"path": "/volume"}})}
+        return result | {name: spec[name] for name in PLACES if name in spec}
 
 
 TREE_FIELDS: dict[str, Callable[[Renamer, Any], Any]] = {

@@ -21,7 +21,6 @@ class Choices:
 
     namespaces: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    drop_secrets: bool = True
     anonymous: bool = False
     pod: str = ""
 
@@ -49,7 +48,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A pod without a node. ``message``: of its PodScheduled condition; ``schedules``: this scheduler would pick it."""
+    """A pod without a node. ``message``: of its PodScheduled condition, "" under made-up names; ``schedules``: this
+    scheduler would pick it.
+    """
 
     key: str
     message: str

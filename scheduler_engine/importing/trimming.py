@@ -1,187 +1,226 @@
-"""What of a live object is taken over: what a person would write, and the status that the sandbox reads.
+"""Cut an object down to the fields of the allow-list (``importing/kept.py``), while a file is read.
 
-The rest is what a cluster has written (``uid`` of pods, addresses, heartbeats), or what nobody should hand on: values
-of environment variables, commands, probes, annotations that nobody reads here.
+Types come from ``api/fields.py``. What has a wrong type stays for validation to name, but empty: nobody can say what it
+holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.importing.result import Told
+from scheduler_engine.api.fields import TYPES, Field
+from scheduler_engine.api.times import is_time
+from scheduler_engine.config.schema import CONFIGURATION, PLUGIN_ARGS, PLUGIN_CONFIG, RAW, ListOf, MapOf, Struct
+from scheduler_engine.importing.kept import (
+    ANNOTATIONS,
+    DEFAULTS,
+    GIVEN,
+    GIVEN_SOURCE,
+    KEPT,
+    MEANINGFUL,
+    STAND_INS,
+)
 
 Manifest = dict[str, Any]
+Notes = dict[str, dict[str, int]]
+"""Key of a notice → what it is about → how often."""
 
-KEPT_METADATA = ("name", "namespace", "labels", "annotations", "ownerReferences", "uid")
-"""A volume and its claim name each other by uid, and so do owners and what they own."""
-READ_ANNOTATIONS = (
-    *("sandbox/", "deployment.kubernetes.io/", "batch.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/"),
-    *("volume.beta.kubernetes.io/", "storageclass.kubernetes.io/", "storageclass.beta.kubernetes.io/"),
-    *("storage.alpha.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "controller.kubernetes.io/pod-deletion-cost"),
-    *("kubernetes.io/config.mirror", "kubernetes.io/config.source", "kubectl.kubernetes.io/restartedAt"),
-)
-"""Beginnings of the annotations that the scheduler or the sandbox reads."""
-NEVER = ("kubectl.kubernetes.io/last-applied-configuration",)
-"""It holds the whole object once more."""
-
-SECRET_FIELDS = ("command", "args", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
-ENVIRONMENT = ("env", "envFrom")
-VOLUME_SECRETS = ("volumeAttributes", "options", "parameters")
-"""In volumes, their claims' classes and drivers: what a driver is told, passwords included."""
-CONTAINER_STATUS = ("name", "ready", "restartCount", "allocatedResources", "resources")
-CONDITION = ("type", "status", "reason", "message", "lastTransitionTime", "lastUpdateTime")
 CONTAINERS = ("containers", "initContainers")
 TEMPLATED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
-
-STATUS: dict[str, tuple[str, ...]] = {
-    "Pod": ("phase", "conditions", "nominatedNodeName", "startTime", "containerStatuses", "reason"),
-    "Node": ("capacity", "allocatable", "conditions", "images"),
-    "PersistentVolume": ("phase",),
-    "PersistentVolumeClaim": ("phase", "accessModes", "capacity"),
-    "VolumeAttachment": ("attached",),
-    "Deployment": ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "conditions"),
-    "ReplicaSet": ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-    "ReplicationController": ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
-    "StatefulSet": ("replicas", "readyReplicas", "availableReplicas"),
-    "Job": ("startTime", "active", "ready", "conditions"),
+TIMES = ("creationTimestamp", "deletionTimestamp")
+"""Of an object in a draft; a sandbox stamps its own."""
+QUIET = ("ObjectMeta", "PodTemplateSpec")
+"""Types in which only unknown fields and stand-ins are told of: clusters write the one, and pods repeat the other."""
+SOURCE = "VolumeSource"
+SOURCES = {
+    kind: tuple(name for name in KEPT[kind] if TYPES[kind][name].type.endswith(SOURCE))
+    for kind in ("Volume", "PersistentVolumeSpec")
 }
-"""Kind → fields of its status that are kept; of other kinds none are."""
+"""Type → its fields that say where a volume lies."""
+DROPPED = {
+    **dict.fromkeys(("env", "envFrom"), "environment"),
+    **dict.fromkeys(("command", "args", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe"), "commands"),
+    "ephemeralContainers": "ephemeral-containers",
+}
+"""Field → the notice that tells of it; all others share one."""
+LONGEST_FIELD = 60
+"""Characters of the path of an unknown field."""
+EXTENDER = {"urlPrefix": "https://extender.example"}
+NEVER_READ = ("clientConnection",)
+"""Fields of a scheduler's configuration."""
 
 
-def trimmed(manifest: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    """A new object with what is taken over. Tolerant: what has a wrong type stays, for validation to name it."""
-    kind, manifest = manifest["kind"], without_nulls({**manifest, "metadata": _metadata(manifest["metadata"])})
-    result = {name: value for name, value in manifest.items() if name not in ("status", "metadata")}
-    metadata = manifest["metadata"]
-    result["metadata"] = {name: metadata[name] for name in KEPT_METADATA if metadata.get(name) is not None}
+@dataclass(slots=True)
+class StandIns:
+    """Names in place of real identifiers: the same for the same one, in every field, numbered as they come."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def of(self, form: str, real: str) -> str:
+        """``form`` has a place for the number. "" stays."""
+        if not real or real in DEFAULTS:
+            return real
+        beginning = next((text for text in MEANINGFUL if real.startswith(text)), "")
+        bare = re.fullmatch("aws://[^/]*/+(vol-[^/]+)/*", real)
+        number = self.numbers.setdefault(bare[1] if bare else real, len(self.numbers) + 1)
+        return f"{beginning}{'/' if bare else ''}{form.format(number)}"
+
+
+@dataclass(slots=True)
+class Trimmer:
+    """Trims one object. ``notes`` says what was dropped or replaced."""
+
+    stand_ins: StandIns
+    notes: Notes = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def note(self, key: str, name: str = "", count: int = 1) -> None:
+        held = self.notes.setdefault(key, {})
+        held[name] = held.get(name, 0) + count
+
+    def struct(self, value: Any, kind: str, path: str, quiet: bool) -> Any:
+        if not isinstance(value, dict):
+            return _emptied(value)
+        fields, kept = TYPES[kind], KEPT[kind]
+        quiet = quiet or kind in QUIET
+        result: Manifest = {}
+        for name, item in value.items():
+            inside = f"{path}.{name}" if path else str(name)
+            if item is None:
+                continue
+            if name not in fields:
+                self.unknown.append(inside[:LONGEST_FIELD])
+            elif name in kept:
+                trimmed = self.member(item, kind, name, inside, quiet or name == "status")
+                if trimmed is not None:
+                    result[name] = trimmed
+            elif not quiet and not _is_empty(item) and not (kind in SOURCES and _is_source(fields[name])):
+                self._note_dropped(name, item)
+        if kind in SOURCES and result.keys().isdisjoint(SOURCES[kind]):
+            return self._without_source(result, kind, quiet)
+        return result | GIVEN.get(kind, {})
+
+    def member(self, item: Any, kind: str, name: str, path: str, quiet: bool) -> Any:
+        """A kept field of a type; None where nothing of it is left."""
+        known = TYPES[kind][name]
+        if kind == "ObjectMeta" and name == "annotations":
+            return self._annotations(item)
+        if (kind, name) in STAND_INS:
+            return self._replaced(item, known, kind, name)
+        if known.holds == "list":
+            if not isinstance(item, list):
+                return _emptied(item)
+            kept = [self._one(one, known, f"{path}[]", quiet) for one in item if one is not None]
+            return [one for one in kept if one is not None] if known.type in TYPES else kept
+        if known.holds == "map":
+            if not isinstance(item, dict):
+                return _emptied(item)
+            return {key: self._one(one, known, path, quiet) for key, one in item.items() if one is not None}
+        return self._one(item, known, path, quiet)
+
+    def _one(self, value: Any, known: Field, path: str, quiet: bool) -> Any:
+        if known.type in TYPES:
+            return self.struct(value, known.type, path, quiet)
+        return _emptied(value) if isinstance(value, (dict, list)) else value
+
+    def _annotations(self, held: Any) -> Any:
+        if not isinstance(held, dict):
+            return _emptied(held)
+        kept = {name: text for name, text in held.items() if name in ANNOTATIONS and not isinstance(text, (dict, list))}
+        kept = {name: text for name, text in kept.items() if text is not None}
+        if len(held) > len(kept):
+            self.note("annotations", count=len(held) - len(kept))
+        return kept or None
+
+    def _replaced(self, item: Any, known: Field, kind: str, name: str) -> Any:
+        items = item if known.holds == "list" and isinstance(item, list) else [item]
+        made = [
+            self.stand_ins.of(STAND_INS[kind, name], one) if isinstance(one, str) else _emptied(one) for one in items
+        ]
+        changed = sum(before != after for before, after in zip(items, made, strict=True))
+        if changed:
+            self.note("stand-ins", name, changed)
+        return made if items is item else made[0]
+
+    def _without_source(self, result: Manifest, kind: str, quiet: bool) -> Manifest | None:
+        """A volume of a pod goes, as nothing depends on it; a PersistentVolume must lie somewhere."""
+        if kind == "PersistentVolumeSpec":
+            self.note("volume-places")
+            return result | GIVEN_SOURCE
+        if not quiet:
+            self.note("volumes")
+        return None
+
+    def _note_dropped(self, name: str, item: Any) -> None:
+        key = DROPPED.get(name, "fields")
+        several = isinstance(item, list) and key in ("environment", "ephemeral-containers")
+        self.note(key, name if key == "fields" else "", len(item) if several else 1)
+
+
+def trimmed(manifest: Manifest, stand_ins: StandIns) -> tuple[Manifest, Notes]:
+    """The object with what is kept of it, and what is to be told. ``manifest`` has a kind of ``KEPT`` and metadata."""
+    kind, metadata = manifest["kind"], manifest["metadata"]
+    trimmer = Trimmer(stand_ins)
+    result: Manifest = trimmer.struct(manifest, kind, "", quiet=False)
+    if trimmer.unknown:
+        trimmer.note("unknown-fields", f"{kind}: {', '.join(dict.fromkeys(trimmer.unknown))}")
+    held = result["metadata"]
     if kind == "Pod":
-        result["metadata"].pop("uid", None)
-    _keep_annotations(result["metadata"], drop_secrets, told)
-    status = manifest.get("status")
-    if isinstance(status, dict) and kind in STATUS:
-        kept = {name: _status(name, status[name]) for name in STATUS[kind] if status.get(name) is not None}
-        if kept:
-            result["status"] = kept
-    spec = result.get("spec")
-    if isinstance(spec, dict):
-        trim = SPECS.get(kind)
-        result["spec"] = trim(dict(spec), drop_secrets, told) if trim else spec
-    if drop_secrets:
-        for name in VOLUME_SECRETS:
-            result.pop(name, None)
+        held.pop("uid", None)
+        _keep_verdict(result)
+    held |= {name: metadata[name] for name in TIMES if isinstance(metadata.get(name), str) and is_time(metadata[name])}
+    return result, trimmer.notes
+
+
+def _keep_verdict(pod: Manifest) -> None:
+    """Of all messages only the one that says why the pod has no node."""
+    conditions = (pod.get("status") or {}).get("conditions")
+    for item in conditions if isinstance(conditions, list) else ():
+        if isinstance(item, dict) and item.get("type") != "PodScheduled":
+            item.pop("message", None)
+
+
+def trimmed_configuration(configuration: Manifest) -> Manifest:
+    """A KubeSchedulerConfiguration without how the scheduler reaches others, and without what no plugin here reads.
+
+    Extenders are refused as such; their addresses and keys are not needed for that.
+    """
+    told = {name: item for name, item in configuration.items() if name not in NEVER_READ}
+    result: Manifest = _configured(told, CONFIGURATION)
+    if isinstance(configuration.get("extenders"), list):
+        result["extenders"] = [EXTENDER for _ in configuration["extenders"]]
     return result
 
 
-def _metadata(metadata: Manifest) -> Manifest:
-    return {name: value for name, value in metadata.items() if name in KEPT_METADATA}
+def _configured(value: Any, kind: Any) -> Any:
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        return [_configured(item, kind.item) for item in value]
+    if isinstance(kind, MapOf) and isinstance(value, dict):
+        return {name: _configured(item, kind.item) for name, item in value.items()}
+    if not isinstance(kind, Struct) or not isinstance(value, dict):
+        typed = isinstance(kind, str) and kind != RAW and not isinstance(value, (dict, list))
+        return value if typed else _emptied(value)
+    fields = kind.fields
+    result = {name: _configured(item, fields[name].type if name in fields else RAW) for name, item in value.items()}
+    if kind is PLUGIN_CONFIG and value.get("name") in PLUGIN_ARGS and "args" in value:
+        result["args"] = _configured(value["args"], PLUGIN_ARGS[value["name"]])
+    return result
 
 
-def without_nulls(value: Any) -> Any:
-    """The same without fields and items that are null, which mean what is not there."""
-    if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value if item is not None]
-    return value
+def _emptied(value: Any) -> Any:
+    """A value of the same type that says nothing."""
+    return None if value is None else type(value)()
 
 
-def _keep_annotations(metadata: Manifest, drop_secrets: bool, told: Told) -> None:
-    held = metadata.get("annotations")
-    if not isinstance(held, dict):
-        return
-    kept = {
-        name: text
-        for name, text in held.items()
-        if name not in NEVER and (not drop_secrets or str(name).startswith(READ_ANNOTATIONS))
-    }
-    told.note("annotations", count=len(held) - len(kept))
-    metadata["annotations"] = kept
-    if not kept:
-        del metadata["annotations"]
+def _is_source(known: Field) -> bool:
+    return known.type.endswith(SOURCE)
 
 
-def _status(name: str, value: Any) -> Any:
-    if name in ("conditions", "containerStatuses") and isinstance(value, list):
-        fields = CONDITION if name == "conditions" else CONTAINER_STATUS
-        return [_only(item, fields) if isinstance(item, dict) else item for item in value]
-    return value
-
-
-def _only(item: Manifest, fields: tuple[str, ...]) -> Manifest:
-    return {name: item[name] for name in fields if item.get(name) is not None}
-
-
-# --- specs ------------------------------------------------------------------------------------------------------------
-
-
-def _pod_spec(spec: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    if spec.pop("ephemeralContainers", None):
-        told.note("ephemeral-containers")
-    spec.pop("imagePullSecrets", None)
-    if not drop_secrets:
-        return spec
-    for listed in CONTAINERS:
-        if isinstance(spec.get(listed), list):
-            spec[listed] = [_container(item, told) if isinstance(item, dict) else item for item in spec[listed]]
-    if isinstance(spec.get("volumes"), list):
-        spec["volumes"] = [_volume(item) if isinstance(item, dict) else item for item in spec["volumes"]]
-    return spec
-
-
-def _container(container: Manifest, told: Told) -> Manifest:
-    variables = sum(len(container.get(name) or ()) for name in ENVIRONMENT if isinstance(container.get(name), list))
-    if variables:
-        told.note("environment", count=variables)
-    if any(container.get(name) for name in SECRET_FIELDS):
-        told.note("commands")
-    return {name: value for name, value in container.items() if name not in (*SECRET_FIELDS, *ENVIRONMENT)}
-
-
-def _volume(volume: Manifest) -> Manifest:
-    return {
-        name: {key: item for key, item in value.items() if key not in VOLUME_SECRETS}
-        if isinstance(value, dict)
-        else value
-        for name, value in volume.items()
-    }
-
-
-def _with_template(spec: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    template = spec.get("template")
-    if isinstance(template, dict):
-        # What is dropped from templates was counted in their pods.
-        quiet, changed = Told(), dict(template)
-        if isinstance(template.get("spec"), dict):
-            changed["spec"] = _pod_spec(dict(template["spec"]), drop_secrets, quiet)
-        if isinstance(template.get("metadata"), dict):
-            changed["metadata"] = {name: item for name, item in template["metadata"].items() if item is not None}
-            changed["metadata"].pop("managedFields", None)
-            _keep_annotations(changed["metadata"], drop_secrets, quiet)
-        spec["template"] = changed
-    return spec
-
-
-def _node_spec(spec: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    return {name: value for name, value in spec.items() if name in ("taints", "unschedulable", "podCIDR", "podCIDRs")}
-
-
-def _volume_spec(spec: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    return _volume(spec) if drop_secrets else spec
-
-
-def _no_spec(spec: Manifest, drop_secrets: bool, told: Told) -> Manifest:
-    return {}
-
-
-SPECS: dict[str, Callable[[Manifest, bool, Told], Manifest]] = {
-    "Pod": _pod_spec,
-    "Node": _node_spec,
-    "Namespace": _no_spec,
-    "PersistentVolume": _volume_spec,
-    **dict.fromkeys(TEMPLATED, _with_template),
-}
-"""Kind → what is kept of its spec, where that is not all."""
+def _is_empty(value: Any) -> bool:
+    return value in ("", [], {})
 
 
 def pod_specs(manifest: Manifest) -> Iterator[Manifest]:

@@ -14,12 +14,11 @@ from scheduler_engine.controllers.deployment import HASH_LABEL, REVISION
 from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.workload import REVISION_LABEL
 from scheduler_engine.importing.draft import Draft, controller_of, is_a, owner_key
+from scheduler_engine.importing.kept import EARLIER
 
 Manifest = dict[str, Any]
 
 ENDED = ("Complete", "Failed")
-EARLIER = "sandbox/earlier-revision"
-"""Tells apart templates that have become equal."""
 
 
 def leave_out(draft: Draft) -> None:

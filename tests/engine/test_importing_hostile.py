@@ -15,7 +15,7 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
-from scheduler_engine.importing import Choices, gather, prepare
+from scheduler_engine.importing import Choices, gather, prepare, reading
 from scheduler_engine.simulation import Simulation
 from tests.engine import dumps
 
@@ -45,12 +45,12 @@ REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str, int]] = {
     "nothing": (b"", "There is no object of a cluster in this file", 0),
     "blanks": (b" \n\n", "There is no object of a cluster in this file", 0),
     "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfe", "the text is not UTF-8", 1),
-    "plain words": (b"hello", "an object must be a mapping", 0),
+    "plain words": (b"hello", "an object must be a mapping", 1),
     "a number": (b"[1, 2]", "an object must be a mapping", 0),
     "no kind": (b'{"metadata": {"name": "a"}}', "every object needs a kind", 0),
-    "a list that is cut off": (LIST.encode(), "cut off before its end", 1),
-    "YAML that is cut off in a quoted text": (LIST.encode() + b'    x: "abc', "invalid YAML", 7),
-    "JSON that is cut off": (json.dumps(json.loads(NODES), indent=1).encode()[:-20], "invalid JSON", 7),
+    "a list that is cut off": (LIST.encode(), "a list without kind: the file ends here: it is cut off", 6),
+    "YAML that is cut off in a quoted text": (LIST.encode() + b'    x: "abc', "it is cut off", 7),
+    "JSON that is cut off": (json.dumps(json.loads(NODES), indent=1).encode()[:-20], "it is cut off", 7),
     "a YAML bomb": (BOMB.encode(), "values, aliases counted in full", 6),
     "an anchor that holds itself": (b"kind: List\nitems: &a\n- *a\n", "unknown anchor", 3),
     "a merge key of nothing": (b"kind: Node\n<<: 5\n", "'<<' needs a mapping", 2),
@@ -101,6 +101,41 @@ def test_what_cannot_be_read_is_refused_with_the_reason_and_the_line(name: str) 
     assert time.process_time() - start < 5, "a bomb costs nobody's time"
 
 
+EARLY: dict[str, tuple[str, str, int]] = {
+    "a list of words": ("- a\n- a\n", "an item of a list must be an object", 1),
+    "words in the items": ("kind: List\nitems:\n- a\n", "an item of a list must be an object", 3),
+    "many short documents": ("--- a\n--- a\n", "an object must be a mapping", 1),
+    "items that are nothing": ("items:\n- a: 1\n- b: 2\n", "every object needs a kind", 2),
+    "a huge object": ("kind: A\ndata:\n" + "- x\n" * 200_000, "an object with more than 200,000 values", 199_999),
+    "a huge item": ("kind: List\nitems:\n- kind: A\n  a:\n" + "  - x\n" * 200_000, "more than 200,000 values", 200_001),
+}
+
+
+@pytest.mark.parametrize("name", EARLY)
+def test_what_cannot_be_a_dump_is_refused_before_all_of_it_is_read(name: str) -> None:
+    text, reason, line = EARLY[name]
+    with pytest.raises(Rejected, match=reason) as refusal:
+        gather(f"{text}'never closed".encode())
+    assert refusal.value.errors[0].line == line
+
+
+def test_too_many_objects_are_refused_where_the_first_of_them_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_OBJECTS", 4)
+    text = "kind: List\nitems:\n" + "- {kind: Node, metadata: {name: a}}\n" * 9
+    with pytest.raises(Rejected, match="more than 4 objects in this file") as refusal:
+        gather(f"{text}'never closed".encode())
+    assert refusal.value.errors[0].line == 6
+
+
+@pytest.mark.parametrize("form", ["a snapshot", "a scenario", "a list"])
+def test_many_objects_may_have_more_values_than_one(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_IN_OBJECT", 40)
+    nodes = "".join(f"- kind: Node\n  apiVersion: v1\n  metadata: {{name: n{n}}}\n" for n in range(20))
+    heads = {"a snapshot": "nodes:\n", "a scenario": "title: t\nsetup:\n", "a list": "kind: List\nitems:\n"}
+    found = gather((heads[form] + nodes).encode())
+    assert found.scenario if form == "a scenario" else len(found.objects) == 20
+
+
 def test_a_file_of_an_archive_is_named_with_the_line() -> None:
     with pytest.raises(Rejected, match=r"dump/nodes\.json: invalid JSON") as refusal:
         gather(zipped(("dump/nodes.json", b'{"kind":\n oops]'), ("dump/pods.json", NODES)))
@@ -130,7 +165,7 @@ def test_a_dump_that_is_cut_off_anywhere_is_an_import_or_refused(seed: int) -> N
 
 def assert_import_or_refused(content: bytes) -> bool:
     try:
-        for choices in (Choices(), Choices(anonymous=True), Choices(drop_secrets=False)):
+        for choices in (Choices(), Choices(anonymous=True)):
             made = prepare(gather(content), choices)
             simulation = Simulation(configuration=made.configuration)
             for command in made.commands():

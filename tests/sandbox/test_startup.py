@@ -217,6 +217,8 @@ def test_while_the_disk_is_full_nothing_changes_and_pages_are_still_there(first:
     for path in (f"{base}do/advance/", "/new/"):
         status, text, _ = first.ask("POST", path, "seconds=1")
         assert (status, "disk is full or cannot be written. Nothing was changed" in text) == (507, True)
+    status, text, _ = first.ask("POST", "/import/", "text=" + "x" * (size + 3_000_000))
+    assert (status, "disk has no room" in text) == (507, True)
     for path in ("", "panel/cluster/", "panel/status/"):
         assert first.ask("GET", base + path)[0] == 200
     assert 'data-head="1"' in first.ask("GET", f"{base}panel/toolbar/")[1]

@@ -1,4 +1,4 @@
-"""What is exported comes back: a snapshot that is imported again holds what the first one held."""
+"""What is exported comes back: a snapshot that is imported again holds what the first one held of the allow-list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from scheduler_engine.importing import Choices, gather, prepare
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.importing import StandIns, gather, prepare
+from scheduler_engine.importing.gathering import SNAPSHOT
+from scheduler_engine.importing.trimming import trimmed, trimmed_configuration
 from scheduler_engine.scenario import play, read_scenario
 from scheduler_engine.scenario.manifests import simulator_snapshot
 from scheduler_engine.scenario.writing import dump
@@ -18,28 +21,36 @@ OVER = ("Succeeded", "Failed")
 """Phases of pods that a cluster holds for people to read of; they are left out."""
 MADE_ANEW = {
     "preemptionPolicy": "of classes that the export made up for pods with a bare number, which get the default",
+    "message": "of conditions: another scheduler's words, which no sandbox gets",
     "observedGeneration": "counts changes, of which an import knows none",
 }
 
 
 def imported(snapshot: dict[str, Any]) -> Simulation:
-    found = prepare(gather(json.dumps(snapshot).encode(), "snapshot.json"), Choices(drop_secrets=False))
+    found = prepare(gather(json.dumps(snapshot).encode(), "snapshot.json"))
     simulation = Simulation(configuration=found.configuration)
     play(simulation, found.commands())
     return simulation
 
 
 def told(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """List → key → object, without what is made anew."""
+    """List → key → object, without what no import takes over, and what is made anew."""
+    stand_ins = StandIns()
     return {
         name: {
-            (item["metadata"].get("namespace"), item["metadata"]["name"]): _kept(item)
+            (item["metadata"].get("namespace"), item["metadata"]["name"]): _kept(
+                trimmed(named(item, SNAPSHOT[name]), stand_ins)[0]
+            )
             for item in listed
             if (item.get("status") or {}).get("phase") not in OVER
         }
         for name, listed in snapshot.items()
         if name != "schedulerConfig"
-    } | {"schedulerConfig": snapshot["schedulerConfig"]}
+    } | {"schedulerConfig": trimmed_configuration(snapshot["schedulerConfig"])}
+
+
+def named(item: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {"apiVersion": KINDS[kind].api_versions[0], "kind": kind, **item}
 
 
 def _kept(value: Any) -> Any:

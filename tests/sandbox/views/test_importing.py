@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import gzip
 import io
 import json
 import os
 import re
+import resource
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +19,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
-from sandbox import uploads
+from sandbox import pruning, uploads
 from sandbox.engines import site
+from sandbox.handler import OneThreadHandler
 from sandbox.models import Sandbox
 from sandbox.panels.view import View
+from sandbox.threads import BACKGROUND
 from sandbox.views.importing import KUBECTL
 from tests.engine import dumps
 
@@ -65,6 +70,24 @@ def test_curl_is_told_the_address_and_a_browser_is_led_there() -> None:
     answer = bring(dumps.as_json(OBJECTS), **BROWSER)
     assert answer.status_code == 302
     assert re.fullmatch(r"/import/[\w-]{32}/", answer["Location"])
+
+
+def test_what_powershell_writes_is_read() -> None:
+    text = dumps.as_yaml(OBJECTS).decode().replace("\n", "\r\n")
+    html = Client().get(brought(b"\xff\xfe" + text.encode("utf-16-le"))).content.decode()
+    assert "<b>6</b>" in html
+
+
+def test_a_packed_scenario_opens_at_once() -> None:
+    text = "title: Packed\nsetup:\n- run: {}\n"
+    answer = bring(gzip.compress(b"\xff\xfe" + text.encode("utf-16-le")), "a.yaml.gz", **BROWSER)
+    assert answer["Location"].startswith("/s/")
+    assert Sandbox.objects.get().title == "Packed"
+
+
+def test_unknown_fields_are_named_on_the_page() -> None:
+    html = Client().get(brought()).content.decode()
+    assert "Node: status.someNewField" in html
 
 
 def test_a_pasted_text_is_a_file_too() -> None:
@@ -158,7 +181,11 @@ def zipped(name: str, content: bytes = b"{}") -> bytes:
 
 REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "a file that is cut off": (lambda: dumps.as_json(OBJECTS)[:5000], "line 1"),
-    "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 186, column 1: invalid YAML"),
+    "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 185: invalid YAML"),
+    "a message of kubectl": (
+        b"error: You must be logged in to the server (Unauthorized)\n",
+        "line 1: this is a message, no object: “error: You must be logged in to the server (Unauthorized)”. Log in",
+    ),
     "a picture": (b"\x89PNG\r\n\x1a\n\xff", "line 1: the text is not UTF-8"),
     "a YAML bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*d]\n", "line 3, column 5: unknown anchor"),
     "an anchor that holds itself": (b"a: &a\n- *a\n", "line 2, column 3: unknown anchor"),
@@ -235,15 +262,110 @@ def test_a_file_that_is_kept_is_for_the_owner_of_the_process_alone_and_goes_afte
     assert own_folder.stat().st_mode & 0o777 == 0o700
     assert path.split("/")[2] not in kept.name
     os.utime(kept, (0, 0))
-    uploads.sweep()
     assert Client().get(path).status_code == 404
+    assert list(own_folder.iterdir()) == []
 
 
-def test_the_folder_takes_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MOST_BYTES", 100)
+def test_the_server_deletes_drafts_that_nobody_asks_for(own_folder: Path) -> None:
+    brought()
+    (kept,) = own_folder.iterdir()
+    os.utime(kept, (0, 0))
+    pruning.chore()
+    BACKGROUND.submit(int).result()
+    assert list(own_folder.iterdir()) == []
+
+
+def test_the_folder_takes_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
+    monkeypatch.setattr(uploads, "MOST_BYTES", uploads.LEAST_BYTES - 1)
     answer = bring(dumps.as_yaml(OBJECTS))
     assert answer.status_code == 507
     assert "too many imports at once" in answer.content.decode()
+    assert list(own_folder.iterdir()) == []
+
+
+def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
+    brought()
+    (first,) = own_folder.iterdir()
+    monkeypatch.setattr(uploads, "MOST_OF_ONE", first.stat().st_size * 3 // 2)
+    answer = bring(dumps.as_yaml(OBJECTS))
+    assert answer.status_code == 429
+    assert "Your address has brought too many clusters" in answer.content.decode()
+    assert list(own_folder.iterdir()) == [first]
+    file = SimpleUploadedFile("cluster.yaml", dumps.as_yaml(OBJECTS))
+    assert Client(REMOTE_ADDR="192.0.2.7").post("/import/", {"file": file}).status_code == 201
+
+
+def test_what_is_kept_for_an_address_does_not_name_it(own_folder: Path) -> None:
+    brought()
+    (kept,) = own_folder.iterdir()
+    assert "127.0.0.1" not in kept.name
+    assert re.fullmatch("[0-9a-f]{16}-[0-9a-f]{64}", kept.name)
+
+
+def test_an_import_is_forgotten_when_it_is_opened(own_folder: Path) -> None:
+    path = brought()
+    opened(path)
+    assert list(own_folder.iterdir()) == []
+    for answer in (Client().get(path), Client(headers=BROWSER).post(f"{path}open/")):
+        assert answer.status_code == 404
+        assert "Bring the file again" in answer.content.decode()
+
+
+def test_an_import_that_a_sandbox_has_no_room_for_can_be_tried_again(settings: Any) -> None:
+    path = brought()
+    settings.QUOTAS = {"pods": 10}
+    assert Client().post(f"{path}open/").status_code == 422
+    settings.QUOTAS = {}
+    opened(path)
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file of this process grows beyond 1,000 bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_takes_no_upload_and_says_so(own_folder: Path) -> None:
+    for headers in ({}, BROWSER):
+        answer = bring(dumps.as_yaml(OBJECTS), **headers)
+        assert answer.status_code == 507
+        assert "disk is full or cannot be written" in answer.content.decode()
+    answer = Client().post("/import/", {"text": dumps.as_yaml(OBJECTS[:6]).decode()})
+    assert answer.status_code == 507
+    assert not own_folder.exists() or list(own_folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("full_disk")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_full_disk_takes_no_body_and_says_so() -> None:
+    """Django leaves its temporary file to the garbage collector then, which is what the warning says."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"x" * 3_000_000}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/import/", "headers": [], "query_string": b""}
+    asyncio.run(OneThreadHandler()(scope, receive, send))
+    gc.collect()
+    assert sent[0]["status"] == 507
+    assert b"disk is full" in sent[1]["body"]
+
+
+def test_a_full_disk_takes_no_draft_and_says_so(own_folder: Path, full_disk: None) -> None:
+    plenty = gzip.compress(
+        b"\n".join(b'{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n%d"}}' % n for n in range(200))
+    )
+    assert len(plenty) < 700, "the upload itself has room"
+    answer = bring(plenty, "nodes.json.gz")
+    assert (answer.status_code, "disk is full" in answer.content.decode()) == (507, True)
+    assert list(own_folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("key", ["x", "a" * 32, "..%2f..%2fetc%2fpasswd", "%00"])

@@ -1,0 +1,202 @@
+"""The allow-list of an import: the fields that decide something here, or that the page shows.
+
+Whatever does not stand here is dropped while a file is read, before anything of it is written anywhere.
+"""
+
+from __future__ import annotations
+
+from scheduler_engine.api import simulated
+from scheduler_engine.api.critical_pods import MIRROR, SOURCE
+from scheduler_engine.api.validation.annotations import DELETION_COST
+from scheduler_engine.controllers.deployment import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
+from scheduler_engine.controllers.job import INDEX
+from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER
+from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE
+from scheduler_engine.plugins.volume_binding.matching import BIND_COMPLETED
+from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, MIGRATED_PLUGINS
+
+EARLIER = "sandbox/earlier-revision"
+"""Tells apart templates that have become equal."""
+ANNOTATIONS = (
+    *(*simulated.AMOUNTS, simulated.READY, simulated.KUBELET_CONFIGURATION, EARLIER, MIRROR, SOURCE, DELETION_COST),
+    *(REVISION, DESIRED_REPLICAS, MAX_REPLICAS, INDEX, DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER),
+    *(BOUND_BY_CONTROLLER, SELECTED_NODE, BIND_COMPLETED, BETA_STORAGE_CLASS, MIGRATED_PLUGINS),
+)
+"""Those that the scheduler, a controller or a kubelet reads."""
+
+TABLE = """
+Pod = apiVersion kind metadata spec status
+Node = apiVersion kind metadata spec status
+Namespace = apiVersion kind metadata
+Service = apiVersion kind metadata spec
+PersistentVolume = apiVersion kind metadata spec status
+PersistentVolumeClaim = apiVersion kind metadata spec status
+StorageClass = apiVersion kind metadata provisioner reclaimPolicy allowVolumeExpansion volumeBindingMode
+    allowedTopologies
+CSINode = apiVersion kind metadata spec
+CSIDriver = apiVersion kind metadata spec
+CSIStorageCapacity = apiVersion kind metadata nodeTopology storageClassName capacity maximumVolumeSize
+VolumeAttachment = apiVersion kind metadata spec status
+PriorityClass = apiVersion kind metadata value globalDefault preemptionPolicy
+RuntimeClass = apiVersion kind metadata overhead scheduling
+PodDisruptionBudget = apiVersion kind metadata spec
+Deployment = apiVersion kind metadata spec status
+ReplicaSet = apiVersion kind metadata spec status
+ReplicationController = apiVersion kind metadata spec status
+StatefulSet = apiVersion kind metadata spec status
+DaemonSet = apiVersion kind metadata spec
+Job = apiVersion kind metadata spec status
+
+ObjectMeta = name namespace uid labels annotations ownerReferences
+OwnerReference = apiVersion kind name uid controller blockOwnerDeletion
+LabelSelector = matchLabels matchExpressions
+LabelSelectorRequirement = key operator values
+
+PodSpec = volumes initContainers containers restartPolicy terminationGracePeriodSeconds nodeSelector nodeName
+    hostNetwork affinity schedulerName tolerations priorityClassName priority runtimeClassName preemptionPolicy overhead
+    topologySpreadConstraints os schedulingGates resourceClaims resources
+Container = name image ports resources resizePolicy restartPolicy
+ContainerPort = hostPort containerPort protocol hostIP
+ContainerResizePolicy = resourceName restartPolicy
+ResourceRequirements = limits requests
+Affinity = nodeAffinity podAffinity podAntiAffinity
+NodeAffinity = requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution
+NodeSelector = nodeSelectorTerms
+NodeSelectorTerm = matchExpressions matchFields
+NodeSelectorRequirement = key operator values
+PreferredSchedulingTerm = weight preference
+PodAffinity = requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution
+PodAntiAffinity = requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution
+PodAffinityTerm = labelSelector namespaces topologyKey namespaceSelector matchLabelKeys mismatchLabelKeys
+WeightedPodAffinityTerm = weight podAffinityTerm
+Toleration = key operator value effect tolerationSeconds
+TopologySpreadConstraint = maxSkew topologyKey whenUnsatisfiable labelSelector minDomains nodeAffinityPolicy
+    nodeTaintsPolicy matchLabelKeys
+PodOS = name
+PodSchedulingGate = name
+PodResourceClaim = name resourceClaimName resourceClaimTemplateName
+PodStatus = phase conditions nominatedNodeName startTime containerStatuses
+PodCondition = type status reason message lastTransitionTime
+ContainerStatus = name ready restartCount allocatedResources resources
+
+Volume = name persistentVolumeClaim ephemeral csi gcePersistentDisk awsElasticBlockStore iscsi rbd azureDisk cinder
+    portworxVolume
+PersistentVolumeClaimVolumeSource = claimName readOnly
+EphemeralVolumeSource = volumeClaimTemplate
+PersistentVolumeClaimTemplate = metadata spec
+CSIVolumeSource = driver
+GCEPersistentDiskVolumeSource = pdName readOnly
+AWSElasticBlockStoreVolumeSource = volumeID readOnly
+ISCSIVolumeSource = iqn readOnly
+RBDVolumeSource = monitors image pool readOnly
+AzureDiskVolumeSource = diskName diskURI kind readOnly
+CinderVolumeSource = volumeID readOnly
+CinderPersistentVolumeSource = volumeID readOnly
+PortworxVolumeSource = volumeID readOnly
+
+NodeSpec = unschedulable taints
+Taint = key value effect timeAdded
+NodeStatus = capacity allocatable conditions images
+NodeCondition = type status lastTransitionTime
+ContainerImage = names sizeBytes
+
+ServiceSpec = selector
+PersistentVolumeSpec = capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName volumeMode
+    nodeAffinity volumeAttributesClassName csi local gcePersistentDisk awsElasticBlockStore azureDisk cinder
+    portworxVolume
+ObjectReference = kind namespace name uid apiVersion
+VolumeNodeAffinity = required
+CSIPersistentVolumeSource = driver volumeHandle
+LocalVolumeSource =
+PersistentVolumeStatus = phase
+PersistentVolumeClaimSpec = accessModes selector resources volumeName storageClassName volumeMode
+    volumeAttributesClassName
+VolumeResourceRequirements = limits requests
+PersistentVolumeClaimStatus = phase accessModes capacity
+TopologySelectorTerm = matchLabelExpressions
+TopologySelectorLabelRequirement = key values
+CSINodeSpec = drivers
+CSINodeDriver = name nodeID topologyKeys allocatable
+VolumeNodeResources = count
+CSIDriverSpec = attachRequired storageCapacity
+VolumeAttachmentSpec = attacher source nodeName
+VolumeAttachmentSource = persistentVolumeName inlineVolumeSpec
+VolumeAttachmentStatus = attached
+RuntimeClassOverhead = podFixed
+RuntimeClassScheduling = nodeSelector tolerations
+PodDisruptionBudgetSpec = minAvailable selector maxUnavailable unhealthyPodEvictionPolicy
+
+PodTemplateSpec = metadata spec
+DeploymentSpec = replicas selector template strategy minReadySeconds revisionHistoryLimit paused progressDeadlineSeconds
+DeploymentStrategy = type rollingUpdate
+RollingUpdateDeployment = maxUnavailable maxSurge
+DeploymentStatus = replicas updatedReplicas readyReplicas availableReplicas conditions
+DeploymentCondition = type status lastUpdateTime lastTransitionTime reason
+ReplicaSetSpec = replicas minReadySeconds selector template
+ReplicaSetStatus = replicas fullyLabeledReplicas readyReplicas availableReplicas
+ReplicationControllerSpec = replicas minReadySeconds selector template
+ReplicationControllerStatus = replicas fullyLabeledReplicas readyReplicas availableReplicas
+DaemonSetSpec = selector template updateStrategy minReadySeconds revisionHistoryLimit
+DaemonSetUpdateStrategy = type rollingUpdate
+RollingUpdateDaemonSet = maxUnavailable maxSurge
+StatefulSetSpec = replicas selector template volumeClaimTemplates serviceName podManagementPolicy updateStrategy
+    revisionHistoryLimit minReadySeconds persistentVolumeClaimRetentionPolicy ordinals
+StatefulSetUpdateStrategy = type rollingUpdate
+StatefulSetRollingUpdate = partition maxUnavailable
+StatefulSetRetentionPolicy = whenDeleted whenScaled
+StatefulSetOrdinals = start
+StatefulSetStatus = replicas readyReplicas availableReplicas
+JobSpec = parallelism completions activeDeadlineSeconds backoffLimit selector manualSelector template
+    ttlSecondsAfterFinished completionMode suspend podReplacementPolicy managedBy
+JobStatus = conditions startTime active ready
+JobCondition = type status
+"""
+"""One line per type of ``api/fields_*.py``: its fields that are kept. ``PodCondition.message`` is kept for PodScheduled
+alone, and for the page before the import; no sandbox gets it."""
+
+
+def _read(table: str) -> dict[str, tuple[str, ...]]:
+    lines: list[str] = []
+    for line in table.strip().splitlines():
+        if line.startswith(" "):
+            lines[-1] += line
+        elif line:
+            lines.append(line)
+    return {name.strip(): tuple(fields.split()) for name, _, fields in (line.partition("=") for line in lines)}
+
+
+KEPT: dict[str, tuple[str, ...]] = _read(TABLE)
+
+STAND_INS: dict[tuple[str, str], str] = {
+    ("GCEPersistentDiskVolumeSource", "pdName"): "vol-{}",
+    ("AWSElasticBlockStoreVolumeSource", "volumeID"): "vol-{}",
+    ("ISCSIVolumeSource", "iqn"): "iqn.2000-01.example:vol-{}",
+    ("RBDVolumeSource", "monitors"): "vol-{}",
+    ("RBDVolumeSource", "image"): "vol-{}",
+    ("RBDVolumeSource", "pool"): "vol-{}",
+    ("AzureDiskVolumeSource", "diskName"): "vol-{}",
+    ("AzureDiskVolumeSource", "diskURI"): "vol-{}",
+    ("CinderVolumeSource", "volumeID"): "vol-{}",
+    ("CinderPersistentVolumeSource", "volumeID"): "vol-{}",
+    ("PortworxVolumeSource", "volumeID"): "vol-{}",
+    ("CSIPersistentVolumeSource", "volumeHandle"): "vol-{}",
+    ("CSINodeDriver", "nodeID"): "node-{}",
+    ("PodResourceClaim", "resourceClaimName"): "claim-{}",
+    ("PodResourceClaim", "resourceClaimTemplateName"): "claim-{}",
+}
+"""Type and field → the form of the names that take the place of the real ones, equal where these are equal."""
+
+MEANINGFUL = ("/subscriptions/", "https://", "aws://")
+"""Beginnings of identifiers that decide how they are read, and stay."""
+DEFAULTS = ("rbd",)
+"""Names that mean the same as none, and stay."""
+
+GIVEN: dict[str, dict[str, object]] = {
+    "ServiceSpec": {"ports": [{"port": 80}]},
+    "RuntimeClass": {"handler": "runc"},
+    "LocalVolumeSource": {"path": "/volume"},
+    "ISCSIVolumeSource": {"targetPortal": "portal", "lun": 0},
+}
+"""Type → fields that an API server asks for and nobody reads, and what every object gets there."""
+GIVEN_SOURCE = {"hostPath": {"path": "/volume"}}
+"""Of a PersistentVolume that lies where it decides nothing."""

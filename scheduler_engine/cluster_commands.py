@@ -24,6 +24,7 @@ from scheduler_engine.apiserver.store import resource_of
 from scheduler_engine.cluster import Cluster
 from scheduler_engine.config.kubelet import load_kubelet_configuration
 from scheduler_engine.controllers.disruption import SCALES
+from scheduler_engine.controllers.drain_filters import Flags
 from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
@@ -176,12 +177,13 @@ def evict_pod(cluster: Cluster, command: commands.Evict) -> None:
 
 
 def drain(cluster: Cluster, command: commands.Drain) -> None:
-    """To stop is to uncordon the node, which the drainer notices."""
-    if not command.on:
-        _patch(cluster, "Node", command.node, {"spec": {"unschedulable": None}})
-        return
+    """Start a drain, or stop it and uncordon the node. The drain of a node that is gone can still be stopped."""
     with _asking(cluster):
-        cluster.drainer.start(command.node)
+        if command.on:
+            flags = Flags(command.force, command.ignore_daemonsets, command.delete_emptydir_data)
+            cluster.drainer.start(command.node, flags)
+        elif not cluster.drainer.stop(command.node) or cluster.api.get("Node", command.node) is not None:
+            cluster.api.patch("Node", command.node, {"spec": {"unschedulable": None}})
 
 
 def _node(cluster: Cluster, name: str) -> KubeObject:

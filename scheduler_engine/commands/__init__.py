@@ -22,6 +22,7 @@ from scheduler_engine.commands.forms import (
 from scheduler_engine.commands.kinds import (
     AMOUNTS,
     COMMANDS,
+    DRAIN_FLAGS,
     REPLICA_ACTIONS,
     Admission,
     Advance,
@@ -55,6 +56,7 @@ from scheduler_engine.commands.summaries import summary
 __all__ = [
     "AMOUNTS",
     "COMMANDS",
+    "DRAIN_FLAGS",
     "MAX_ADVANCE_SECONDS",
     "MAX_CYCLES",
     "MAX_RATE",

@@ -14,6 +14,7 @@ from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.commands.kinds import (
     AMOUNTS,
     COMMANDS,
+    DRAIN_FLAGS,
     REPLICA_ACTIONS,
     SUBRESOURCES,
     Advance,
@@ -41,6 +42,7 @@ FIELD_TYPES: dict[str, tuple[type, ...]] = {
     "subresource": (str,),
     "node": (str,),
     "on": (bool,),
+    **dict.fromkeys(DRAIN_FLAGS, (bool,)),
     "enabled": (bool,),
     "replicas": (int,),
     "seconds": (int, float),
@@ -92,6 +94,7 @@ SPELLED = {
     "hard_eviction_grace": "grace of hard evictions",
     "ephemeral_storage": "ephemeral-storage",
     "writable_layer": "writable layer",
+    **{name: flag.removeprefix("--") for name, flag in DRAIN_FLAGS.items()},
 }
 """Field of a command → how Kubernetes or the page calls it. Every other field is called by its own name."""
 

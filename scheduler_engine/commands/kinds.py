@@ -10,6 +10,12 @@ from scheduler_engine.apiserver.lifecycle import BACKGROUND
 AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
 """What a pod or a node's daemons can be said to use."""
 SUBRESOURCES = ("", "resize")
+DRAIN_FLAGS = {
+    "force": "--force",
+    "ignore_daemonsets": "--ignore-daemonsets",
+    "delete_emptydir_data": "--delete-emptydir-data",
+}
+"""Field of a drain → kubectl's name of the flag."""
 REPLICA_ACTIONS = ("kill", "restart", "pause", "resume", "partition", "heal", "skew", "rate", "release")
 
 
@@ -252,11 +258,18 @@ class Evict:
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """Cordon a node and evict all but pods of DaemonSets, asking again every 5 s; ``on`` False: stop and uncordon."""
+    """``kubectl drain`` with three of its flags: cordon a node and evict its pods; ``on`` False: stop and uncordon.
+
+    ``force``: also pods without a controller. ``ignore_daemonsets``: leave pods of DaemonSets there, which else forbid
+    a drain. ``delete_emptydir_data``: also pods with an emptyDir volume. A drain that fails is an outcome in the trace.
+    """
 
     kind: ClassVar[str] = "drain"
     node: str
     on: bool = True
+    force: bool = False
+    ignore_daemonsets: bool = False
+    delete_emptydir_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)

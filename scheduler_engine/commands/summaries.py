@@ -71,6 +71,11 @@ def _usage(command: kinds.Usage) -> str:
     return f"{command.pod or f'the system on {command.node}'} uses {said or 'as before'}"
 
 
+def _drain(command: kinds.Drain) -> str:
+    given = "".join(f" {flag}" for name, flag in kinds.DRAIN_FLAGS.items() if getattr(command, name))
+    return f"drain {command.node}{given}" if command.on else f"stop draining {command.node}"
+
+
 def _replicas(command: kinds.Replicas) -> str:
     counted = "1 replica" if command.count == 1 else f"{command.count} replicas"
     how = f"elect a leader with {command.lock}" if command.leader_elect else "elect no leader"
@@ -107,7 +112,7 @@ SUMMARIES: dict[str, Callable[[Any], str]] = {
     "usage": _usage,
     "kubelet": lambda command: f"configure the kubelet on {command.node}",
     "evict": lambda command: f"evict {command.pod}",
-    "drain": lambda command: f"drain {command.node}" if command.on else f"stop draining {command.node}",
+    "drain": _drain,
     "replicas": _replicas,
     "replica": _replica,
 }

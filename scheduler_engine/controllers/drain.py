@@ -1,104 +1,142 @@
-"""Who drains nodes: cordons them and asks the API server to evict their pods, again and again where it refuses.
+"""Drain nodes as ``kubectl drain`` does: cordon, list the pods once, ask for each until it may go, wait for its end.
 
-Source: seed 002 §11; upstream ``kubectl drain`` (``k8s.io/kubectl/pkg/drain``), with its 5 s between two requests. Pods
-of DaemonSets stay. Unlike kubectl it goes on asking after a 500, so that a stuck eviction can be seen to come loose.
+Source: seed 002 §11; upstream ``staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go`` (RunDrain) and
+``pkg/drain/drain.go`` (evictPods, waitForDelete), with its 5 s between two requests. kubectl looks for the end of a
+pod once a second; here a drain sees it at once.
+
+Nobody looks at the node again: neither an uncordon nor new pods change a drain. Requests name a pod, not its uid. If
+a refused pod is replaced by one of the same name, the next request is about that one, as upstream.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.controllers.drain_filters import Flags, aggregate, list_pods
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import DrainChanged
 
 RETRY_US = 5 * SECOND_US
+ALLOWED, TRY_AGAIN = 200, 429
+
+
+@dataclass(slots=True)
+class Drain:
+    """A drain under way. ``asking``: key → uid of pods without a final answer, ``leaving``: uid → key of those whose
+    end it waits for, ``kept``: keys of pods that stay, ``errors``: of pods it has given up, ``timer``: 0 = none.
+    """
+
+    asking: dict[str, str]
+    kept: tuple[str, ...]
+    leaving: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    timer: int = 0
 
 
 @dataclass(slots=True)
 class Drainer:
-    """``draining``: node under way → number of its next timer, 0 = none is needed."""
+    """``draining``: node → its drain."""
 
     api: ApiServer
     timeline: Timeline
     watch: Watch
-    draining: dict[str, int] = field(default_factory=dict)
+    draining: dict[str, Drain] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle the next watch event; return False when there is none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
-        if event.kind == "Node" and event.old is not None and event.old.name in self.draining:
-            node = self.api.get("Node", event.old.name)
-            if not isinstance(node, Node) or not node.unschedulable:
-                self.stop(event.old.name)
-        elif isinstance(event.old, Pod) and event.new is None:
-            self._finish(event.old.node_name)
-        elif isinstance(event.new, Pod) and event.new.node_name in self.draining and not _was_bound(event.old):
-            self.ask(event.new.node_name)
+        if isinstance(event.old, Pod) and event.new is None:
+            for node in [node for node, drain in self.draining.items() if event.old.uid in drain.leaving]:
+                del self.draining[node].leaving[event.old.uid]
+                self._end_if_done(node)
         return True
 
-    def start(self, node: str) -> None:
-        """Cordon and begin. Raises ApiError when there is no such node."""
+    def start(self, node: str, flags: Flags) -> None:
+        """Cordon ``node`` and drain it, instead of a drain under way there. Raises ApiError when there is no such node.
+
+        When kubectl's filters stop the drain, the trace says that it failed, and the node stays cordoned.
+        """
         self.api.patch("Node", node, {"spec": {"unschedulable": True}})
-        if node not in self.draining:
-            self.draining[node] = 0
-            _, kept = self._pods(node)
-            self.api.recorder.add(DrainChanged(node, "started", kept=_keys(kept)))
+        self._forget(node)
+        listing = list_pods(self.api, node, flags)
+        leaving, kept = _keys(listing.leaving), _keys(listing.kept)
+        if listing.errors:
+            self.api.recorder.add(DrainChanged(node, "started", kept=kept))
+            self._fail(node, listing.errors, pods=_keys(listing.blocking), kept=kept, flags=listing.flags)
+            return
+        warning = f"Warning: {'; '.join(listing.warnings)}" if listing.warnings else ""
+        self.api.recorder.add(DrainChanged(node, "started", leaving, kept, message=warning))
+        self.draining[node] = Drain({pod.key: pod.uid for pod in listing.leaving}, kept)
         self.ask(node)
 
-    def stop(self, node: str) -> None:
-        """Give up: nobody is asked any more."""
-        timer = self.draining.pop(node, None)
-        if timer is not None:
-            self.timeline.cancel(timer)
+    def stop(self, node: str) -> bool:
+        """Give up, as when somebody interrupts kubectl. Return False when there is no drain."""
+        under_way = node in self.draining
+        self._forget(node)
+        if under_way:
             self.api.recorder.add(DrainChanged(node, "stopped"))
+        return under_way
 
     def ask(self, node: str) -> None:
-        """Ask for every pod that is not on its way out yet; ask again later where that was refused."""
-        self.timeline.cancel(self.draining[node])
-        self.draining[node] = 0
-        refused: list[str] = []
-        leaving, kept = self._pods(node)
-        for pod in leaving:
-            if pod.terminating:
+        """Ask once for every pod without a final answer, and again later for those refused with 429."""
+        drain = self.draining[node]
+        drain.timer = 0
+        for key, uid in [*drain.asking.items()]:
+            if self.api.pod(key) is None:
+                del drain.asking[key]
                 continue
-            if evict(self.api, pod.key, node).code != 200:
-                refused.append(pod.key)
-        if refused:
+            answer = evict(self.api, key, node)
+            if answer.code == TRY_AGAIN:
+                continue
+            del drain.asking[key]
+            if answer.code != ALLOWED:
+                namespace, _, name = key.partition("/")
+                drain.errors.append(f'error when evicting pods/"{name}" -n "{namespace}": {answer.message}')
+            elif (left := self.api.pod(key)) is not None and left.uid == uid:
+                drain.leaving[uid] = key
+        if drain.asking:
             next_us = self.timeline.now_us + RETRY_US
-            self.draining[node] = self.timeline.after(RETRY_US, self.ask, node, housekeeping=True)
-            self.api.recorder.add(DrainChanged(node, "waiting", tuple(refused), _keys(kept), next_us))
-        elif self._pods(node)[0]:
-            self.api.recorder.add(DrainChanged(node, "evicted", _keys(leaving), _keys(kept)))
+            drain.timer = self.timeline.after(RETRY_US, self.ask, node, housekeeping=True)
+            self.api.recorder.add(DrainChanged(node, "waiting", tuple(drain.asking), drain.kept, next_us))
+        elif drain.leaving:
+            self.api.recorder.add(DrainChanged(node, "evicted", tuple(drain.leaving.values()), drain.kept))
         else:
-            self._finish(node)
+            self._end_if_done(node)
 
-    def _finish(self, node: str) -> None:
-        """The drain is over when nothing is left but what stays."""
-        if node not in self.draining:
+    def _end_if_done(self, node: str) -> None:
+        """End a drain that has an outcome for each of its pods."""
+        drain = self.draining[node]
+        if drain.asking or drain.leaving:
             return
-        leaving, kept = self._pods(node)
-        if not leaving:
-            self.timeline.cancel(self.draining.pop(node))
-            self.api.recorder.add(DrainChanged(node, "finished", kept=_keys(kept)))
+        del self.draining[node]
+        if drain.errors:
+            self._fail(node, drain.errors, kept=drain.kept)
+        else:
+            self.api.recorder.add(DrainChanged(node, "finished", kept=drain.kept))
 
-    def _pods(self, node: str) -> tuple[list[Pod], list[Pod]]:
-        """(pods to evict, pods of DaemonSets)"""
-        leaving: list[Pod] = []
-        kept: list[Pod] = []
-        for pod in self.api.pods_on(node):
-            stays = pod.controller_ref is not None and pod.controller_ref["kind"] == "DaemonSet"
-            (kept if stays else leaving).append(pod)
-        return leaving, kept
+    def _fail(
+        self,
+        node: str,
+        errors: Iterable[str],
+        pods: tuple[str, ...] = (),
+        kept: tuple[str, ...] = (),
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        reason = aggregate([*errors])
+        text = f'error: unable to drain node "{node}" due to error: {reason}, continuing command...'
+        self.api.recorder.add(DrainChanged(node, "failed", pods, kept, message=text, flags=flags))
+
+    def _forget(self, node: str) -> None:
+        drain = self.draining.pop(node, None)
+        if drain is not None:
+            self.timeline.cancel(drain.timer)
 
 
-def _was_bound(old: KubeObject | None) -> bool:
-    return isinstance(old, Pod) and bool(old.node_name)
-
-
-def _keys(pods: list[Pod]) -> tuple[str, ...]:
+def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
     return tuple(pod.key for pod in pods)

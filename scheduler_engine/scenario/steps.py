@@ -59,6 +59,9 @@ SECONDS = Number(least=0, most=commands.MAX_ADVANCE_SECONDS)
 NARROWER: dict[tuple[str, str], Shape] = {
     ("advance", "seconds"): Number("Simulated seconds.", above=0, most=commands.MAX_ADVANCE_SECONDS),
     ("assumed-ttl", "seconds"): SECONDS,
+    ("drain", "force"): Flag("Also evict pods without a controller."),
+    ("drain", "ignore_daemonsets"): Flag("Leave pods of DaemonSets on the node. Without it, they forbid a drain."),
+    ("drain", "delete_emptydir_data"): Flag("Also evict pods with an emptyDir volume, whose data are lost."),
     ("admission", "plugin"): Text(values=SWITCHED),
     ("fault", "seconds"): SECONDS,
     ("fault", "point"): Text(values=tuple(ANSWERS)),

@@ -113,7 +113,8 @@ def _drain(event: ev.DrainChanged) -> str:
     pods = f": {_names(event.pods)}" if event.pods else ""
     kept = f"; stay: {_names(event.kept)}" if event.kept else ""
     later = "" if event.next_us is None else f", asked again at {event.next_us / 1_000_000:g} s"
-    return f"Drain of {event.node} {event.what}{pods}{later}{kept}"
+    message = f"; {event.message}" if event.message else ""
+    return f"Drain of {event.node} {event.what}{pods}{later}{kept}{message}"
 
 
 def _taint_eviction(event: ev.TaintEvictionPlanned) -> str:

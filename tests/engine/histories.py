@@ -309,7 +309,7 @@ TROUBLE: st.SearchStrategy[Command] = st.one_of(
     st.builds(commands.KubeletConfigure, NODE_NAMES, KUBELETS),
     st.builds(commands.Evict, POD_KEYS),
     st.builds(commands.Evict, POD_KEYS),
-    st.builds(commands.Drain, NODE_NAMES, st.booleans()),
+    st.builds(commands.Drain, NODE_NAMES, *[st.booleans()] * 4),
 )
 
 
@@ -357,7 +357,7 @@ AROUND: st.SearchStrategy[Command] = st.one_of(
         st.sampled_from(["Background", "Foreground", "Orphan"]),
     ),
     st.builds(commands.Evict, st.sampled_from(POD_NAMES[:6]).map(lambda name: f"default/{name}")),
-    st.builds(commands.Drain, NODE_NAMES, st.booleans()),
+    st.builds(commands.Drain, NODE_NAMES, *[st.booleans()] * 4),
     st.builds(
         commands.NodeCondition,
         NODE_NAMES,

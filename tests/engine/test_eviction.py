@@ -1,4 +1,4 @@
-"""The Eviction API's answers, and drains."""
+"""The Eviction API's answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node, make_pod
-from scheduler_engine.trace.events import DrainChanged, EvictionAnswered
+from scheduler_engine.trace.events import EvictionAnswered
 
 Manifest = dict[str, Any]
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -36,11 +36,6 @@ def cluster(*manifests: Manifest) -> Simulation:
 
 def answers(simulation: Simulation) -> list[EvictionAnswered]:
     return [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, EvictionAnswered)]
-
-
-def drains(simulation: Simulation) -> list[str]:
-    events = (entry.event for entry in simulation.recorder.entries)
-    return [event.what for event in events if isinstance(event, DrainChanged)]
 
 
 @pytest.mark.parametrize(
@@ -123,58 +118,3 @@ def test_a_pod_that_does_not_serve_goes_whatever_its_budget_says(state: str) -> 
 def test_evicting_a_pod_that_does_not_exist_is_refused() -> None:
     with pytest.raises(Rejected, match='pods "nobody" not found'):
         cluster().execute(commands.Evict("default/nobody"))
-
-
-def test_a_drain_asks_again_until_it_is_done() -> None:
-    simulation = cluster(db(0), db(1), budget(minAvailable=1))
-    simulation.execute(commands.Drain("n1"))
-    node = simulation.api.get("Node", "n1")
-    assert node is not None
-    assert node.spec["unschedulable"] is True
-    simulation.execute(commands.Advance(14))
-    assert [answer.code for answer in answers(simulation)] == [200, 429, 429, 429]
-    simulation.execute(commands.Apply((db(2, node="n2"),)))
-    simulation.execute(commands.Advance(12))
-    assert drains(simulation) == ["started", "waiting", "waiting", "waiting", "evicted", "finished"]
-    assert simulation.api.pod("default/db-1") is None
-    assert simulation.timeline.has_work() is False
-
-
-def test_a_drain_ends_when_the_node_is_uncordoned() -> None:
-    for undo in (commands.Drain("n1", on=False), commands.Cordon("n1", on=False), commands.Delete("Node", "n1")):
-        simulation = cluster(db(0), budget(minAvailable=1))
-        simulation.execute(commands.Drain("n1"))
-        simulation.execute(undo)
-        simulation.execute(commands.Advance(60))
-        assert drains(simulation) == ["started", "waiting", "stopped"]
-        assert len(answers(simulation)) == 1
-
-
-def test_pods_of_daemon_sets_stay_and_an_empty_node_is_drained_at_once() -> None:
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u", "controller": True}
-    agent = make_pod("agent").node("n1").metadata(ownerReferences=[owner]).obj()
-    simulation = cluster(agent)
-    simulation.execute(commands.Drain("n1"))
-    assert drains(simulation) == ["started", "finished"]
-    assert simulation.api.pod("default/agent") is not None
-
-
-def test_a_pod_that_arrives_on_a_draining_node_is_asked_to_leave() -> None:
-    simulation = cluster(db(0))
-    simulation.execute(commands.Drain("n1"))
-    simulation.execute(commands.Apply((db(1),)))
-    simulation.execute(commands.Advance(11))
-    assert [answer.pod for answer in answers(simulation)] == ["default/db-0", "default/db-1"]
-    assert drains(simulation)[-1] == "finished"
-
-
-def test_draining_a_node_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(Rejected):
-        cluster().execute(commands.Drain("n9"))
-
-
-def test_run_does_not_wait_for_a_drain_that_is_stuck() -> None:
-    simulation = cluster(db(0), budget(minAvailable=1))
-    simulation.execute(commands.Drain("n1"))
-    simulation.execute(commands.Run())
-    assert simulation.now_us == 0

@@ -101,8 +101,12 @@ class EvictionAnswered(Event):
 
 @dataclass(frozen=True, slots=True)
 class DrainChanged(Event):
-    """A drain of ``node``: ``what`` is started, waiting (``pods`` refused; asked again at ``next_us``), evicted (all
-    are on their way out), finished or stopped. ``kept``: pods of DaemonSets, which stay.
+    """A drain of ``node``: ``what`` is started, waiting, evicted, finished, failed or stopped.
+
+    ``pods``: those to evict (started), refused and asked for again at ``next_us`` (waiting), on their way out
+    (evicted), or those that forbid the drain (failed). ``kept``: pods of DaemonSets and mirror pods, which stay.
+    ``message``: kubectl's warning (started) or error (failed). ``flags``: those of ``force``, ``ignore_daemonsets`` and
+    ``delete_emptydir_data`` that would let the pods of a failed drain pass.
     """
 
     node: str
@@ -110,3 +114,5 @@ class DrainChanged(Event):
     pods: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     next_us: int | None = None
+    message: str = ""
+    flags: tuple[str, ...] = ()

@@ -188,7 +188,8 @@ def test_pods_on_a_silent_node(kind: str, others: int) -> None:
 
 
 def test_a_drain_asks_for_all_pods_at_once() -> None:
-    simulation = world(add(make_node("n1"), make_pod("a").node("n1"), make_pod("b").node("n1")), Settle(), Drain("n1"))
+    pods = (make_pod(name).node("n1") for name in "ab")
+    simulation = world(add(make_node("n1"), *pods), Settle(), Drain("n1", force=True))
     asked_for = [
         (e.at_us, e.event.pod) for e in simulation.recorder.entries if isinstance(e.event, ev.EvictionAnswered)
     ]

@@ -7,6 +7,7 @@ from django.urls import path
 
 from sandbox import store
 from sandbox.access import Access, edits, who
+from scheduler_engine.commands import DRAIN_FLAGS
 
 
 @edits
@@ -18,7 +19,8 @@ def evict(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def drain(request: HttpRequest, access: Access) -> HttpResponse:
-    command = {"kind": "drain", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1"}
+    ticked = {name: request.POST.get(name) == "1" for name in DRAIN_FLAGS}
+    command = {"kind": "drain", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1", **ticked}
     store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)
 

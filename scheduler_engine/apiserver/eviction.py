@@ -41,9 +41,10 @@ def evict(api: ApiServer, pod_key: str, drained_node: str = "") -> Answer:
     pod = api.pod(pod_key)
     if pod is None:
         raise not_found("pods", pod_key.rpartition("/")[2])
-    answer = _answer(api, pod)
-    told = EvictionAnswered(pod_key, answer.code, answer.message, answer.cause, answer.budgets, drained_node)
-    api.recorder.add(told)
+    late, answer = pod.terminating, _answer(api, pod)
+    api.recorder.add(
+        EvictionAnswered(pod_key, answer.code, answer.message, answer.cause, answer.budgets, drained_node, late)
+    )
     return answer
 
 

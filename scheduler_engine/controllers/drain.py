@@ -11,7 +11,7 @@ a refused pod is replaced by one of the same name, the next request is about tha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.eviction import evict
@@ -27,13 +27,13 @@ ALLOWED, TRY_AGAIN = 200, 429
 @dataclass(slots=True)
 class Drain:
     """A drain under way. ``asking``: key → uid of pods without a final answer, ``leaving``: uid → key of those whose
-    end it waits for, ``kept``: keys of pods that stay, ``errors``: of pods it has given up, ``timer``: 0 = none.
+    end it waits for, ``kept``: keys of pods that stay, ``errors``: key → error of those given up, ``timer``: 0 = none.
     """
 
     asking: dict[str, str]
     kept: tuple[str, ...]
     leaving: dict[str, str] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
     timer: int = 0
 
 
@@ -65,13 +65,12 @@ class Drainer:
         self.api.patch("Node", node, {"spec": {"unschedulable": True}})
         self._forget(node)
         listing = list_pods(self.api, node, flags)
-        leaving, kept = _keys(listing.leaving), _keys(listing.kept)
+        leaving = () if listing.errors else _keys(listing.leaving)
+        kept, given = _keys(listing.kept), tuple(name for name, on in asdict(flags).items() if on)
+        self.api.recorder.add(DrainChanged(node, "started", leaving, kept, message=listing.warning, flags=given))
         if listing.errors:
-            self.api.recorder.add(DrainChanged(node, "started", kept=kept))
-            self._fail(node, listing.errors, pods=_keys(listing.blocking), kept=kept, flags=listing.flags)
+            self._fail(node, listing.errors, _keys(listing.blocking), kept, listing.flags)
             return
-        warning = f"Warning: {'; '.join(listing.warnings)}" if listing.warnings else ""
-        self.api.recorder.add(DrainChanged(node, "started", leaving, kept, message=warning))
         self.draining[node] = Drain({pod.key: pod.uid for pod in listing.leaving}, kept)
         self.ask(node)
 
@@ -97,7 +96,7 @@ class Drainer:
             del drain.asking[key]
             if answer.code != ALLOWED:
                 namespace, _, name = key.partition("/")
-                drain.errors.append(f'error when evicting pods/"{name}" -n "{namespace}": {answer.message}')
+                drain.errors[key] = f'error when evicting pods/"{name}" -n "{namespace}": {answer.message}'
             elif (left := self.api.pod(key)) is not None and left.uid == uid:
                 drain.leaving[uid] = key
         if drain.asking:
@@ -116,7 +115,7 @@ class Drainer:
             return
         del self.draining[node]
         if drain.errors:
-            self._fail(node, drain.errors, kept=drain.kept)
+            self._fail(node, drain.errors.values(), tuple(drain.errors), drain.kept)
         else:
             self.api.recorder.add(DrainChanged(node, "finished", kept=drain.kept))
 
@@ -124,8 +123,8 @@ class Drainer:
         self,
         node: str,
         errors: Iterable[str],
-        pods: tuple[str, ...] = (),
-        kept: tuple[str, ...] = (),
+        pods: tuple[str, ...],
+        kept: tuple[str, ...],
         flags: tuple[str, ...] = (),
     ) -> None:
         reason = aggregate([*errors])

@@ -42,12 +42,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The pods of a node. ``warnings`` and ``errors`` are kubectl's texts, ``blocking`` the pods of the errors."""
+    """The pods of a node. ``warning`` and ``errors`` are kubectl's texts, ``blocking`` the pods of the errors.
+
+    ``flags``: fields of Flags that would prevent the errors. Where there are errors, kubectl prints no warning.
+    """
 
     leaving: tuple[Pod, ...]
     kept: tuple[Pod, ...]
     blocking: tuple[Pod, ...]
-    warnings: tuple[str, ...]
+    warning: str
     errors: tuple[str, ...]
     flags: tuple[str, ...]
 
@@ -61,7 +64,7 @@ def list_pods(api: ApiServer, node: str, flags: Flags) -> Listing:
         leaving=tuple(pod for pod, verdict in judged if verdict.leaves),
         kept=tuple(pod for pod, verdict in judged if not verdict.leaves and not verdict.error),
         blocking=tuple(pod for _, pod in errors),
-        warnings=_by_text(warnings),
+        warning=f"Warning: {'; '.join(_by_text(warnings))}" if warnings and not errors else "",
         errors=tuple(f"cannot delete {text}" for text in _by_text(errors)),
         flags=tuple(dict.fromkeys(verdict.flag for _, verdict in judged if verdict.flag)),
     )

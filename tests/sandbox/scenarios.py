@@ -57,8 +57,9 @@ def evict(pod: str) -> dict[str, Any]:
     return {"kind": "evict", "pod": f"default/{pod}"}
 
 
-def drain(node: str, on: bool = True) -> dict[str, Any]:
-    return {"kind": "drain", "node": node, "on": on}
+def drain(node: str, on: bool = True, **flags: bool) -> dict[str, Any]:
+    """``flags``: fields of the command; pods of DaemonSets are ignored anyway."""
+    return {"kind": "drain", "node": node, "on": on, "ignore_daemonsets": True, **flags}
 
 
 def delete(kind: str, name: str) -> dict[str, Any]:

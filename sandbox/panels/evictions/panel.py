@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.evictions.requests import row, stuck
 from sandbox.panels.facts.budgets import Budgets
-from sandbox.panels.facts.eviction_nodes import counted, drain_row, draining, plan_row, plans
+from sandbox.panels.facts.eviction_nodes import counted, drain_row, draining, flags, plan_row, plans
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
@@ -24,6 +24,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     drain_pages = pager(len(drains), view, "evictions.drains", MOST_DRAINS)
     plan_pages = pager(len(planned), view, "evictions.plans", PAGE)
     chosen, node = world.pods.get(view.pod), world.nodes.get(view.node)
+    name = node.name if node and not node.ghost and not draining(world, node.name) else ""
     return {
         "empty": not (requests or drains or planned),
         "requests": [row(world, budgets, request) for request in on_page(requests, request_pages)],
@@ -34,7 +35,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "plans": [plan_row(world, plan) for plan in on_page(planned, plan_pages)],
         "plan_counts": counted(planned),
         "pod": {"key": chosen.key, "name": short_name(chosen.key)} if chosen and chosen.node else None,
-        "node": node.name if node and not node.ghost and not draining(world, node.name) else "",
+        "node": name,
+        "flags": flags(world, name),
         "request_pages": request_pages,
         "drain_pages": drain_pages,
         "plan_pages": plan_pages,

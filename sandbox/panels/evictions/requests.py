@@ -21,6 +21,7 @@ ANSWERS = {
 }
 AFTER = {
     "allowed": "evictions.then-allowed",
+    "deleting": "evictions.then-deleting",
     "deleted": "evictions.then-deleted",
     "other": "evictions.then-another-answer",
 }
@@ -37,7 +38,7 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
     sign, answer = ANSWERS.get(request.code, ("no", str(request.code)))
     newest = world.evictions.open.get(request.pod)
     is_open = newest is request
-    there = is_open or (newest is not None and request.then in ("allowed", "other"))
+    there = is_open or (newest is not None and request.then in ("allowed", "deleting", "other"))
     return {
         "id": request.number,
         "pod": request.pod,
@@ -103,13 +104,11 @@ def _steps(world: World, request: Request) -> list[dict[str, Any]]:
     shut: dict[str, Any] = {"state": "done", "at": "", "text": shuts_down}
     if not gone:
         shut |= {"state": "now", "left": left(rest), "ring": share(rest, request.grace_us)}
+    first = [say("evictions.grace-period", seconds=seconds(request.grace_us)), say("evictions.not-counted")]
+    if request.late:
+        first = [say("evictions.on-its-way-already")]
     return [
-        {
-            "state": "done",
-            "at": clock(request.first_us),
-            "text": say("evictions.grace-period", seconds=seconds(request.grace_us)),
-        },
-        {"state": "done", "at": clock(request.first_us), "text": say("evictions.not-counted")},
+        *({"state": "done", "at": clock(request.first_us), "text": text} for text in first),
         shut,
         {
             "state": "done" if gone else "next",

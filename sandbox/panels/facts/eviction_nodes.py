@@ -14,6 +14,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, left, share, short_name
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
+from scheduler_engine.commands import DRAIN_FLAGS
 
 MOST_PODS, PAGE = 20, 100
 DRAINS = {
@@ -21,6 +22,7 @@ DRAINS = {
     "waiting": ("ring", "evictions.drain-waits"),
     "evicted": ("ring", "evictions.drain-waits-for-the-end"),
     "finished": ("yes", "evictions.drain-finished"),
+    "failed": ("bang", "evictions.drain-failed"),
     "stopped": ("no", "evictions.drain-stopped"),
 }
 PLANS = {
@@ -30,6 +32,12 @@ PLANS = {
     "overtaken": ("no", "evictions.overtaken", "evictions.so-many-overtaken"),
 }
 """State → its sign, its name, and how many there are of it."""
+ABOUT = {
+    "force": "evictions.flag-force",
+    "ignore_daemonsets": "evictions.flag-ignore-daemonsets",
+    "delete_emptydir_data": "evictions.flag-delete-emptydir-data",
+}
+"""Field of a drain → what its flag does."""
 
 
 def block(world: World, key: str, there: bool, mark: str) -> Block:
@@ -43,6 +51,32 @@ def block(world: World, key: str, there: bool, mark: str) -> Block:
 def draining(world: World, node: str) -> bool:
     drain = world.evictions.drains.get(node)
     return drain is not None and not drain.over
+
+
+def flags(world: World, node: str) -> list[dict[str, Any]]:
+    """kubectl's flags for a drain of ``node``, ticked as they were given for its last one."""
+    drain = world.evictions.drains.get(node)
+    given = drain.flags if drain else ()
+    return [
+        {"field": name, "name": flag, "about": say(ABOUT[name]), "on": name in given}
+        for name, flag in DRAIN_FLAGS.items()
+    ]
+
+
+def failure(world: World, node: str) -> dict[str, Any] | None:
+    """Why the last drain of ``node`` has failed, what would help, and the flags of one that would not fail so."""
+    drain = world.evictions.drains.get(node)
+    if drain is None or drain.what != "failed":
+        return None
+    again = [name for name in DRAIN_FLAGS if name in drain.flags or name in drain.helping]
+    names = " ".join(DRAIN_FLAGS[name] for name in again)
+    helping = [say("evictions.helps", flag=DRAIN_FLAGS[name], what=say(ABOUT[name])) for name in drain.helping]
+    return {
+        "error": drain.error,
+        "ways": helping or [say("evictions.look-at-the-requests")],
+        "again": again,
+        "label": say("evictions.drain-with", flags=names) if again else say("evictions.drain-as-before"),
+    }
 
 
 def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
@@ -73,6 +107,8 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
             ),
         ],
         "evicted": len(drain.evicted),
+        "warning": drain.warning,
+        "failure": failure(world, drain.node),
         "over": drain.over,
         "cordoned": node is not None and node.node.unschedulable,
     }
@@ -85,8 +121,7 @@ def _drain_left(drain: Drain, rest: int) -> str:
 
 
 def _leaving(world: World, drain: Drain) -> list[str]:
-    kept = set(drain.kept)
-    return [pod.key for pod in world.pods_of(drain.node) if pod.state == "terminating" and pod.key not in kept]
+    return [pod.key for pod in world.pods_of(drain.node) if pod.state == "terminating" and pod.key in drain.evicted]
 
 
 def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.facts.budgets import Budgets
-from sandbox.panels.facts.eviction_nodes import draining
+from sandbox.panels.facts.eviction_nodes import draining, failure, flags
 from sandbox.panels.facts.node_conditions import is_bad
 from sandbox.panels.model.state import NodeState, PodState
 from sandbox.panels.model.world import World
@@ -47,6 +47,8 @@ def of_node(world: World, node: NodeState) -> dict[str, Any]:
     soonest = min((plan.at_us for plan in log.planned.values() if plan.node == node.name), default=None)
     return {
         "draining": draining(world, node.name),
+        "flags": flags(world, node.name),
+        "failure": failure(world, node.name) if node.node.unschedulable else None,
         "conditions": [_condition(given) for given in node.node.status.get("conditions") or ()],
         "planned": sum(1 for plan in log.planned.values() if plan.node == node.name),
         "planned_left": left(soonest - world.clock_us) if soonest is not None else "",

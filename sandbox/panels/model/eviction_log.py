@@ -11,8 +11,9 @@ class Request:
     """An answer to a request to evict; the same one again counts on it (``times``, ``at_us`` is the last time).
 
     ``leaves_us``: when the grace period of a pod that may go ends. ``then`` tells how it went on, at ``ended_us``:
-    ``gone``, or after a refusal ``allowed``, ``deleted`` or ``other`` (another answer, or asked by somebody else).
-    ``row``: refusals of this pod one after the other, whoever asked.
+    ``gone``, or after a refusal ``allowed``, ``deleting`` (asked again, it was being deleted already), ``deleted`` or
+    ``other`` (another answer, or asked by somebody else). ``row``: refusals of this pod one after the other, whoever
+    asked. ``late``: the pod was being deleted already when it was asked for.
     """
 
     pod: str
@@ -27,6 +28,7 @@ class Request:
     command: int
     times: int = 1
     row: int = 0
+    late: bool = False
     grace_us: int = 0
     leaves_us: int | None = None
     then: str = ""
@@ -40,7 +42,10 @@ class Request:
 
 @dataclass(slots=True)
 class Drain:
-    """``what`` as in DrainChanged, since ``at_us``. ``evicted``: pods that went; ``rounds``: how often it asked."""
+    """``what`` as in DrainChanged, since ``at_us``. ``evicted``: pods that went; ``rounds``: how often it asked, the
+    last time at ``asked_us``. ``flags`` were given; with ``helping`` a failed drain would not have failed.
+    ``warning`` and ``error`` are kubectl's texts.
+    """
 
     node: str
     started_us: int
@@ -51,11 +56,16 @@ class Drain:
     kept: tuple[str, ...] = ()
     next_us: int | None = None
     rounds: int = 0
+    asked_us: int | None = None
+    flags: tuple[str, ...] = ()
+    helping: tuple[str, ...] = ()
+    warning: str = ""
+    error: str = ""
     evicted: dict[str, None] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
-        return self.what in ("finished", "stopped")
+        return self.what in ("finished", "failed", "stopped")
 
 
 @dataclass(slots=True)

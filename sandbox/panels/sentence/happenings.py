@@ -25,6 +25,12 @@ DRAINS = {
     "finished": "happenings.drain-finished",
     "stopped": "happenings.drain-stopped",
 }
+NEEDS = {
+    "force": "happenings.needs-force",
+    "ignore_daemonsets": "happenings.needs-ignore-daemonsets",
+    "delete_emptydir_data": "happenings.needs-delete-emptydir-data",
+}
+"""Field of a drain → which pods need its flag."""
 RECLAIMED = {"dead containers": "happenings.removes-containers", "unused images": "happenings.removes-images"}
 PRESSURES = {
     (True, False): "happenings.kubelet-reports",
@@ -57,6 +63,8 @@ def _precise(item: Any) -> str:
     """The same in Kubernetes' words, where it has any."""
     if isinstance(item, Request):
         return item.cause
+    if isinstance(item, Drain):
+        return item.error or item.warning
     if isinstance(item, Deed) and isinstance(item.event, (ev.PodEvicted, ev.PodRejected)):
         return item.event.message.strip()
     return ""
@@ -85,6 +93,12 @@ def _drain(world: World, drain: Drain) -> Told:
         before, after = around(key, "node", evicted=evicted, pods=names)
         following = say("happenings.asks-again-at", clock=clock(drain.next_us)) if drain.next_us is not None else ""
         return before, "node", drain.node, after, following
+    if drain.what == "failed":
+        needs = listed([say(NEEDS[name]) for name in drain.helping])
+        key = "happenings.drain-failed-at-once" if needs else "happenings.drain-failed"
+        refused = listed([short_name(pod) for pod in drain.refused])
+        before, after = around(key, "node", evicted=evicted, needs=needs, pods=refused)
+        return before, "node", drain.node, after, ""
     before, after = around(DRAINS[drain.what], "node", evicted=evicted)
     if drain.kept and drain.what != "stopped":
         names = listed([short_name(pod) for pod in drain.kept])

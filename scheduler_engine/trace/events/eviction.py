@@ -88,7 +88,8 @@ class EvictionAnswered(Event):
     """The API server's answer to a request to evict ``pod``.
 
     ``code``: 200, 429 or 500. ``cause`` says more about a refusal, ``budgets`` are the budgets that select the pod,
-    ``asked_by`` is the node that is being drained, "" for a single request.
+    ``asked_by`` is the node that is being drained, "" for a single request. ``late``: the pod was being deleted
+    already, so that no budget was asked.
     """
 
     pod: str
@@ -97,6 +98,7 @@ class EvictionAnswered(Event):
     cause: str
     budgets: tuple[str, ...]
     asked_by: str
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,10 @@ class DrainChanged(Event):
     """A drain of ``node``: ``what`` is started, waiting, evicted, finished, failed or stopped.
 
     ``pods``: those to evict (started), refused and asked for again at ``next_us`` (waiting), on their way out
-    (evicted), or those that forbid the drain (failed). ``kept``: pods of DaemonSets and mirror pods, which stay.
+    (evicted), or those that forbade the drain or were given up (failed). ``kept``: pods of DaemonSets and mirror pods,
+    which stay.
     ``message``: kubectl's warning (started) or error (failed). ``flags``: those of ``force``, ``ignore_daemonsets`` and
-    ``delete_emptydir_data`` that would let the pods of a failed drain pass.
+    ``delete_emptydir_data`` that were given (started), or that would let the pods pass (failed).
     """
 
     node: str

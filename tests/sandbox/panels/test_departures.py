@@ -58,12 +58,28 @@ def test_evict_is_offered_for_a_pod_that_runs(steps: list[dict[str, Any]], offer
 
 
 def test_a_node_offers_to_drain_or_to_stop() -> None:
-    assert '"on": "1"' in markup(world_after("drain"), node="node1").partition('id="insp-drain"')[2]
-    draining = markup(world_after("drain", drain("node1")), node="node1")
-    button = draining.partition('id="insp-drain"')[2].partition("</button>")[0]
-    assert '"on": "0"' in button
-    assert button.endswith("Stop drain")
-    assert "It is being drained." in draining
+    for steps, on, name in (([], "1", "Drain"), ([drain("node1")], "0", "Stop drain")):
+        html = markup(world_after("drain", *steps), node="node1")
+        assert html.partition('id="insp-drain"')[2].partition("</button>")[0].endswith(f">{name}")
+        form = html.partition('id="insp-drain-form"')[2].partition("</form>")[0]
+        assert f'name="on" value="{on}"' in form
+        assert form.count("checkbox") == (3 if on == "1" else 0)
+        assert ("It is being drained." in html) is (on == "0")
+
+
+def test_a_failed_drain_tells_what_kubectl_says_and_which_flag_helps() -> None:
+    failed = world_after("drain", drain("node1", ignore_daemonsets=False))
+    html = markup(failed, node="node1")
+    assert "error: unable to drain node &#34;node1&#34; due to error: cannot delete DaemonSet-managed Pods" in html
+    assert "<li>--ignore-daemonsets: leave pods of DaemonSets there.</li>" in html
+    again = html.partition('id="insp-again-node1"')[2].partition("</button>")[0]
+    assert '"ignore_daemonsets": "1"' in again
+    assert "Drain again with --ignore-daemonsets" in again
+    uncordoned = world_after(
+        "drain", drain("node1", ignore_daemonsets=False), {"kind": "cordon", "node": "node1", "on": False}
+    )
+    assert stats(uncordoned, View(node="node1"))["failure"] is None
+    assert "insp-again" not in markup(failed, can_edit=False, node="node1")
 
 
 def test_a_node_tells_its_conditions_and_how_many_pods_must_leave() -> None:

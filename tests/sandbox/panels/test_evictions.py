@@ -117,9 +117,12 @@ def test_a_drain_that_waits_for_a_pod_to_end_is_not_stuck() -> None:
 
 def test_deleting_the_pod_resolves_a_stuck_eviction() -> None:
     world = world_after("eviction-stuck", advance(10), delete("Pod", "db-0"), advance(31))
-    (request,) = [item for item in panel(world)["requests"] if item["pod"] == "default/db-0"]
+    late, request = [item for item in panel(world)["requests"] if item["pod"] == "default/db-0"]
     assert (request["stuck"], request["again"]) == (False, False)
-    assert request["after"] == "The pod was deleted past the Eviction API, gone at 00:40.0."
+    assert request["after"] == (
+        "Deleted past the Eviction API; asked again at 00:15.0, when no budget counted it any more."
+    )
+    assert late["steps"][0]["text"] == "it was being deleted already: no budget is asked"
 
 
 def test_a_pod_that_never_ran_goes_at_once_and_no_budget_is_asked() -> None:
@@ -149,6 +152,32 @@ def test_a_drain_is_over_when_only_pods_of_daemon_sets_are_left() -> None:
     (row,) = panel(world_after("drain", drain("node1"), advance(72)))["drains"]
     assert (row["state"], row["over"], row["ended"], row["cordoned"]) == ("finished", True, "01:00.0", True)
     assert row["evicted"] == 2
+
+
+def test_a_failed_drain_tells_kubectls_words_and_offers_the_flag_that_helps() -> None:
+    (row,) = panel(world_after("drain", drain("node1", ignore_daemonsets=False, force=True)))["drains"]
+    assert (row["state"], row["over"], row["cordoned"], row["evicted"]) == ("failed", True, True, 0)
+    failure = row["failure"]
+    start = 'error: unable to drain node "node1" due to error: cannot delete DaemonSet-managed Pods (use --ignore-'
+    assert failure["error"].startswith(start)
+    assert failure["ways"] == ["--ignore-daemonsets: leave pods of DaemonSets there."]
+    assert failure["again"] == ["force", "ignore_daemonsets"]
+    assert failure["label"] == "Drain again with --force --ignore-daemonsets"
+
+
+def test_a_drain_shows_kubectls_warning() -> None:
+    (row,) = panel(world_after("drain", drain("node1")))["drains"]
+    assert row["warning"].startswith("Warning: ignoring DaemonSet-managed Pods: default/agent-")
+    assert row["failure"] is None
+
+
+def test_a_drain_that_a_500_fails_points_to_the_requests() -> None:
+    world = world_after("eviction-two-budgets", drain("node1", force=True), advance(60))
+    (row,) = panel(world)["drains"]
+    assert (row["state"], row["rounds"]) == ("failed", "1 round")
+    assert "error when evicting pods/&#34;db-0&#34; -n &#34;default&#34;" in markup(world)
+    assert row["failure"]["ways"] == ["The requests that were refused say why. Then drain again."]
+    assert row["failure"]["label"] == "Drain again with --force --ignore-daemonsets"
 
 
 def test_a_drain_that_is_stopped_and_begun_anew_is_one_row() -> None:

@@ -91,6 +91,18 @@ def text(world: World, **view: Any) -> str:
             id="a drain is stopped",
         ),
         pytest.param(
+            "drain",
+            [drain("node1", ignore_daemonsets=False)],
+            "The drain of node1 failed, and no pod was evicted: pods of DaemonSets need --ignore-daemonsets.",
+            id="a drain fails for want of a flag",
+        ),
+        pytest.param(
+            "eviction-two-budgets",
+            [drain("node1", force=True), advance(60)],
+            "The drain of node1 failed: 0 pods evicted, and the API server refuses db-0 and db-2.",
+            id="a drain fails at a 500",
+        ),
+        pytest.param(
             "toleration-seconds",
             [taint("NoExecute")],
             "no-toleration is evicted from node1: key1=value1:NoExecute is not tolerated.",

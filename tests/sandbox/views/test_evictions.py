@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from sandbox.panels.view import View
+from scheduler_engine.commands import DRAIN_FLAGS
 from tests.sandbox.inside import fragments
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +46,19 @@ def test_a_refused_eviction_is_an_answer_that_everybody_sees(ready: Any) -> None
 @pytest.mark.parametrize("on", [True, False])
 def test_a_drain_is_begun_and_stopped(ready: Any, on: bool) -> None:
     assert ready.post("drain/", node="n1", on="1" if on else "0").status_code == 204
-    assert json.loads(ready.log()[-1]) == {"kind": "drain", "node": "n1", "on": on}
+    flags = dict.fromkeys(DRAIN_FLAGS, False)
+    assert json.loads(ready.log()[-1]) == {"kind": "drain", "node": "n1", "on": on, **flags}
+
+
+@pytest.mark.parametrize("flag", DRAIN_FLAGS)
+def test_a_drain_takes_kubectls_flags_and_keeps_them_ticked(ready: Any, flag: str) -> None:
+    ready.post("drain/", node="n1", on="1", **{flag: "1"})
+    command = json.loads(ready.log()[-1])
+    assert [name for name in DRAIN_FLAGS if command[name]] == [flag]
+    ready.post("drain/", node="n1", on="0")
+    html = str(fragments(ready.row(), View(node="n1"), ["inspector"], True)["inspector"].html)
+    ticked = [name for name in DRAIN_FLAGS if re.search(f'id="insp-{name}" checked', " ".join(html.split()))]
+    assert ticked == [flag]
 
 
 @pytest.mark.parametrize(

@@ -66,16 +66,26 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         request = _request(world, entry, event)
         if before is not None and before.refused:
             request.row = before.row + 1 if request.refused else 0
-            before.then, before.ended_us = "other" if request.refused else "allowed", entry.at_us
+            before.then, before.ended_us = _then(request), entry.at_us
     log.newest(request)
     if request.then:
         log.open.pop(request.pod, None)
     else:
         log.open[request.pod] = request
     drain = log.drains.get(event.asked_by)
-    if drain is not None and not request.refused:
-        drain.evicted[event.pod] = None
+    if drain is not None:
+        drain.rounds += drain.asked_us != entry.at_us
+        drain.asked_us = entry.at_us
+        if not request.refused:
+            drain.evicted[event.pod] = None
     tell(world, entry, "answer", request)
+
+
+def _then(request: Request) -> str:
+    """How a refusal before ``request`` went on."""
+    if request.refused:
+        return "other"
+    return "deleting" if request.late else "allowed"
 
 
 def _request(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> Request:
@@ -92,6 +102,7 @@ def _request(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> Requ
         entry.at_us,
         entry.command,
         row=int(event.code != 200),
+        late=event.late,
     )
     if not request.refused:
         request.leaves_us = pod.gone_at_us if pod else None
@@ -121,8 +132,11 @@ def drain_changed(world: Models, entry: ev.Entry, event: ev.DrainChanged) -> Non
         drains[event.node] = Drain(event.node, entry.at_us, entry.command)
     drain = drains[event.node]
     drain.what, drain.at_us, drain.next_us = event.what, entry.at_us, event.next_us
-    drain.refused = event.pods if event.what == "waiting" else ()
-    drain.rounds += event.what in ("waiting", "evicted")
+    drain.refused = event.pods if event.what in ("waiting", "failed") else ()
+    if event.what == "started":
+        drain.flags, drain.warning = event.flags, event.message
+    if event.what == "failed":
+        drain.helping, drain.error = event.flags, event.message
     if event.what != "stopped":
         drain.kept = event.kept
     tell(world, entry, "drain", drain)

@@ -191,6 +191,14 @@ ROWS = [
     ),
     Row("replica/", ("#clock-1",), {"#skew-1": "12"}, "#ahead-1"),
     Row("replica/", (), {"#rate-1": "1.5"}, "#set-rate-1"),
+    Row(
+        "drain/",
+        ('[id="n:n2"]',),
+        {"#insp-ignore_daemonsets": "✓", "#insp-delete_emptydir_data": "✓"},
+        "#insp-drain",
+        {"ignore_daemonsets": "1", "delete_emptydir_data": "1"},
+    ),
+    Row("drain/", ('[id="n:n2"]', "#tab-evictions"), {"#ev-force": "✓"}, "#ev-drain", {"force": "1"}),
 ]
 
 

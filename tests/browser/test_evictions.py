@@ -79,12 +79,15 @@ def test_a_stuck_eviction_is_marked_and_resolved_past_the_eviction_api(page: Pag
     eventually(lambda: page.locator(f"{PANEL} .is-stuck").count() == 1)
     for _ in range(3):
         click(page, eventually, "#do-10")
-    assert "The pod was deleted past the Eviction API, gone at 00:40.0." in row(page, "db-0", 429)
+    asked_again = "Deleted past the Eviction API; asked again at 00:15.0, when no budget counted it any more."
+    assert asked_again in row(page, "db-0", 429)
+    assert "it was being deleted already: no budget is asked" in row(page, "db-0", 200)
 
 
 def test_a_node_is_drained_at_the_pace_of_the_budget(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "drain")
     choose(page, eventually, "node", "node1")
+    page.locator("#insp-ignore_daemonsets").check()
     click(page, eventually, "#insp-drain")
     page.locator("#panel-inspector #insp-evictions").click()
     eventually(lambda: page.locator("#tab-evictions").get_attribute("aria-selected") == "true")
@@ -104,6 +107,47 @@ def test_a_node_is_drained_at_the_pace_of_the_budget(page: Page, eventually: Eve
     assert "of DaemonSets" in text(page, drain)
     click(page, eventually, f'{drain} [id="ed-open-node1"]')
     assert page.locator('#panel-cluster article[data-node="node1"].is-cordoned').count() == 0
+
+
+def test_a_failed_drain_tells_kubectls_words_and_which_flag_helps(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "drain")
+    choose(page, eventually, "node", "node1")
+    page.locator("#insp-force").check()
+    click(page, eventually, "#do-1")
+    assert page.locator("#insp-force").is_checked(), "an update leaves what a person ticked"
+    click(page, eventually, "#insp-drain")
+    assert text(page, "#sentence-text") == (
+        "The drain of node1 failed, and no pod was evicted: pods of DaemonSets need --ignore-daemonsets."
+    )
+    said = text(page, "#panel-inspector")
+    assert 'error: unable to drain node "node1" due to error: cannot delete DaemonSet-managed Pods' in said
+    assert "--ignore-daemonsets: leave pods of DaemonSets there." in said
+    click(page, eventually, "#do-1")
+    assert page.locator("#insp-force").is_checked(), "as the last drain was asked for"
+    assert not page.locator("#insp-ignore_daemonsets").is_checked()
+    page.locator("#panel-inspector #insp-evictions").click()
+    again = page.locator(PANEL).get_by_role("button", name="Drain again with --force --ignore-daemonsets")
+    eventually(again.is_visible)
+    again.click()
+    eventually(lambda: "1 pod refused asks again in" in text(page, f'{PANEL} .ev-r[data-node="node1"]'))
+    assert text(page, "#insp-drain") == "Stop drain"
+    assert page.locator("#insp-force").count() == 0
+
+
+def test_the_flags_of_a_drain_can_be_ticked_on_a_phone(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "drain")
+    choose(page, eventually, "node", "node1")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".dock [data-panel='inspector']").click()
+    for flag in ("force", "ignore_daemonsets", "delete_emptydir_data"):
+        field = page.locator(f"#insp-{flag}")
+        field.check()
+        box = page.locator("label", has=field).bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 390
+        assert box["height"] >= 44
+    click(page, eventually, "#insp-drain")
+    eventually(lambda: text(page, "#insp-drain") == "Stop drain")
 
 
 def test_a_taint_counts_down_and_is_removed_in_time(page: Page, eventually: Eventually) -> None:

@@ -292,6 +292,18 @@ STORIES = (
 )
 
 
+def drains(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario="drain")
+    page.locator('#panel-cluster article[data-node="node1"] .node-n').click()
+    page.locator("#insp-drain").wait_for()
+    visit.tab(page, "evictions")
+    yield Shot("a node to drain, nothing evicted", page, "decision")
+    page.locator("#insp-drain").click()
+    page.locator("#insp-again-node1").wait_for()
+    yield Shot("a drain failed, the node", page, "inspector")
+    yield Shot("a drain failed", page, "decision")
+
+
 def stories(visit: Visit) -> Iterator[Shot]:
     for tab, scenario, keys in STORIES:
         page = visit.workbench(scenario=scenario)
@@ -578,6 +590,7 @@ JOURNEYS: dict[str, Journey] = {
     "forms": forms,
     "refused": refused,
     "stories": stories,
+    "drains": drains,
     "tabs": tabs,
     "fits nowhere": unfit,
     "empty": empty,

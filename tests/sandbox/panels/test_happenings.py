@@ -91,6 +91,12 @@ def text(world: World, **view: Any) -> str:
             id="a drain is stopped",
         ),
         pytest.param(
+            "eviction-two-budgets",
+            [{"kind": "delete", "object_kind": "PodDisruptionBudget", "key": "default/db"}, advance(1), drain("node1")],
+            "The drain of node1 waits for the pods that it has evicted to end.",
+            id="a drain waits for the end of its pods",
+        ),
+        pytest.param(
             "drain",
             [drain("node1", ignore_daemonsets=False)],
             "The drain of node1 failed, and no pod was evicted: pods of DaemonSets need --ignore-daemonsets.",

@@ -290,6 +290,17 @@ def test_a_pod_on_its_way_out_is_asked_for_and_waited_for() -> None:
     assert turns(simulation)[-1] == "finished"
 
 
+def test_a_finalizer_holds_a_drain_until_it_goes() -> None:
+    pod = db(0)
+    pod["metadata"]["finalizers"] = ["example.com/hold"]
+    simulation = cluster(pod)
+    simulation.execute(commands.Drain("n1"))
+    simulation.execute(commands.Advance(600))
+    assert turns(simulation) == ["started", "evicted"]
+    simulation.execute(commands.Patch("Pod", "default/db-0", {"metadata": {"finalizers": None}}))
+    assert turns(simulation)[-1] == "finished"
+
+
 def test_pods_that_come_later_are_left_alone() -> None:
     simulation = cluster(db(0))
     simulation.execute(commands.Drain("n1"))

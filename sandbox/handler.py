@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from typing import IO, Any
 
 from django.core.exceptions import BadRequest, RequestAborted
@@ -14,6 +16,8 @@ from django.urls import set_script_prefix
 from django.utils.http import parse_header_parameters
 
 from sandbox import storage
+from sandbox.fairness import Turn, in_turn, turns
+from sandbox.ratelimit import client_of
 from sandbox.threads import EXECUTING, READING, in_thread
 
 Message = dict[str, Any]
@@ -73,8 +77,23 @@ class OneThreadHandler(ASGIHandler):
         scope = scope | {"root_path": ""}
         with body:
             pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
-            for message in await in_thread(pool, self.answer, scope, body):
+            turn, seconds = await turns.begin(client_of(scope)), 0.0
+            try:
+                messages, seconds = await in_thread(
+                    pool, self.answer_in_turn, turn, asyncio.get_running_loop(), scope, body
+                )
+            finally:
+                turns.end(turn, seconds)
+            for message in messages:
                 await send(message)
+
+    def answer_in_turn(
+        self, turn: Turn, loop: asyncio.AbstractEventLoop, scope: Any, body: IO[bytes]
+    ) -> tuple[list[Message], float]:
+        """The messages that answer the request, and how many seconds of the processor they took."""
+        begun = time.thread_time()
+        with in_turn(turn, loop):
+            return self.answer(scope, body), time.thread_time() - begun
 
     def answer(self, scope: Any, body: IO[bytes]) -> list[Message]:
         """The messages that answer the request."""

@@ -89,6 +89,7 @@ urlpatterns = [
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
+    path("api/v1/openapi.json", completing.api_document, name="api-document"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),

@@ -37,6 +37,7 @@ api = NinjaAPI(
     version=ENGINE_VERSION,
     description="Make sandboxes of the Kubernetes scheduler, change and step them, and read what the page shows.",
     docs_url=None,
+    openapi_url=None,
     urls_namespace="api",
 )
 

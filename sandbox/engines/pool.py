@@ -57,6 +57,7 @@ from sandbox.engines.messages import (
     Progress,
     Ready,
 )
+from sandbox.fairness import give_way
 from sandbox.layers import publish
 from sandbox.records import Database, Plan, Position
 
@@ -204,6 +205,7 @@ class Pool:
 
     def _wait(self, pending: Pending, seconds: float) -> Any:
         self._enqueue(pending)
+        give_way()
         self.begun.wait(STARTING_SECONDS)
         try:
             return pending.future.result(seconds)

@@ -22,6 +22,8 @@ class Limits:
     requests: int = 512
     """That are with the site, at work or waiting."""
     requests_per_address: int = 300
+    at_work_per_address: int = 64
+    """Of these, that are at work; the others of an address wait, and all others go on."""
     body_bytes: int = 2 * MIB
     """Of one request; the site's own DATA_UPLOAD_MAX_MEMORY_SIZE."""
     import_bytes: int = 50 * MIB

@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from sandbox.access import Access, reads
+from sandbox.api.routes import api
 from sandbox.engines import site
 from sandbox.schema.document import DIGEST, TEXT
+from sandbox.shared import same_for_all
 from scheduler_engine.scenario.schema import FILE as SCENARIO_SCHEMA
 
 KEPT = "public, max-age=31536000, immutable"
@@ -27,6 +29,13 @@ def scenario_schema(request: HttpRequest) -> HttpResponse:
     """The JSON Schema of scenario files, for editors that people have on their own machines."""
     headers = {"Cache-Control": FOR_AN_HOUR}
     return HttpResponse(SCENARIO_SCHEMA.read_bytes(), content_type="application/schema+json", headers=headers)
+
+
+@require_safe
+@same_for_all(control=FOR_AN_HOUR)
+def api_document(request: HttpRequest) -> HttpResponse:
+    """What the API takes and answers, as OpenAPI."""
+    return JsonResponse(api.get_openapi_schema())
 
 
 @reads

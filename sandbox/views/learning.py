@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import groupby
 
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +12,12 @@ from django.views.decorators.http import require_safe
 from sandbox.drawings import drawing
 from sandbox.lessons import course as maps
 from sandbox.lessons.shelf import shelf, todays
+from sandbox.shared import same_for_all
 from scheduler_engine.lesson.costs import PRICES
 
 
 @require_safe
+@same_for_all()
 def course(request: HttpRequest) -> HttpResponse:
     lessons = shelf("lessons")
     hours = max(1, round(sum(lesson.minutes for lesson in lessons) / 60))
@@ -23,6 +25,7 @@ def course(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@same_for_all()
 def misconceptions(request: HttpRequest) -> HttpResponse:
     found = shelf("misconceptions")
     groups = [
@@ -32,8 +35,13 @@ def misconceptions(request: HttpRequest) -> HttpResponse:
     return render(request, "misconceptions.html", {"groups": groups, "count": len(found)})
 
 
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
 @require_safe
+@same_for_all(_today)
 def challenges(request: HttpRequest) -> HttpResponse:
-    found = {"day": datetime.now(UTC).date(), "daily": todays().lesson, "challenges": shelf("challenges")}
+    found = {"day": _today(), "daily": todays().lesson, "challenges": shelf("challenges")}
     context = found | {"drawing": drawing, "prices": PRICES}
     return render(request, "challenges.html", context)

@@ -32,6 +32,7 @@ from sandbox.panels.words.say import say
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.quotas import quotas
 from sandbox.schema.document import DIGEST
+from sandbox.shared import same_for_all
 from sandbox.study import open_lesson
 from sandbox.views.importing import KUBECTL
 from scheduler_engine.scenario import Scenario
@@ -41,6 +42,7 @@ LOOK_AGAIN_SECONDS = "5"
 
 
 @require_safe
+@same_for_all()
 def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
     featured = found[0].slug if found else ""

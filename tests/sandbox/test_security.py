@@ -66,7 +66,7 @@ def routes(resolver: URLResolver) -> list[str]:
 
 def test_these_tests_know_every_view() -> None:
     tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "scenario-schema", "lesson-open"}
+    others = {"landing", "create", "compare", "schema", "api-document", "scenario-schema", "lesson-open"}
     others |= {*LEARNING, *IMPORTS, *ROOMS, *EMBEDS, *BEFORE}
     assert set(routes(get_resolver())) == tested | others
 
@@ -189,7 +189,7 @@ def test_search_engines_may_list_the_first_page_and_no_other(visitor: Any) -> No
     without_mark = [path for path, answer in pages.items() if 'name="robots"' not in answer.content.decode()]
     assert listed == ["/"]
     assert without_mark == ["/", "/compare/"]
-    assert "Cache-Control" not in pages["/"]
+    assert pages["/"].headers["Cache-Control"] == "no-cache"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "", "localhost:x"])

@@ -1,0 +1,46 @@
+"""Answers that are the same for everybody."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import date
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+
+from sandbox.shared import same_for_all
+
+SHARED = ["/", "/course/", "/misconceptions/", "/challenges/", "/api/v1/openapi.json"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", SHARED)
+def test_it_is_packed_and_not_sent_again_to_who_has_it(client: Any, address: str) -> None:
+    plain = client.get(address)
+    packed = client.get(address, headers={"Accept-Encoding": "gzip, br"})
+    assert gzip.decompress(packed.content) == plain.content
+    assert (packed.headers["Content-Encoding"], "Accept-Encoding" in packed.headers["Vary"]) == ("gzip", True)
+    assert packed.headers["ETag"] != plain.headers["ETag"]
+    for answer in (plain, packed):
+        encoding = {"Accept-Encoding": "gzip"} if "Content-Encoding" in answer.headers else {}
+        again = client.get(address, headers={"If-None-Match": answer.headers["ETag"], **encoding})
+        assert (again.status_code, again.content) == (304, b"")
+    assert client.get(address, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_it_is_made_anew_when_its_key_changes(rf: Any) -> None:
+    days = [date(2030, 1, 1)]
+    view = same_for_all(lambda: days[0])(lambda request: HttpResponse(str(days[0])))
+    assert view(rf.get("/challenges/")).content == b"2030-01-01"
+    days[0] = date(2030, 1, 2)
+    assert view(rf.get("/challenges/")).content == b"2030-01-02"
+
+
+@pytest.mark.django_db
+def test_the_document_is_made_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sandbox.api.routes import api
+
+    client.get("/api/v1/openapi.json")
+    monkeypatch.setattr(api, "get_openapi_schema", lambda: pytest.fail("made again"))
+    assert client.get("/api/v1/openapi.json").json()["openapi"].startswith("3.")

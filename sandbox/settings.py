@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "sandbox.refusals.InWords",
 ]
 ROOT_URLCONF = "sandbox.urls"
 ASGI_APPLICATION = "sandbox.asgi.application"

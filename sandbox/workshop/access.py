@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import ratelimit, tokens
-from sandbox.access import RoutedView, answered, problem, readable_body, too_often
+from sandbox.access import RoutedView, problem, readable_body, too_often
 from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")
@@ -117,7 +117,7 @@ def _checked(
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)
     _touch(access.room)
-    return answered(view)(request, access, *args, **kwargs)
+    return view(request, access, *args, **kwargs)
 
 
 def _touch(room: Workshop) -> None:

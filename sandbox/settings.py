@@ -177,7 +177,7 @@ ENGINE_MEMORY = _whole("ENGINE_MEMORY_MB", _default_megabytes, least=64) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
 COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
-# Characters of all logs together, from which on the site takes nothing more.
+# Bytes of all that is stored, from which on the site takes nothing more.
 STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
 # Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
 PRUNE_DAYS = _whole("PRUNE_DAYS", 90)

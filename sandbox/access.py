@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -11,29 +10,18 @@ from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import (
-    BadRequest,
-    RequestDataTooBig,
-    SuspiciousOperation,
-    TooManyFieldsSent,
-    TooManyFilesSent,
-)
-from django.db import OperationalError
+from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import ratelimit, statements, storage, tokens
-from sandbox.engines.errors import EngineError
+from sandbox import ratelimit, statements, tokens
 from sandbox.lessons.shelf import WAYS_BACK
-from sandbox.live import ReplayFailed
 from sandbox.models import Key, Sandbox
-from sandbox.quotas import OverQuota, quotas
-from scheduler_engine.errors import FieldError, NothingToDo, Rejected
-
-log = logging.getLogger(__name__)
+from sandbox.quotas import quotas
+from scheduler_engine.errors import FieldError
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -164,38 +152,6 @@ def readable_body(view: RoutedView) -> RoutedView:
     return checked
 
 
-def answered(view: RoutedView) -> RoutedView:
-    """What the engine, a quota or the server's state refuses becomes a fragment, with nothing changed."""
-
-    @wraps(view)
-    def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except (Http404, BadRequest, SuspiciousOperation, MultiPartParserError):
-            raise  # Django answers these itself, with 4xx.
-        except (OverQuota, EngineError) as error:
-            return problem(request, error.status, str(error))
-        except NothingToDo as error:
-            return problem(request, 422, str(error), calm=True)
-        except Rejected as error:
-            return _rejected(request, error.errors)
-        except ReplayFailed as error:
-            return problem(request, 409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
-        except OperationalError as error:
-            log.exception("the database did not take a change")
-            return problem(request, *storage.refusal(error))
-        except OSError as error:
-            if error.errno not in storage.ROOM:
-                raise
-            log.exception("the disk did not take a file")
-            return problem(request, 507, storage.FULL)
-        except Exception:
-            log.exception("a command broke down")
-            return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")
-
-    return caught
-
-
 def _length(request: HttpRequest) -> int:
     told = request.META.get("CONTENT_LENGTH", "")
     return int(told) if told.isascii() and told.isdigit() else 0
@@ -213,7 +169,7 @@ def reads(view: CapabilityView[P]) -> RoutedView:
         # Of its own for each link, so that those who watch leave their teacher hers.
         if late := ratelimit.wait("look", f"{sandbox_id} {access.can_edit}"):
             return too_often(request, "look", late)
-        return answered(view)(request, access, *args, **kwargs)
+        return view(request, access, *args, **kwargs)
 
     return routed
 
@@ -241,18 +197,12 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             return problem(request, 423, FROZEN, calm=True)
         if late := ratelimit.wait("command", str(sandbox_id)):
             return too_often(request, "command", late)
-        response = answered(view)(request, access, *args, **kwargs)
+        response = view(request, access, *args, **kwargs)
         if response.status_code < 400:
             response.headers[REVISION] = str(statements.place(sandbox_id).revision)
         return response
 
     return routed
-
-
-def _rejected(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
-    if len(errors) == 1 and not errors[0].path:
-        return problem(request, 422, errors[0].message)
-    return problem(request, 422, "Nothing was changed.", errors)
 
 
 def who(request: HttpRequest) -> str:

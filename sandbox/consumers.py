@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import Error
 
 from sandbox.access import Access, open_access
 from sandbox.engines import site
@@ -51,7 +52,14 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         route = self.scope["url_route"]["kwargs"]
-        self.access: Access | None = await in_thread(LIVE_LINES, open_access, route["sandbox_id"], route["token"])
+        self.access: Access | None = None
+        try:
+            self.access = await in_thread(LIVE_LINES, open_access, route["sandbox_id"], route["token"])
+        except Error:
+            log.exception("the database did not answer a browser; it is told to connect again")
+            await self.accept()
+            await self.close(TRY_AGAIN)
+            return
         await self.accept()
         if self.access is None:
             await self.close(NOT_FOUND)

@@ -6,7 +6,21 @@ import uuid
 
 from django.db import models
 
+from sandbox.shared_text import KEY_CHARACTERS, SharedText
+
 LONGEST_TITLE = 120
+
+
+class Text(models.Model):
+    """A text that any number of rows have in a ``SharedText``; it never changes."""
+
+    key = models.CharField(max_length=KEY_CHARACTERS, primary_key=True)
+    text = models.TextField()
+    size = models.PositiveBigIntegerField(help_text="In bytes.")
+    used = models.DateTimeField(help_text="When it was last stored.")
+
+    def __str__(self) -> str:
+        return self.text[:60]
 
 
 class Sandbox(models.Model):
@@ -17,14 +31,14 @@ class Sandbox(models.Model):
     view_token_hash = models.CharField(max_length=64)
     title = models.CharField(max_length=LONGEST_TITLE)
     scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
-    story = models.TextField(
+    story = SharedText(
         blank=True,
         default="",
         help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
     )
     engine_version = models.CharField(max_length=40)
     seed = models.BigIntegerField()
-    configuration = models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")
+    configuration = SharedText(help_text="KubeSchedulerConfiguration as JSON text, or null.")
     queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
     priority_numbers = models.BooleanField(
         default=True, help_text="Pods may give their priority as a number alone, as no cluster allows."
@@ -122,7 +136,7 @@ class Expectation(models.Model):
     state = models.BigIntegerField()
     n = models.PositiveIntegerField()
     entries = models.PositiveIntegerField()
-    expectation = models.TextField(help_text="As in a scenario, as JSON text.")
+    expectation = SharedText(help_text="As in a scenario, as JSON text.")
     who = models.CharField(max_length=40, blank=True, help_text="Label of the person who expects it, if any.")
     created = models.DateTimeField(auto_now_add=True)
 
@@ -136,7 +150,7 @@ class Study(models.Model):
     sandbox = models.OneToOneField(Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="study")
     shelf = models.CharField(max_length=20)
     slug = models.CharField(max_length=120)
-    text = models.TextField(blank=True, default="", help_text="Of the file that somebody brought, or empty.")
+    text = SharedText(blank=True, default="", help_text="Of the file that somebody brought, or empty.")
     part = models.PositiveIntegerField(default=0, help_text="The part that is open; as many as there are: the end.")
     progress = models.TextField(default="{}", help_text="began, done, skipped and hints of the parts, as JSON text.")
 
@@ -152,11 +166,9 @@ class Guess(models.Model):
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="guesses")
     part = models.PositiveIntegerField(null=True, help_text="Of the lesson; none for a prediction of its own.")
-    question = models.TextField(help_text="As JSON text.")
-    named = models.TextField(help_text="The choices that were named, as JSON text; null = looked without guessing.")
-    points = models.TextField(
-        blank=True, default="", help_text="The answer point by point, where it was known at once."
-    )
+    question = SharedText(help_text="As JSON text.")
+    named = SharedText(help_text="The choices that were named, as JSON text; null = looked without guessing.")
+    points = SharedText(blank=True, default="", help_text="The answer point by point, where it was known at once.")
     state = models.BigIntegerField()
     n = models.PositiveIntegerField()
     entries = models.PositiveIntegerField()

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox import quotas, uploads
+from sandbox import quotas, shared_text, uploads
 from sandbox.models import CommandRecord, Sandbox
 from sandbox.threads import BACKGROUND, in_background
 from sandbox.workshop.models import Workshop
@@ -56,9 +56,11 @@ def prune_daily() -> None:
     if settings.ROOM_DAYS:
         prune_rooms(settings.ROOM_DAYS)
     if not settings.PRUNE_DAYS:
+        shared_text.sweep()
         return
     for days in (settings.PRUNE_DAYS, *(days for days in SHORTER_DAYS if days < settings.PRUNE_DAYS)):
         prune(days)
+        shared_text.sweep()
         quotas.look_again()
         if quotas.store_bytes() < NEARLY_FULL * settings.STORE_BYTES:
             return

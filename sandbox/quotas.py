@@ -6,18 +6,22 @@ YAML may be in ``scheduler_engine/api/parsing.py``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db import connection
 from django.db.models import Sum
 
-from sandbox.models import Sandbox
+from sandbox.models import Sandbox, Text
 from sandbox.panels.model.world import World
 from scheduler_engine.api.scheme import KINDS
 
 STORE, STORE_SECONDS = "store-bytes", 60
+ROW_BYTES = 400
+"""Of a row in PostgreSQL with its indexes, beside its command or its long texts."""
 WAY_OUT = "Go back, or start a new one."
 
 
@@ -63,7 +67,7 @@ def check_log(head: int, size: int) -> None:
 
 
 def check_site() -> None:
-    """Raises ``OverQuota`` when the logs of all sandboxes together have reached the limit of the site."""
+    """Raises ``OverQuota`` when all that is stored has reached the limit of the site."""
     if store_bytes() >= settings.STORE_BYTES:
         raise OverQuota("This server has no room for more. Nothing was changed; try again tomorrow.", 507)
 
@@ -74,12 +78,32 @@ def look_again() -> None:
 
 
 def store_bytes() -> int:
-    """Length of all logs together, in characters; looked up once in a while."""
+    """Bytes of all that is stored: in SQLite the pages that are in use, in PostgreSQL an estimate once in a while.
+
+    Pages that deleting has freed are used again, so that a file never grows beyond what was in use at one time.
+    """
+    if connection.vendor == "sqlite":
+        pages, free, size = (_one(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
+        return (pages - free) * size
     found: int | None = cache.get(STORE)
     if found is None:
-        found = Sandbox.objects.aggregate(total=Sum("log_bytes", default=0))["total"]
+        logs = Sandbox.objects.aggregate(total=Sum("log_bytes", default=0))["total"]
+        texts = Text.objects.aggregate(total=Sum("size", default=0))["total"]
+        found = int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
         cache.set(STORE, found, timeout=STORE_SECONDS)
     return found
+
+
+def grew(size: int) -> None:
+    """Add to what ``store_bytes`` knows, so that many at once are not over the limit before it looks again."""
+    with suppress(ValueError):  # It knows nothing yet.
+        cache.incr(STORE, size)
+
+
+def _one(sql: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return int(cursor.fetchone()[0])
 
 
 def check_text(text: str) -> None:

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "sandbox.refusals.InWords",
 ]
 ROOT_URLCONF = "sandbox.urls"
 ASGI_APPLICATION = "sandbox.asgi.application"
@@ -94,6 +95,8 @@ SQLITE_OPTIONS = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    if DATABASES["default"]["NAME"] != ":memory:":
+        startup.private(Path(DATABASES["default"]["NAME"]))
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -174,7 +177,7 @@ ENGINE_MEMORY = _whole("ENGINE_MEMORY_MB", _default_megabytes, least=64) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.
 COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
-# Characters of all logs together, from which on the site takes nothing more.
+# Bytes of all that is stored, from which on the site takes nothing more.
 STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
 # Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
 PRUNE_DAYS = _whole("PRUNE_DAYS", 90)

@@ -19,6 +19,8 @@ from sandbox.server.limits import Limits, from_environment
 MOST_FILES = 65_536
 BACKLOG = 1024
 """Connections that wait to be accepted: a class that arrives at once."""
+OTHERS = 0o077
+"""Permissions of everybody but the owner of a file."""
 SHORTEST_KEY = 32
 """Characters of a secret key. A shorter one is what a start that was interrupted has left."""
 
@@ -35,7 +37,7 @@ DISK = {
 }
 DATABASE = {
     sqlite3.SQLITE_NOTADB: "{path} is no SQLite database. Move it away, or set DATABASE_URL to another one.",
-    sqlite3.SQLITE_CORRUPT: "The database {path} is damaged. Restore it from a copy, or move it away.",
+    sqlite3.SQLITE_CORRUPT: "The database {path} is damaged. Run: python manage.py restore COPY, or move it away.",
     sqlite3.SQLITE_FULL: "The disk of {path} is full. Make room and start again; nothing was lost.",
     sqlite3.SQLITE_IOERR: "The disk of {path} does not work or is full. Nothing was changed.",
     sqlite3.SQLITE_READONLY: "The database {path} may not be written. Change its permissions or those of its folder.",
@@ -125,9 +127,23 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def folder(path: Path) -> Path:
-    """Make the folder unless it is there."""
+    """Make the folder unless it is there. Others can go through a new one, as to static files, and list nothing."""
     with said_of(path):
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o711, parents=True, exist_ok=True)
+    return path
+
+
+def private(path: Path) -> Path:
+    """Let nobody but its owner read a database, which is made if it is not there, and what SQLite keeps beside it.
+
+    What cannot be made or changed here is told when it is opened.
+    """
+    for found in (path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))):
+        with suppress(OSError):
+            if found == path and not found.exists():
+                os.close(os.open(found, os.O_CREAT | os.O_WRONLY, 0o600))
+            elif found.exists() and found.stat().st_mode & OTHERS:
+                found.chmod(0o600)
     return path
 
 

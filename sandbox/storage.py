@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 DISK = frozenset(
     (
@@ -30,11 +30,20 @@ def no_room(error: OSError) -> str:
     return FULL
 
 
-def refusal(error: DatabaseError) -> tuple[int, str]:
-    """Status and sentence: 507 when the disk takes nothing, else 503. Either way nothing was changed."""
+LOST = ("08", "57P")
+"""How the codes of PostgreSQL begin that say: the connection has ended, or the server ends it."""
+
+
+def refusal(error: DatabaseError | InterfaceError) -> tuple[int, str]:
+    """Status and sentence: 507 when the disk takes nothing, else 503.
+
+    Nothing was changed, unless the connection was lost: then nobody knows what the database did last.
+    """
     cause = error.__cause__
-    # SQLite's lowest byte is the kind, the others only say where.
-    code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    # SQLite's lowest byte is the kind, the others only say where. psycopg has None when there was no answer.
+    code = getattr(cause, "sqlstate", "") or getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    if getattr(cause, "sqlstate", "") is None or str(code).startswith(LOST):
+        return 503, "The server lost its database for a moment. See whether your change is there, and try again if not."
     if code in DISK:
         return 507, FULL
     return 503, "The server is busy with other sandboxes. Nothing was changed; try again."

@@ -87,6 +87,7 @@ def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tu
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
             statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
             sandbox.state, sandbox.head, sandbox.length = place.position.state, len(records), len(records)
+    quotas.grew(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, _ in texts))
     return token, records
 
 
@@ -216,8 +217,9 @@ def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
     kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
-    token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
-    _take_along(sandbox, made, records, None if ended is None else _until(ended))
+    with transaction.atomic():
+        token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
+        _take_along(sandbox, made, records, None if ended is None else _until(ended))
     return made, token
 
 

@@ -61,6 +61,7 @@ SHORTENED = {
 BEFORE = {
     # A site that has run has a database.
     ".venv/bin/python manage.py prune --days 30": ".venv/bin/python manage.py migrate --verbosity 0 && ",
+    ".venv/bin/python manage.py backup copy.sqlite3": ".venv/bin/python manage.py migrate --verbosity 0 && ",
 }
 EXIT_STATUS = {
     ".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1,

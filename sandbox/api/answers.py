@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -91,7 +91,7 @@ def _stuck(request: HttpRequest, error: ReplayFailed) -> HttpResponse:
     return refusal(409, f"This sandbox cannot be replayed to its end: {error}. Go back first.")
 
 
-def _not_taken(request: HttpRequest, error: OperationalError) -> HttpResponse:
+def _not_taken(request: HttpRequest, error: OperationalError | InterfaceError) -> HttpResponse:
     log.exception("the database did not take a change")
     return refusal(*storage.refusal(error))
 
@@ -117,6 +117,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     EngineError: _of_the_server,
     ReplayFailed: _stuck,
     OperationalError: _not_taken,
+    InterfaceError: _not_taken,
     RequestDataTooBig: _too_large,
     ValidationError: _misshapen,
     HttpError: _refused,

@@ -246,14 +246,16 @@ class Engine:
 
     def _alarm(self, signum: int, frame: FrameType | None) -> None:
         at_work = self._part if self.lane == SLOW else self._hand_back
-        self._interrupt(self._see_to_the_site if self.home is not None else at_work)
+        # A stop that found the job in the middle of a line of the log is carried out now.
+        stop = self._halt if self.due == self._halt else None
+        self._interrupt(stop or (self._see_to_the_site if self.home is not None else at_work), frame)
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         if self.job is not None:
-            self._interrupt(self._halt)
+            self._interrupt(self._halt, frame)
 
-    def _interrupt(self, act: Callable[[], None]) -> None:
-        if self.open:
+    def _interrupt(self, act: Callable[[], None], frame: FrameType | None) -> None:
+        if self.open and not _logs(frame):
             act()
         else:
             self.due = act
@@ -330,6 +332,17 @@ class Engine:
         self.open, self.due = was, None
         if was:
             _limit_data(self.most)
+
+
+def _logs(frame: FrameType | None) -> bool:
+    """Return True in the middle of a line of the log. A fork makes the locks of ``logging`` new, and could not give
+    back the one that it holds there.
+    """
+    while frame is not None:
+        if frame.f_globals.get("__name__") == logging.__name__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _limit_data(most: int | None) -> None:

@@ -18,6 +18,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from sandbox.backups import check
 from sandbox.startup import CannotStart, in_words, said_of, serve_alone
 
 
@@ -43,6 +44,9 @@ def hold() -> Any:
 
 def check_database(migrate: bool) -> None:
     """Bring the tables up to date, or see that they are. Raises ``CannotStart``."""
+    path = database_path()
+    if path is not None:
+        check(path)
     with said_of_database():
         executor = MigrationExecutor(connection)
         newer = [

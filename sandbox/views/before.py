@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import store
-from sandbox.access import answered, limited, readable_body
+from sandbox.access import limited, readable_body
 from sandbox.guide import scenarios
 from sandbox.quotas import OverQuota
 from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
@@ -53,7 +53,6 @@ def before(request: HttpRequest) -> HttpResponse:
 @require_POST
 @limited
 @readable_body
-@answered
 def convert(request: HttpRequest) -> HttpResponse:
     """The page with what became of a policy, or with everything that is wrong with it."""
     found = _converted(request)
@@ -64,7 +63,6 @@ def convert(request: HttpRequest) -> HttpResponse:
 @require_POST
 @limited
 @readable_body
-@answered
 def open_policy(request: HttpRequest) -> HttpResponse:
     """A sandbox with the configuration, and the nodes of the first scenario to try it on."""
     found = _converted(request)

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from sandbox.access import answered, limited, open_access, problem, readable_body
+from sandbox.access import limited, open_access, problem, readable_body
 from sandbox.guide import scenarios
 from sandbox.views.pages import open_scenario
 
@@ -43,7 +43,6 @@ def show_both(request: HttpRequest) -> HttpResponse:
 
 @limited
 @readable_body
-@answered
 def open_both(request: HttpRequest) -> HttpResponse:
     chosen = [scenarios().get(request.POST.get(side, "")) for side in SIDES]
     found = [scenario for scenario in chosen if scenario is not None]

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sandbox import embedding, ratelimit, sharing, store
-from sandbox.access import Access, answered, limited, problem, readable_body, reads, too_often
+from sandbox.access import Access, limited, problem, readable_body, reads, too_often
 from sandbox.embedding import END, START, Frame
 from sandbox.engines import site
 from sandbox.guide import scenarios
@@ -105,7 +105,6 @@ def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
     return _try(request, known) if request.method == "POST" else _show(request, known)
 
 
-@answered
 def _show(request: HttpRequest, known: Scenario) -> HttpResponse:
     there = sharing.found(known) or _made(request, known)
     if isinstance(there, HttpResponse):
@@ -124,7 +123,6 @@ def _made(request: HttpRequest, known: Scenario) -> tuple[Sandbox, str] | HttpRe
 
 @limited
 @readable_body
-@answered
 def _try(request: HttpRequest, known: Scenario) -> HttpResponse:
     """The visitor goes on in the same frame, live, from the moment that was in view."""
     given = request.POST.dict()

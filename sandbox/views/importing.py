@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import quotas, ratelimit, storage, store, uploads
-from sandbox.access import RoutedView, answered, limited
+from sandbox.access import RoutedView, limited
 from sandbox.engines import site
 from sandbox.engines.errors import EngineError
 from sandbox.engines.importing import GONE, Brought
@@ -65,7 +65,6 @@ def told(view: Callable[..., HttpResponse], page: str = "import_refused.html") -
 @csrf_exempt  # As for every new sandbox: a forged request brings a file that nobody knows.
 @require_POST
 @limited
-@answered
 @told
 def bring(request: HttpRequest) -> HttpResponse:
     """Read a file. The answer leads to the page of what will be there, or to the sandbox of a scenario; to ``curl`` it
@@ -97,7 +96,6 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @limited
-@answered
 @told
 def outlook(request: HttpRequest, key: str) -> HttpResponse:
     """What would come of it, with the choices in the query."""
@@ -119,7 +117,6 @@ def outlook(request: HttpRequest, key: str) -> HttpResponse:
 @csrf_exempt
 @require_POST
 @limited
-@answered
 @told
 def open_import(request: HttpRequest, key: str) -> HttpResponse:
     """Make the sandbox; where a pod was chosen, go on to where it is refused."""

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from sandbox import study
-from sandbox.access import Access, answered, edits, limited, readable_body, who
+from sandbox.access import Access, edits, limited, readable_body, who
 from sandbox.engines import site
 from sandbox.engines.teaching import LONGEST_LESSON, Learned
 from sandbox.panels.words.say import say
@@ -70,7 +70,6 @@ def predict(request: HttpRequest, access: Access) -> HttpResponse:
 @require_POST
 @limited
 @readable_body
-@answered
 @partial(told, page="lesson_refused.html")
 def open_own(request: HttpRequest) -> HttpResponse:
     """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import embedding, store
-from sandbox.access import Access, answered, limited, problem, readable_body, reads
+from sandbox.access import Access, limited, problem, readable_body, reads
 from sandbox.drawings import drawing
 from sandbox.engine import QUEUE_RULES
 from sandbox.engines import site
@@ -58,7 +58,6 @@ def landing(request: HttpRequest) -> HttpResponse:
 @require_POST
 @limited
 @readable_body
-@answered
 def create(request: HttpRequest) -> HttpResponse:
     if wanted := request.POST.get("lesson", ""):
         placed = todays() if wanted == DAILY else lessons().get(wanted)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,10 +16,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox import ratelimit, tokens
-from sandbox.access import RoutedView, answered, problem, readable_body, too_often
+from sandbox.access import RoutedView, problem, readable_body, too_often
 from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")
+T = TypeVar("T")
 Role = Literal["trainer", "beamer", "participant"]
 USED_WITHIN = timedelta(hours=1)
 """How exactly it is known when a room was used last."""
@@ -64,6 +65,16 @@ def parted(room_id: UUID, token: str) -> Literal["removed", "left", "deleted"]:
 
 def _was_taken_out(room_id: UUID, token: str) -> bool:
     return Participant.objects.filter(workshop=room_id, token_hash=tokens.digest(token)).exists()
+
+
+def unless_deleted(room_id: UUID, look: Callable[[], T]) -> T | None:
+    """What ``look`` returns; None when it stumbled because the room was deleted meanwhile."""
+    try:
+        return look()
+    except Exception:
+        if Workshop.objects.filter(pk=room_id).exists():
+            raise
+        return None
 
 
 def shown(view: RoomView[P]) -> RoutedView:
@@ -117,7 +128,8 @@ def _checked(
     if late := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", late)
     _touch(access.room)
-    return answered(view)(request, access, *args, **kwargs)
+    response = unless_deleted(room_id, lambda: view(request, access, *args, **kwargs))
+    return problem(request, 404, GONE) if response is None else response
 
 
 def _touch(room: Workshop) -> None:

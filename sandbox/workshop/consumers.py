@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from sandbox import layers
 from sandbox.consumers import PONG
 from sandbox.threads import LIVE_LINES, in_thread
-from sandbox.workshop.access import RoomAccess, enter, parted
+from sandbox.workshop.access import RoomAccess, enter, parted, unless_deleted
 from sandbox.workshop.board import watched
 from sandbox.workshop.fragments import Board, fragments
 from sandbox.workshop.layers import group
@@ -117,7 +117,7 @@ class RoomConsumer(AsyncWebsocketConsumer):
 def _look(room_id: UUID, token: str, looked: Board) -> tuple[dict[str, str], set[UUID]] | None:
     """The fragments of a page, and the sandboxes that they tell of."""
     access = enter(room_id, token)
-    return None if access is None else (fragments(access, looked), _watched(access))
+    return None if access is None else unless_deleted(room_id, lambda: (fragments(access, looked), _watched(access)))
 
 
 def _watched(access: RoomAccess) -> set[UUID]:

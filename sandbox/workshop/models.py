@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 
 from sandbox.models import LONGEST_TITLE, Sandbox
+from sandbox.shared_text import SharedText
 
 NAME_CHARACTERS = 40
 
@@ -19,9 +20,9 @@ class Workshop(models.Model):
     title = models.CharField(max_length=LONGEST_TITLE)
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
-    source = models.TextField(help_text="What newcomers get, as JSON text; see sources.py.")
-    latest = models.TextField(blank=True, default="", help_text="What was sent to everybody last, likewise, or empty.")
-    plan = models.TextField(default="[]", help_text="Questions to be put, as JSON text; see files.py.")
+    source = SharedText(help_text="What newcomers get, as JSON text; see sources.py.")
+    latest = SharedText(blank=True, default="", help_text="What was sent to everybody last, likewise, or empty.")
+    plan = SharedText(default="[]", help_text="Questions to be put, as JSON text; see files.py.")
     frozen = models.BooleanField(default=False, help_text="No participant can change anything.")
     eyes = models.BooleanField(default=False, help_text="Everybody sees the trainer's sandbox.")
     timer_ends = models.DateTimeField(null=True, help_text="When the time that was set is over.")
@@ -45,8 +46,8 @@ class OwnLesson(models.Model):
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="lessons")
     number = models.PositiveIntegerField(help_text="Of the room's lessons, from 1.")
     title = models.CharField(max_length=130, help_text="Told apart from the room's others.")
-    text = models.TextField(help_text="Of the file.")
-    learned = models.TextField(help_text="What a sandbox is made of, as JSON text; see lessons.py.")
+    text = SharedText(help_text="Of the file.")
+    learned = SharedText(help_text="What a sandbox is made of, as JSON text; see lessons.py.")
 
     class Meta:
         constraints = [
@@ -92,7 +93,7 @@ class Seat(models.Model):
         Participant, on_delete=models.CASCADE, null=True, related_name="seats", help_text="None: the trainer."
     )
     number = models.PositiveIntegerField(help_text="Of the owner's seats, from 1.")
-    source = models.TextField(help_text="What it is made from, as JSON text; see sources.py.")
+    source = SharedText(help_text="What it is made from, as JSON text; see sources.py.")
     sandbox = models.ForeignKey(Sandbox, on_delete=models.SET_NULL, null=True, related_name="+")
     began = models.PositiveIntegerField(default=0, help_text="How many commands its sandbox began with.")
     view_token = models.CharField(max_length=40, blank=True, help_text="With which others in the room may watch.")
@@ -113,13 +114,13 @@ class Question(models.Model):
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="questions")
     number = models.PositiveIntegerField(help_text="Of the room's questions, from 1.")
     ask = models.CharField(max_length=300)
-    choices = models.TextField(help_text="What can be answered, as JSON text.")
+    choices = SharedText(help_text="What can be answered, as JSON text.")
     many = models.BooleanField(default=False, help_text="Any number of choices may be right.")
-    prediction = models.TextField(
+    prediction = SharedText(
         blank=True, help_text="What the scheduler is asked, and after how many entries of its trace, as JSON text."
     )
-    right = models.TextField(blank=True, help_text="The right choices, as JSON text; empty: not told.")
-    why = models.TextField(blank=True, help_text="What there is to say of a choice, as JSON text.")
+    right = SharedText(blank=True, help_text="The right choices, as JSON text; empty: not told.")
+    why = SharedText(blank=True, help_text="What there is to say of a choice, as JSON text.")
     asked = models.DateTimeField(auto_now_add=True)
     over = models.DateTimeField(null=True, help_text="Since when nobody can answer any more.")
     revealed = models.DateTimeField(null=True, help_text="Since when everybody sees what is right.")
@@ -139,7 +140,7 @@ class Answer(models.Model):
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
-    chosen = models.TextField(help_text="As JSON text.")
+    chosen = SharedText(help_text="As JSON text.")
     page = models.CharField(
         max_length=40,
         blank=True,

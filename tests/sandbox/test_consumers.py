@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.db import OperationalError
 
 from sandbox import rendering, statements, store
 from sandbox.asgi import application
@@ -54,6 +55,17 @@ async def test_a_page_in_a_frame_without_an_origin_needs_the_token_as_any_other(
         answer = await socket.receive_output(timeout=PATIENCE)
         assert answer["type"] == ("websocket.send" if open_ else "websocket.close")
         await socket.disconnect()
+
+
+async def test_a_page_that_meets_a_lost_database_is_told_to_connect_again(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*arguments: Any) -> None:
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr("sandbox.consumers.open_access", lost)
+    async with browser(visitor) as socket:
+        assert (await socket.receive_output(timeout=PATIENCE))["code"] == TRY_AGAIN
 
 
 async def do(visitor: Any, command: dict[str, Any]) -> None:

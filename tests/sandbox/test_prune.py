@@ -20,6 +20,11 @@ def unused_for(days: float, title: str, node: Any) -> Sandbox:
     return sandbox
 
 
+def large(manifest: dict[str, Any]) -> dict[str, Any]:
+    """So long that a page of the database is free without it."""
+    return manifest | {"metadata": {"annotations": {"note": "x" * 50_000}, **manifest["metadata"]}}
+
+
 def left() -> list[str]:
     return [row.title for row in Sandbox.objects.order_by("title")]
 
@@ -39,7 +44,7 @@ def test_only_sandboxes_that_lie_unused_are_deleted_with_their_log(node: Any) ->
 def test_a_store_that_is_full_is_looked_through_before_anything_is_refused(
     node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unused_for(91, "old", node)
+    unused_for(91, "old", lambda name: {"kind": "apply", "manifests": [large(node(name)["manifests"][0])]})
     monkeypatch.setattr(pruning, "_next", 0.0)
     monkeypatch.setattr(pruning, "in_background", lambda pool, function: function())
     quotas.look_again()

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox import shared_text
 from sandbox.pruning import prune, prune_rooms
 
 
@@ -20,3 +21,4 @@ class Command(BaseCommand):
         self.stdout.write(f"{prune(options['days'])} sandboxes deleted")
         if settings.ROOM_DAYS:
             self.stdout.write(f"{prune_rooms(settings.ROOM_DAYS)} workshops deleted")
+        shared_text.sweep()

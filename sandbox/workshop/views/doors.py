@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sandbox import ratelimit, uploads
-from sandbox.access import answered, limited, readable_body, too_often
+from sandbox.access import limited, readable_body, too_often
 from sandbox.guide import scenarios
 from sandbox.lessons.shelf import shelf
 from sandbox.quotas import OverQuota
@@ -52,7 +52,6 @@ def _doors(request: HttpRequest, errors: Sequence[str] = (), status: int = 200) 
 @require_POST
 @limited
 @readable_body
-@answered
 def open_room(request: HttpRequest) -> HttpResponse:
     """A room of what the form names; else the doors again, with what is wrong in it."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -29,7 +30,7 @@ from sandbox.engines.line import Line
 from sandbox.engines.messages import SLOW, Ask, Hello, Job
 from sandbox.engines.nursery import connect
 from sandbox.engines.pool import Pool
-from sandbox.engines.process import Engine
+from sandbox.engines.process import Engine, Halted
 from sandbox.models import Sandbox
 from sandbox.panels.view import View
 from sandbox.records import START, Plan
@@ -548,3 +549,37 @@ def parting(address: str, key: bytes) -> None:
         engine.line.send(Ask("keys", ()))
     finally:
         os._exit(0)
+
+
+def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog: pytest.LogCaptureFixture) -> None:
+    """A fork in the middle of it could not give back the lock of the log."""
+    engine = Engine.__new__(Engine)
+    engine.lane, engine.open, engine.due, engine.home = SLOW, True, None, None
+    done: list[str] = []
+    engine._part = lambda: done.append("part")  # type: ignore[method-assign]
+
+    class Slow(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            signal.raise_signal(signal.SIGPROF)
+            done.append("line")
+
+    log, before = logging.getLogger("written"), signal.signal(signal.SIGPROF, engine._alarm)
+    log.addHandler(Slow())
+    try:
+        log.warning("a line")
+        assert done == ["line"]
+        assert engine.due is not None
+        signal.raise_signal(signal.SIGPROF)
+        assert done == ["line", "part"]
+    finally:
+        signal.signal(signal.SIGPROF, before)
+
+
+def test_a_stop_in_the_middle_of_a_line_of_the_log_comes_with_the_next_tick() -> None:
+    engine = Engine.__new__(Engine)
+    engine.lane, engine.open, engine.due, engine.home = SLOW, False, None, None
+    engine.job = Job(7, Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", (), may_part=True)
+    engine._stop(signal.SIGUSR1, None)
+    engine.open = True
+    with pytest.raises(Halted):
+        engine._alarm(signal.SIGPROF, None)

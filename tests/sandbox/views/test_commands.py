@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 from typing import Any
 
@@ -162,6 +163,8 @@ def test_a_log_that_cannot_be_replayed_shows_how_far_it_goes_and_the_way_back(
     [
         pytest.param(OperationalError("database is locked"), 503, "busy", id="a database that is too busy"),
         pytest.param(ZeroDivisionError("secret"), 500, "The error is logged", id="a bug"),
+        pytest.param(OSError(errno.ENOSPC, "secret"), 507, "disk is full", id="a full disk"),
+        pytest.param(OSError(errno.EBADF, "secret"), 500, "The error is logged", id="a file that broke"),
     ],
 )
 def test_what_goes_wrong_on_the_server_is_said_in_the_page(

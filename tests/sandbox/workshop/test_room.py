@@ -14,8 +14,9 @@ from django.utils import timezone
 from sandbox import pruning, tokens
 from sandbox.lessons import shelf
 from sandbox.models import LONGEST_TITLE, Key, Sandbox, Study
-from sandbox.workshop import board, people, results, sources
+from sandbox.workshop import access, board, consumers, people, results, sources
 from sandbox.workshop import room as rooms
+from sandbox.workshop.fragments import Board
 from sandbox.workshop.models import Participant, Seat, Workshop
 from scheduler_engine.errors import Rejected
 from tests.sandbox.workshop.conftest import Person
@@ -434,3 +435,27 @@ def test_a_step_for_those_chosen_says_who_is_gone_and_how_many_could_not(trainer
     for number in range(7):
         joined(f"Person {number}")
     assert "; and 3 more" in trainer.post("step/", verb="stage").content.decode()
+
+
+@pytest.mark.parametrize("who", ["trainer", "participant"])
+def test_a_page_that_looks_while_its_room_is_deleted_finds_it_gone(
+    trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    person = trainer if who == "trainer" else joined("Ada")
+
+    def enter(*given: Any) -> Any:
+        found = access.enter(*given)
+        rooms.delete(Workshop.objects.get(pk=trainer.room.pk))
+        return found
+
+    monkeypatch.setattr(consumers, "enter", enter)
+    assert consumers._look(trainer.room.pk, person.token, Board()) is None
+
+
+def test_a_page_that_is_asked_for_while_its_room_is_deleted_says_so(
+    joined: Joined, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = joined("Ada")
+    monkeypatch.setattr(access, "_touch", rooms.delete)
+    answer = person.get()
+    assert (answer.status_code, "the room is deleted" in answer.content.decode()) == (404, True)

@@ -61,10 +61,11 @@ class DaemonSetController(WorkloadController):
         self._status(owner, should, revision)
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
-        """Pods by the node that they are on or wait for."""
+        """Pods by the node that they are on or wait for, without those that have ended and only finalizers hold."""
         found: PodsByNode = {}
         for pod in self.claimed_pods(owner):
-            found.setdefault(target_of(pod), []).append(pod)
+            if not (pod.finished and pod.terminating):
+                found.setdefault(target_of(pod), []).append(pod)
         return found
 
     def _manage(

@@ -129,3 +129,39 @@ def test_those_of_controllers_that_are_not_there_hold_nothing(name: str) -> None
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(5))
     assert simulation.api.get("Pod", KEY) is None
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Node"])
+def test_applying_without_the_last_finalizer_lets_it_go(kind: str) -> None:
+    made = make_pod("x") if kind == "Pod" else make_node("x")
+    key = "default/x" if kind == "Pod" else "x"
+    simulation = cluster(made.obj() | {"metadata": {**made.obj()["metadata"], "finalizers": [OURS]}})
+    simulation.execute(commands.Delete(kind, key))
+    simulation.execute(commands.Advance(60))
+    assert found(simulation, kind, key).terminating
+    simulation.execute(commands.Apply((made.obj(),)))
+    assert simulation.api.get(kind, key) is None
+    simulation.execute(commands.Apply((made.obj(),)))
+    assert not found(simulation, kind, key).terminating
+
+
+def test_a_daemon_pod_that_has_ended_and_is_held_is_replaced() -> None:
+    labels = {"app": "d"}
+    template = {
+        "metadata": {"labels": labels, "finalizers": [OURS]},
+        "spec": {"terminationGracePeriodSeconds": 5, "containers": [{"name": "main", "image": "pause"}]},
+    }
+    daemons = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "d", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+    simulation = cluster(daemons)
+    first = simulation.api.pods()[0]
+    simulation.execute(commands.Delete("Pod", first.key))
+    simulation.execute(commands.Advance(4))
+    assert len(simulation.api.pods()) == 1
+    simulation.execute(commands.Advance(6))
+    assert {pod.uid == first.uid: pod.phase for pod in simulation.api.pods()} == {True: "Succeeded", False: "Running"}
+    assert found(simulation, "DaemonSet", "default/d").status["numberAvailable"] == 1

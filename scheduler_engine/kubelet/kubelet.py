@@ -27,11 +27,26 @@ JOB_DURATION_US = 10 * SECOND_US
 
 
 @dataclass(slots=True)
+class MakingRoom:
+    """A critical pod, by key and uid, for which ``victims`` (key, uid) end on its node, one after the other.
+
+    ``ending``: uid of the one that was told to; ``behind``: uid → key of pods that came to the node meanwhile.
+    """
+
+    key: str
+    uid: str
+    victims: list[tuple[str, str]]
+    ending: str = ""
+    behind: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Kubelet:
     """The kubelets of all nodes together.
 
-    ``timers``: uid of a pod → (what comes next: admit, start, complete or stop; number of the timer); ``agents``:
-    node → the part that looks after the node itself.
+    ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer, 0 = it was due while
+    nobody heard of the kubelet); ``agents``: node → the part that looks after the node itself; ``rooms``: node → the
+    critical pod for which others are ending there.
     """
 
     api: ApiServer
@@ -39,6 +54,7 @@ class Kubelet:
     watch: Watch
     timers: dict[str, tuple[str, int]] = field(default_factory=dict)
     agents: dict[str, NodeAgent] = field(default_factory=dict)
+    rooms: dict[str, MakingRoom] = field(default_factory=dict)
 
     def work(self) -> bool:
         """Handle what is new; False when there was nothing."""
@@ -55,6 +71,7 @@ class Kubelet:
         name = event.key
         node = self.api.get("Node", name)
         if not isinstance(node, Node):
+            self.rooms.pop(name, None)
             agent = self.agents.pop(name, None)
             if agent is not None:
                 agent.stop()
@@ -72,6 +89,9 @@ class Kubelet:
         old, new = event.old, event.new
         if isinstance(old, Pod) and (new is None or new.uid != old.uid):
             self._forget(old.uid)
+        for item in (old, new):
+            if isinstance(item, Pod) and item.node_name in self.rooms:
+                self._make_room(item.node_name)
         pod = self.api.pod(new.key) if new is not None else None
         node = self.api.get("Node", pod.node_name) if pod is not None and pod.node_name else None
         if pod is None or not isinstance(node, Node):
@@ -84,8 +104,9 @@ class Kubelet:
         """Do, or set a timer for, what comes next for a pod."""
         if is_silent(node):
             return
-        if pod.terminating and pod.finished and lifecycle.held_back(pod.manifest):
+        if pod.terminating and pod.finished:
             self._forget(pod.uid)
+            self.api.remove("Pod", pod.key)
         elif pod.terminating:
             self._soon(pod, "stop", (pod.metadata.get("deletionGracePeriodSeconds") or 0) * SECOND_US)
         elif pod.finished:
@@ -95,8 +116,6 @@ class Kubelet:
             duration_us = duration_of(pod)
             if duration_us is not None:
                 self._soon(pod, "complete", duration_us)
-        elif self.timers.get(pod.uid, ("",))[0] == "admit":
-            return  # Others are ending for it.
         elif pod.start_time_us is not None or self._admits(pod, node):
             delay_us = seconds_us(pod.annotations, START_DELAY, 0)
             if delay_us:
@@ -109,16 +128,41 @@ class Kubelet:
     # --- what happens to a pod ---
 
     def _admits(self, pod: Pod, node: Node) -> bool:
-        """Whether the kubelet takes a pod that is new to it; else the pod fails, or waits until others have ended."""
+        """Whether the kubelet takes a pod that is new to it; else the pod fails, or waits until others have ended.
+
+        While others end for one, the kubelet looks at no other new pod.
+        """
+        room = self.rooms.get(node.name)
+        if room is not None:
+            room.behind.update({pod.uid: pod.key} if pod.uid != room.uid else {})
+            return False
         others = [other for other in self.api.pods_on(node.name) if other.uid != pod.uid and _taken(other)]
         answer = admit(pod, node, others)
         if isinstance(answer, Refusal):
             self._reject(pod, node, answer)
         elif isinstance(answer, Victims):
-            agent = self.agents[node.name]
-            waits_us = max(agent.preempt(victim) for victim in answer.pods)
-            self._soon(pod, "admit", waits_us)
+            victims = [(victim.key, victim.uid) for victim in answer.pods]
+            self.rooms[node.name] = MakingRoom(pod.key, pod.uid, victims)
+            self._make_room(node.name)
         return answer is None
+
+    def _make_room(self, node: str) -> None:
+        """End the next victim when the one before has ended; after the last one look at the pods that wait."""
+        room = self.rooms[node]
+        while room.victims:
+            key, uid = room.victims[0]
+            victim = self.api.pod(key)
+            if victim is not None and victim.uid == uid and not victim.finished:
+                if room.ending != uid:
+                    room.ending = uid
+                    self.agents[node].preempt(victim)
+                return
+            room.victims.pop(0)
+        del self.rooms[node]
+        for uid, key in {room.uid: room.key, **room.behind}.items():
+            pod, held = self.api.pod(key), self.api.get("Node", node)
+            if pod is not None and pod.uid == uid and isinstance(held, Node):
+                self._sync(pod, held)
 
     def _reject(self, pod: Pod, node: Node, refusal: Refusal) -> None:
         self.api.recorder.add(PodRejected(node.name, pod.key, refusal.reason, refusal.message))
@@ -145,16 +189,21 @@ class Kubelet:
         """Set the timer for what comes next, unless it is set."""
         held = self.timers.get(pod.uid)
         if held is not None and held[0] == what:
+            if not held[1]:
+                self.due(what, pod.key, pod.uid)
             return
         self._forget(pod.uid)
         self.timers[pod.uid] = what, self.timeline.after(delay_us, self.due, what, pod.key, pod.uid)
 
     def due(self, what: str, pod_key: str, uid: str) -> None:
-        """The time has come to ask again for a pod, to start it, to complete it or to end it."""
+        """The time has come to start a pod, to complete it or to end it."""
         self.timers.pop(uid, None)
         pod = self.api.pod(pod_key)
         node = self.api.get("Node", pod.node_name) if pod is not None else None
-        if pod is None or pod.uid != uid or (isinstance(node, Node) and is_silent(node)):
+        if pod is None or pod.uid != uid:
+            return
+        if isinstance(node, Node) and is_silent(node):
+            self.timers[uid] = what, 0
             return
         if what == "stop":
             self._stop(pod)
@@ -162,8 +211,6 @@ class Kubelet:
             return
         elif what == "start":
             self._start(pod, node)
-        elif what == "admit":
-            self._sync(pod, node)
         else:
             self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
 

@@ -65,7 +65,8 @@ EVICTED = "Evicted"
 class NodeAgent:
     """``written``: what the node's annotations say of its kubelet: its configuration, and the grace of hard evictions;
     ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being evicted, its
-    uid and when it is no longer waited for; ``timer``: the next look, 0 = none; ``told``: what was told last.
+    uid and when it is no longer waited for; ``timer``: the next look, 0 = none; ``told``: what was told last;
+    ``late``: arguments of ``kill`` for pods that ended while nobody heard of the kubelet.
     """
 
     api: ApiServer
@@ -77,6 +78,7 @@ class NodeAgent:
     leaving: tuple[str, str, int] | None = None
     timer: int = 0
     told: PressureObserved | None = None
+    late: list[tuple[str, str, str, str]] = field(default_factory=list)
 
     def node_changed(self, node: Node) -> None:
         """Take over the node's configuration when it is another one."""
@@ -89,6 +91,10 @@ class NodeAgent:
                 configuration = replace(configuration, hard_grace_seconds=grace_seconds)
             self.manager = EvictionManager(configuration, last_seen=self.manager.last_seen)
             self.told = None
+        if self.late and not is_silent(node):
+            late, self.late = self.late, []
+            for told in late:
+                self.kill(*told)
         self.wake(node)
 
     def _configuration(self, written: str | None) -> EvictionConfiguration:
@@ -245,12 +251,11 @@ class NodeAgent:
         self.api.recorder.add(PodEvicted(self.name, pod.key, threshold.signal, seconds, message))
         self._end(pod, seconds, EVICTED, message, message)
 
-    def preempt(self, pod: Pod) -> int:
-        """End a pod so that a critical one has room; after how many microseconds it has ended."""
+    def preempt(self, pod: Pod) -> None:
+        """End a pod so that a critical one has room."""
         seconds = int(pod.spec.get("terminationGracePeriodSeconds", 30))
         self.api.recorder.add(PodEvicted(self.name, pod.key, "", seconds, PREEMPTED))
         self._end(pod, seconds, PREEMPTING, PREEMPTED, PREEMPTED_CONDITION)
-        return seconds * SECOND_US
 
     def _end(self, pod: Pod, seconds: int, reason: str, message: str, why: str) -> None:
         """Say at once that the pod has to go, and let it fail when its time is over."""
@@ -264,9 +269,11 @@ class NodeAgent:
             self.kill(pod.key, pod.uid, reason, message)
 
     def kill(self, pod_key: str, uid: str, reason: str, message: str) -> None:
-        """The pod that had to go has ended."""
-        pod = self.api.pod(pod_key)
-        if pod is not None and pod.uid == uid and not pod.finished:
+        """The pod that had to go has ended; while nobody hears of the kubelet, nobody hears of that."""
+        pod, node = self.api.pod(pod_key), self.api.get("Node", self.name)
+        if not isinstance(node, Node) or is_silent(node):
+            self.late.append((pod_key, uid, reason, message))
+        elif pod is not None and pod.uid == uid and not pod.finished:
             conditions = ended_conditions(pod, self.timeline.now_us)
             status = {"phase": "Failed", "reason": reason, "message": message, "conditions": conditions}
             self.api.patch("Pod", pod_key, {"status": status})

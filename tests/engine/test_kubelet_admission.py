@@ -212,7 +212,7 @@ def test_others_end_for_a_critical_pod(there: list[PodBuilder], expected: list[s
         machine(), *(pod.grace_period(3) for pod in there), make_pod("p").cpu("400m").priority_class(CRITICAL)
     )
     simulation.execute(commands.Patch("Pod", "default/p", {"metadata": {"labels": {"changed": "meanwhile"}}}))
-    simulation.execute(commands.NodeCondition("n1", "Ready", "False"))
+    simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     simulation.execute(commands.NodeCondition("n1", "Ready", "True"))
     assert ended(simulation) == expected, "once, whatever changes meanwhile"
     assert status(simulation, "p")["phase"] == "Pending"
@@ -256,3 +256,71 @@ def test_owners_replace_what_was_refused() -> None:
     simulation.execute(commands.Apply((owner,)))
     simulation.execute(commands.Advance(3))
     assert len(rejected(simulation)) > 1
+
+
+def critical(name: str, cpu: str) -> PodBuilder:
+    return make_pod(name).cpu(cpu).priority_class(CRITICAL)
+
+
+def phase_at(simulation: Simulation, name: str, seconds: float) -> str:
+    simulation.execute(commands.Advance(seconds))
+    return str(status(simulation, name)["phase"])
+
+
+def test_others_end_one_after_the_other() -> None:
+    there = [make_pod("v1").cpu("1").grace_period(30), make_pod("v2").cpu("1").grace_period(60)]
+    simulation = cluster(machine(), *there, critical("p", "2"))
+    assert len(ended(simulation)) == 1
+    assert phase_at(simulation, "p", 89) == "Pending"
+    assert sorted(ended(simulation)) == ["v1", "v2"]
+    assert phase_at(simulation, "p", 1) == "Running"
+
+
+def test_a_victim_that_ends_early_is_not_waited_for() -> None:
+    simulation = cluster(machine(), make_pod("v").cpu("2").grace_period(300), critical("p", "1"))
+    simulation.execute(commands.Advance(10))
+    simulation.execute(commands.Replace("Pod", "default/v", make_pod("v").cpu("9").obj()))
+    assert status(simulation, "p")["phase"] == "Running"
+
+
+def test_what_comes_meanwhile_is_looked_at_afterwards() -> None:
+    simulation = cluster(machine(), make_pod("v").cpu("2").grace_period(30), critical("p", "2"))
+    for late in (make_pod("x").cpu("1"), critical("q", "2")):
+        simulation.execute(commands.Apply((late.node("n1").obj(),)))
+    assert phase_at(simulation, "x", 29) == "Pending"
+    assert ended(simulation) == ["v"]
+    assert phase_at(simulation, "p", 1) == "Running"
+    assert {pod: reason for pod, reason, _ in rejected(simulation)} == {
+        "default/x": "OutOfcpu",
+        "default/q": "UnexpectedAdmissionError",
+    }
+
+
+def test_while_nobody_hears_of_a_kubelet_nothing_of_it_is_told() -> None:
+    simulation = cluster(machine(), make_pod("v").cpu("2").grace_period(30), critical("p", "2"))
+    simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
+    assert phase_at(simulation, "v", 60) == "Running"
+    simulation.execute(commands.NodeCondition("n1", "Ready", "True"))
+    assert (status(simulation, "v")["phase"], status(simulation, "p")["phase"]) == ("Failed", "Running")
+
+
+def test_what_is_due_while_nobody_hears_of_a_kubelet_happens_when_it_is_back() -> None:
+    patient = make_pod("a").grace_period(30).toleration("node.kubernetes.io/unreachable", effect="NoExecute")
+    slow = make_pod("b").annotation("sandbox/start-delay", "60")
+    simulation = cluster(machine(), patient, slow)
+    simulation.execute(commands.Delete("Pod", "default/a"))
+    for _ in range(3):
+        simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
+        simulation.execute(commands.Advance(25))
+        simulation.execute(commands.NodeCondition("n1", "Ready", "True"))
+    assert simulation.api.pod("default/a") is None
+    assert status(simulation, "b")["phase"] == "Running"
+
+
+def test_a_pod_that_is_evicted_while_it_is_being_deleted_is_gone_at_once() -> None:
+    simulation = cluster(machine(), make_pod("a").cpu("1").grace_period(600))
+    simulation.execute(commands.KubeletConfigure("n1", {"evictionHard": {"memory.available": "1Gi"}}))
+    simulation.execute(commands.Usage(pod="default/a", memory="3900Mi"))
+    simulation.execute(commands.Delete("Pod", "default/a"))
+    simulation.execute(commands.Advance(15))
+    assert simulation.api.pod("default/a") is None

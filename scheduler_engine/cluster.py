@@ -185,7 +185,8 @@ class Cluster:
             old, new = applied_over(self.api, manifest)
             check_update(old.manifest, new, document, allow_privileged=self.allow_privileged)
             self.api.update(new)
-            self._remember(kind, key, manifest)
+            if self.api.get(kind, key) is not None:  # It goes with its last finalizer.
+                self._remember(kind, key, manifest)
         except ApiError as problem:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem

@@ -129,3 +129,13 @@ def test_those_of_controllers_that_are_not_there_hold_nothing(name: str) -> None
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(5))
     assert simulation.api.get("Pod", KEY) is None
+
+
+@pytest.mark.parametrize("spec", [{}, {"nodeSelector": {"disk": "none"}}])
+def test_applying_a_manifest_without_the_last_one_lets_it_go(spec: dict[str, Any]) -> None:
+    simulation = cluster(held(OURS, **spec))
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Advance(60))
+    assert found(simulation).manifest["metadata"]["finalizers"] == [OURS]
+    simulation.execute(commands.Apply((held(**spec),)))
+    assert simulation.api.get("Pod", KEY) is None

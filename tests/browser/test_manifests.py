@@ -43,7 +43,7 @@ MENDING = [
     (11, 5, "    effect: NoSchedule"),
     (14, 5, '    cpu: "4"'),
     (21, 3, "  tolerations: []"),
-    (22, 3, "  priority: 7"),
+    (22, 3, "  priority: 0"),
     (26, 5, "    command: [httpd]"),
     (28, 7, "    - containerPort: 8080"),
 ]

@@ -102,6 +102,14 @@ def test_what_kubernetes_refuses_is_refused_in_its_words(changes: Manifest, said
     assert any(said in error for error in told), told
 
 
+def test_the_class_of_a_pod_does_not_go() -> None:
+    critical = pod("a")
+    del critical["spec"]["priority"]
+    critical["spec"]["priorityClassName"] = "system-node-critical"
+    told = refused(cluster(critical), commands.Patch("Pod", "default/a", {"spec": {"priorityClassName": None}}))
+    assert any("changed: spec.priorityClassName" in error for error in told), told
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [

@@ -85,7 +85,7 @@ SERVER_FIELDS = {
         *("uid", "resourceVersion", "creationTimestamp", "generation"),
         *("deletionTimestamp", "deletionGracePeriodSeconds"),
     ),
-    "spec": ("nodeName", "priority", "priorityClassName", "preemptionPolicy", "overhead", "podCIDR", "podCIDRs"),
+    "spec": ("nodeName", "priority", "preemptionPolicy", "overhead", "podCIDR", "podCIDRs"),
 }
 
 

@@ -24,6 +24,7 @@ from scheduler_engine.controllers.drain import Drainer
 from scheduler_engine.controllers.ephemeral_volume import EphemeralVolumeController
 from scheduler_engine.controllers.garbage_collector import GarbageCollector
 from scheduler_engine.controllers.job import JobController
+from scheduler_engine.controllers.namespace import NamespaceController
 from scheduler_engine.controllers.node_lifecycle import NodeLifecycleController
 from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
 from scheduler_engine.controllers.pod_gc import PodGarbageCollector
@@ -88,6 +89,7 @@ class Cluster:
             Provisioner(self.api, self.timeline, self.api.watch()),
             EphemeralVolumeController(self.api, self.api.watch()),
             GarbageCollector(self.api, self.api.watch()),
+            NamespaceController(self.api, self.api.watch()),
             PodGarbageCollector(self.api, self.timeline, self.api.watch()),
             *(controller(self.api, self.timeline, self.api.watch()) for controller in WORKLOAD_CONTROLLERS),
             DisruptionController(self.api, self.timeline, self.api.watch()),

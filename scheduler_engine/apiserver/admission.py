@@ -143,8 +143,14 @@ def system_priority_classes() -> list[Manifest]:
     ]
 
 
+IMMORTAL = ("default", "kube-system", "kube-public")
+"""Namespaces that may not be deleted. Source: upstream ``apiserver/pkg/admission/plugin/namespace/lifecycle``."""
+
+
 def check_deletable(kind: str, name: str) -> None:
     """Raises ApiError for what no cluster is without (upstream ``pkg/registry/scheduling/priorityclass/storage``)."""
+    if kind == "Namespace" and name in IMMORTAL:
+        raise forbidden("namespaces", name, "this namespace may not be deleted")
     if kind == "PriorityClass" and name in SYSTEM_PRIORITY_CLASSES:
         reason = "this is a system priority class and cannot be deleted"
         raise forbidden("priorityclasses.scheduling.k8s.io", name, reason)

@@ -16,7 +16,7 @@ from scheduler_engine.api.objects import KubeObject, Pod, merge, time_us, timest
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
-from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, not_found
+from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
@@ -176,9 +176,17 @@ class ApiServer:
         return self._store(kind, key, self.get(kind, key), dict(manifest))
 
     def _check_namespace(self, kind: str, key: str) -> None:
-        namespace = key.rpartition("/")[0]
-        if namespace and self.get("Namespace", namespace) is None:
+        namespace, _, name = key.rpartition("/")
+        held = self.get("Namespace", namespace) if namespace else None
+        if namespace and held is None:
             raise not_found("namespaces", namespace)
+        if held is not None and held.terminating:
+            reason = f"unable to create new content in namespace {namespace} because it is being terminated"
+            raise forbidden(resource_of(kind), name, reason)
+
+    def content_of(self, namespace: str) -> Sequence[KubeObject]:
+        """Everything in a namespace, kind by kind in order of their first objects."""
+        return [item for (_, name), held in self.by_namespace.items() if name == namespace for item in held.values()]
 
     def remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
         """Note a manifest (as written) that somebody has applied. Raises ApiError when it is not stored."""
@@ -242,6 +250,11 @@ class ApiServer:
         graceful = isinstance(old, Pod) and bool(old.node_name) and not old.finished
         seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if graceful else 0
         if old.terminating and lifecycle.grace_seconds(old.manifest):
+            return
+        if kind == "Namespace" and self.content_of(old.name):
+            if not old.terminating:
+                self.patch(kind, key, {"status": {"phase": "Terminating"}})
+                self._mark(self.existing(kind, key), 0, finalizers)
             return
         if seconds > 0 or lifecycle.hold_back(finalizers):
             self._mark(old, seconds, finalizers)

@@ -99,14 +99,18 @@ def _steps(world: World, request: Request) -> list[dict[str, Any]]:
     if request.leaves_us is None:
         return [{"state": "done", "at": clock(request.first_us), "text": say("evictions.not-started")}]
     gone = request.then == "gone"
+    held = not gone and request.pod in world.pods and world.pods[request.pod].pod.finished
     rest = request.leaves_us - world.clock_us
-    shuts_down = say(SHUTS_DOWN[gone, bool(request.node)], node=request.node)
+    shuts_down = say(SHUTS_DOWN[gone or held, bool(request.node)], node=request.node)
     shut: dict[str, Any] = {"state": "done", "at": "", "text": shuts_down}
-    if not gone:
+    if not gone and not held:
         shut |= {"state": "now", "left": left(rest), "ring": share(rest, request.grace_us)}
     first = [say("evictions.grace-period", seconds=seconds(request.grace_us)), say("evictions.not-counted")]
     if request.late:
         first = [say("evictions.on-its-way-already")]
+    if held:
+        last = {"state": "now", "at": "", "text": say("evictions.held-by-finalizers")}
+        return [*({"state": "done", "at": clock(request.first_us), "text": text} for text in first), shut, last]
     return [
         *({"state": "done", "at": clock(request.first_us), "text": text} for text in first),
         shut,

@@ -121,7 +121,9 @@ def _drain_left(drain: Drain, rest: int) -> str:
 
 
 def _leaving(world: World, drain: Drain) -> list[str]:
-    return [pod.key for pod in world.pods_of(drain.node) if pod.state == "terminating" and pod.key in drain.evicted]
+    """Also those that have ended, and that finalizers hold."""
+    there = (world.pods.get(key) for key in drain.evicted)
+    return [pod.key for pod in there if pod is not None and pod.state == "terminating" and pod.node == drain.node]
 
 
 def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:

@@ -269,7 +269,8 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "generation": info.generation if info else 0,
         "node_info": node_info(world, node.name, view),
         "ghost": node.ghost,
-        **_finalizers(node.node),
+        **({"finalizers": []} if node.ghost else _finalizers(node.node)),
+        "terminating": node.node.terminating and not node.ghost,
         "cordoned": node.node.unschedulable,
         **of_node(world, node),
         "resources": [

@@ -109,12 +109,15 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
 
 
 def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
-    given = written_configuration(node)
+    given, grace = written_configuration(node), node.node.annotations.get(HARD_EVICTION_GRACE, "")
+    graces = tuple((value, say(key)) for value, key in GRACES)
+    if grace not in dict(graces):
+        graces = (*graces, (grace, say("nodes.grace-of-its-own", seconds=grace)))
     return {
         "given": given is not None,
         "thresholds": thresholds,
         "yaml": PRESETS[0][2] if given is None else configuration_text(given),
-        "grace": node.node.annotations.get(HARD_EVICTION_GRACE, ""),
-        "graces": tuple((value, say(key)) for value, key in GRACES),
+        "grace": grace,
+        "graces": graces,
         "presets": tuple((name, say(key), text) for name, key, text in PRESETS),
     }

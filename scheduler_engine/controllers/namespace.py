@@ -1,0 +1,39 @@
+"""What becomes of a namespace that is being deleted: all that is in it is deleted, then it goes.
+
+Source: upstream ``pkg/controller/namespace/deletion/namespaced_resources_deleter.go``. Everything is asked for at once,
+kind by kind; pods on nodes have their grace periods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduler_engine.apiserver.store import ApiServer, Watch
+
+
+@dataclass(slots=True)
+class NamespaceController:
+    api: ApiServer
+    watch: Watch
+
+    def work(self) -> bool:
+        """Handle what is new; False when there was nothing."""
+        event = self.api.next_event(self.watch)
+        if event is None:
+            return False
+        if event.kind == "Namespace" and event.new is not None and event.new.terminating:
+            self._empty(event.new.name)
+        elif event.old is not None and event.old.namespace:
+            self._finish(event.old.namespace)
+        return True
+
+    def _empty(self, name: str) -> None:
+        for item in self.api.content_of(name):
+            if not item.terminating and self.api.get(item.kind, item.key) is not None:
+                self.api.delete(item.kind, item.key)
+        self._finish(name)
+
+    def _finish(self, name: str) -> None:
+        namespace = self.api.get("Namespace", name)
+        if namespace is not None and namespace.terminating and not self.api.content_of(name):
+            self.api.remove("Namespace", name)

@@ -1,8 +1,9 @@
 """Whose request is worked on next, so that no address takes the processor from all others.
 
 A process that serves computes one thing at a time. What an address has used of it lately is kept; whoever has used less
-than most others of those who ask now begins at once, and all others begin one after the other, the least used first. A
-request counts as one that computes until it waits for an engine.
+than most others of those who ask now begins at once, and all others begin one after the other: the least used first,
+where a second of waiting makes up for a second of use. A request counts as one that computes until it waits for an
+engine.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Turn:
     """One request. ``computes``: it holds one of the places of those who compute."""
 
     address: str
+    since: float = 0.0
     computes: bool = False
     begun: asyncio.Future[None] | None = None
     stall: asyncio.TimerHandle | None = None
@@ -65,7 +67,7 @@ class Turns:
 
     async def begin(self, address: str) -> Turn:
         """Return when the request of ``address`` may begin."""
-        turn = Turn(address)
+        turn = Turn(address, self.clock())
         self.waiting.setdefault(address, deque()).append(turn)
         self._go_on()
         if turn.begun is None and turn in self.waiting.get(address, ()):
@@ -112,17 +114,18 @@ class Turns:
                 turn.begun.set_result(None)
 
     def _next(self, now: float) -> Turn | None:
-        """The first request of the address that has used least, if it may begin now."""
+        """The first request of a modest address, else of the one whose turn it is, if it may begin now."""
         may = [address for address in self.waiting if self.at_work[address] < self.of_one]
         if not may:
             return None
         use = {address: self.used[address].now(now) if address in self.used else 0.0 for address in self.asking()}
         least = min(may, key=use.__getitem__)
-        modest = use[least] <= FORGOTTEN or use[least] < MODEST * sum(use.values()) / len(use)
-        if not modest and self.computing >= AT_ONCE:
+        if use[least] <= FORGOTTEN or use[least] < MODEST * sum(use.values()) / len(use):
+            return self.waiting[least][0]
+        if self.computing >= AT_ONCE:
             return None
-        turn = self.waiting[least][0]
-        turn.computes = not modest
+        turn = self.waiting[min(may, key=lambda address: use[address] + self.waiting[address][0].since)][0]
+        turn.computes = True
         return turn
 
     def asking(self) -> list[str]:

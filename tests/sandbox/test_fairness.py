@@ -88,6 +88,21 @@ def test_those_who_wait_go_on_in_order_of_what_they_have_used() -> None:
     assert played(story) == ["most", "much", "more"], "the first one came while nobody else was there"
 
 
+def test_a_second_of_waiting_makes_up_for_a_second_of_use() -> None:
+    async def story(turns: Turns) -> None:
+        for address, seconds in (("first", 1.0), ("busy", 0.9), ("other", 0.8)):
+            await use(turns, address, seconds)
+        first, busy = await begins(turns, "first"), await begins(turns, "busy")
+        assert (first.done(), busy.done()) == (True, False)
+        turns.clock.now = 0.5  # type: ignore[attr-defined]
+        other = await begins(turns, "other")
+        turns.end(first.result(), 0.1)
+        await asyncio.sleep(0)
+        assert (busy.done(), other.done()) == (True, False), "it has waited for half a second longer"
+
+    played(story)
+
+
 def test_who_waits_for_an_engine_lets_another_one_compute() -> None:
     async def story(turns: Turns) -> None:
         await use(turns, "a", 1.0)

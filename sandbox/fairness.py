@@ -24,9 +24,14 @@ MODEST = 0.75
 """Whoever has used less than this share of what those who ask have used on average begins at once."""
 AT_ONCE = 1
 """So many others compute at a time."""
+CROWDED_SECONDS = 2.0
+"""For so long after a modest request the others leave the processor as much time as they take."""
+LONGEST_PAUSE = 0.1
+OVERHEAD_SECONDS = 0.0005
+"""What a request costs beside its own thread: to be read, handed over and written."""
 STALLED_SECONDS = 0.25
 """Who has not given up a place by then waits for something else than the processor: the next one begins."""
-FORGOTTEN = 0.001
+FORGOTTEN = 0.002
 """Seconds of use that are as good as none."""
 ROOM = 10_000
 """Addresses that are kept."""
@@ -49,6 +54,7 @@ class Turn:
 
     address: str
     since: float = 0.0
+    begun_at: float = 0.0
     computes: bool = False
     begun: asyncio.Future[None] | None = None
     stall: asyncio.TimerHandle | None = None
@@ -64,6 +70,7 @@ class Turns:
     at_work: Counter[str] = field(default_factory=Counter)
     waiting: dict[str, deque[Turn]] = field(default_factory=dict)
     computing: int = 0
+    modest_at: float = -CROWDED_SECONDS
 
     async def begin(self, address: str) -> Turn:
         """Return when the request of ``address`` may begin."""
@@ -83,21 +90,32 @@ class Turns:
         """The request is answered; it has used so many ``seconds`` of the processor."""
         now = self.clock()
         known = self.used.get(turn.address) or Used(at=now)
-        self.used[turn.address] = Used(known.now(now) + seconds, now)
+        self.used[turn.address] = Used(known.now(now) + seconds + OVERHEAD_SECONDS, now)
         self.at_work[turn.address] -= 1
         if not self.at_work[turn.address]:
             del self.at_work[turn.address]
         self.give_way(turn)
+        self._go_on()
         if len(self.used) > ROOM:
             self._forget(now)
 
     def give_way(self, turn: Turn) -> None:
-        """The request computes no more for now: the next one may."""
+        """The request computes no more for now: the next one may, after a pause if modest requests come."""
         if turn.stall is not None:
             turn.stall.cancel()
         if turn.computes:
             turn.computes = False
-            self.computing -= 1
+            now = self.clock()
+            crowded = now - self.modest_at < CROWDED_SECONDS
+            pause = min(now - turn.begun_at, LONGEST_PAUSE) if crowded else 0.0
+            if pause:
+                asyncio.get_running_loop().call_later(pause, self._leave)
+            else:
+                self._leave()
+
+    def _leave(self) -> None:
+        """A place of those who compute is free."""
+        self.computing -= 1
         self._go_on()
 
     def _go_on(self) -> None:
@@ -109,7 +127,7 @@ class Turns:
             if not queue:
                 del self.waiting[turn.address]
             self.at_work[turn.address] += 1
-            self._let_compute(turn)
+            self._let_compute(turn, now)
             if turn.begun is not None:
                 turn.begun.set_result(None)
 
@@ -132,8 +150,11 @@ class Turns:
         """Addresses whose requests are at work or wait."""
         return list(dict.fromkeys([*self.waiting, *self.at_work]))
 
-    def _let_compute(self, turn: Turn) -> None:
-        if turn.computes:
+    def _let_compute(self, turn: Turn, now: float) -> None:
+        turn.begun_at = now
+        if not turn.computes:
+            self.modest_at = now
+        else:
             self.computing += 1
             turn.stall = asyncio.get_running_loop().call_later(STALLED_SECONDS, self.give_way, turn)
 

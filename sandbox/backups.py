@@ -51,7 +51,10 @@ def back_up(path: Path, to: Path) -> None:
     """Write a copy, also while the site serves. Raises ``CannotStart`` and leaves nothing when that does not work."""
     if to.exists():
         raise CannotStart(f"{to} is there already. Name a file that is not.")
-    if not path.exists():
+    if not to.absolute().parent.is_dir():
+        raise CannotStart(f"There is no folder {to.absolute().parent}.")
+    # Loading the settings makes an empty file.
+    if not path.exists() or not path.stat().st_size:
         raise CannotStart(f"There is no database {path} yet.")
     _copy(path, to)
 
@@ -111,8 +114,8 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _put_aside(path: Path) -> Path | None:
-    """Rename the database, with what belongs to it, to a name that is free."""
-    if not path.exists():
+    """Rename the database, with what belongs to it, to a name that is free; None where there was none."""
+    if not path.exists() or not path.stat().st_size:
         return None
     number = 1
     while (kept := path.with_name(f"{path.name}.before-{number}")).exists():

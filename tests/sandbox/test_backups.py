@@ -121,6 +121,19 @@ def test_a_damaged_database_is_not_copied(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["db"]
 
 
+def test_an_empty_file_is_no_database(tmp_path: Path) -> None:
+    empty, copy = tmp_path / "db.sqlite3", tmp_path / "copy"
+    empty.touch()
+    with pytest.raises(CannotStart, match=r"There is no database .*db\.sqlite3 yet"):
+        backups.back_up(empty, copy)
+    with pytest.raises(CannotStart, match=r"There is no folder .*none"):
+        backups.back_up(empty, tmp_path / "none" / "copy")
+    assert not copy.exists()
+    assert backups.restore(empty, table(copy)) is None, "nothing was there before"
+    assert not backups.damage(empty)
+    assert backups._is_ours(empty)
+
+
 def other(path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE recipes (name)")

@@ -11,7 +11,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import woken_by
-from sandbox.panels.model.state import Queued, by_expiry, by_priority
+from sandbox.panels.model.state import PodState, Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
@@ -43,9 +43,9 @@ FEW = 5
 def stats(world: World, view: View) -> dict[str, Any]:
     lanes = [_lane(world, lane, view) for lane in LANES]
     lanes = [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"]
-    others = _of_nobody(world, view)
+    others, held = _of_nobody(world, view), _held(world, view)
     return {
-        "lanes": [*lanes, others] if others["cards"] else lanes,
+        "lanes": [*lanes, *(lane for lane in (others, held) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
         "pending": sum(lane["count"] for lane in (*lanes, others)),
         "nobody": "" if world.schedulers else world.election.nobody(),
@@ -141,28 +141,39 @@ def _of_nobody(world: World, view: View) -> dict[str, Any]:
     pages = pager(len(found), view, "queues.nobody", MOST)
     here = listed(list(served(world)))
     cards = [
-        {
-            "lane": "nobody",
-            "pod": pod.key,
-            "name": short_name(pod.key),
-            "app": pod.app,
-            "priority": pod.pod.priority,
-            "place": place,
+        _plain_card(pod, place, "nobody")
+        | {
             "title": say("queues.nobodys-title", scheduler=pod.pod.scheduler_name, profiles=here),
             "age": say("queues.in-no-queue"),
             "detail": say("queues.asks-for", scheduler=pod.pod.scheduler_name),
         }
         for place, pod in on_page(list(enumerate(found, 1)), pages)
     ]
-    return {
-        "id": "nobody",
-        "source": "nobody",
-        "title": say("queues.nobodys"),
-        "note": say("queues.nobodys-note"),
-        "count": len(found),
-        "cards": cards,
-        "pages": pages,
-    }
+    about = {"id": "nobody", "title": say("queues.nobodys"), "note": say("queues.nobodys-note")}
+    return about | {"source": "nobody", "count": len(found), "cards": cards, "pages": pages}
+
+
+def _held(world: World, view: View) -> dict[str, Any]:
+    """Pods that have ended, are on no node's card any more, and stay because of their finalizers."""
+    found = [pod for pod in world.pods.values() if pod.state == "terminating" and pod.pod.finished]
+    pages = pager(len(found), view, "queues.held", MOST)
+    cards = [
+        _plain_card(pod, place, "held")
+        | {
+            "title": say("queues.held-title"),
+            "age": say("queues.ended"),
+            "detail": listed(pod.pod.metadata.get("finalizers") or [], 2),
+        }
+        for place, pod in on_page(list(enumerate(found, 1)), pages)
+    ]
+    about = {"id": "held", "title": say("queues.held"), "note": say("queues.held-note")}
+    return about | {"source": "held", "count": len(found), "cards": cards, "pages": pages}
+
+
+def _plain_card(pod: PodState, place: int, lane: str) -> dict[str, Any]:
+    """Of a pod that is in no queue."""
+    name, priority = short_name(pod.key), pod.pod.priority
+    return {"lane": lane, "pod": pod.key, "name": name, "app": pod.app, "priority": priority, "place": place}
 
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:

@@ -76,6 +76,18 @@ def test_a_pod_that_is_bound_by_name_needs_no_scheduler() -> None:
     assert lane(queues(there, View())) == ["a", "b"]
 
 
+def test_pods_that_have_ended_and_are_held_can_still_be_found() -> None:
+    kept = make_pod("kept").metadata(finalizers=["x.io/a"]).grace_period(5).obj()
+    there = world(commands.Apply((kept,)), commands.Settle(), commands.Delete("Pod", "default/kept"))
+    assert [item["id"] for item in queues(there, View())["lanes"]][-1] == "nobody"
+    there = world(
+        commands.Apply((kept,)), commands.Settle(), commands.Delete("Pod", "default/kept"), commands.Advance(9)
+    )
+    (held,) = (item for item in queues(there, View())["lanes"] if item["id"] == "held")
+    assert [(card["name"], card["detail"]) for card in held["cards"]] == [("kept", "x.io/a")]
+    assert queues(there, View())["pending"] == 2
+
+
 def test_the_command_line_says_so_too() -> None:
     said = CliRunner().invoke(running.command, ["-"], input=SETUP)
     assert WORDS in said.output

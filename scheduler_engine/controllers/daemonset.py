@@ -84,16 +84,26 @@ class DaemonSetController(WorkloadController):
             elif run and not here:
                 self._create(owner, template, revision, name)
             else:
-                self._keep_one(owner, name, revision, here)
+                kept = self._keep_one(owner, name, revision, here)
+                if run and not kept and _max_surge(owner, 1):
+                    self._create(owner, template, revision, name)
         for name, waiting in pods.items():
             if name not in should:
                 self._delete_all(owner, [pod for pod in waiting if not pod.node_name])
 
-    def _keep_one(self, owner: KubeObject, node: str, revision: str, here: list[Pod]) -> None:
-        """Failed pods are replaced; of several the oldest stays, and while surging also the newest revision."""
+    def _keep_one(self, owner: KubeObject, node: str, revision: str, here: list[Pod]) -> dict[bool, Pod]:
+        """Ended pods are replaced; of several the oldest stays, and while surging also the newest revision.
+
+        Gives those that stay, by whether they are of that revision.
+        """
         kept: dict[bool, Pod] = {}
         for pod in here:
             if pod.terminating:
+                continue
+            if pod.phase == "Succeeded":
+                text = f"Found succeeded daemon pod {pod.key} on node {node}, will try to delete it"
+                self.tell(owner, "SucceededDaemonPod", text)
+                self.delete_pod(owner, pod)
                 continue
             if pod.finished:
                 if self.may_replace(owner, node):
@@ -106,6 +116,7 @@ class DaemonSetController(WorkloadController):
                 self.delete_pod(owner, pod)
             else:
                 kept[updated] = pod
+        return kept
 
     def _delete_all(self, owner: KubeObject, pods: list[Pod]) -> None:
         for pod in pods:

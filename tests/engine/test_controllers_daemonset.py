@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import NodeBuilder, make_node
@@ -160,6 +161,19 @@ def test_a_rolling_update_takes_one_node_after_the_other() -> None:
     world.advance(simulation, 200)
     assert images(world.pods(simulation)) == [NEW] * 3
     assert nodes_of(simulation) == ["n1", "n2", "n3"]
+
+
+def test_with_surge_a_pod_that_is_leaving_has_a_successor_at_once() -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    patient = {"terminationGracePeriodSeconds": 60}
+    for surges, expected in ((True, [False, True]), (False, [True])):
+        given = {"updateStrategy": strategy} if surges else {}
+        simulation = world.cluster(world.daemon_set("agent", pod=patient, **given), nodes=1)
+        simulation.execute(commands.Settle())
+        (pod,) = world.pods(simulation)
+        simulation.execute(commands.Delete("Pod", pod.key))
+        world.advance(simulation, 5)
+        assert sorted(found.terminating for found in simulation.api.pods()) == expected
 
 
 def test_with_surge_the_new_pod_comes_before_the_old_one_goes() -> None:

@@ -379,7 +379,7 @@ def test_a_log_that_cannot_be_read_is_the_databases_trouble(
 def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, node: Any, pod: Any
 ) -> None:
-    monkeypatch.setenv("ENGINE_MEMORY_MB", "95")
+    monkeypatch.setenv("ENGINE_MEMORY_MB", "120")
     pool = Pool(processes=1, long=1)
     monkeypatch.setattr(site, "_engines", pool)
     try:

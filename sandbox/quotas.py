@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import Sum
 
-from sandbox.models import Sandbox, Text
 from sandbox.panels.model.world import World
 from scheduler_engine.api.scheme import KINDS
 
@@ -87,8 +87,12 @@ def store_bytes() -> int:
         return (pages - free) * size
     found: int | None = cache.get(STORE)
     if found is None:
-        logs = Sandbox.objects.aggregate(total=Sum("log_bytes", default=0))["total"]
-        texts = Text.objects.aggregate(total=Sum("size", default=0))["total"]
+        # By name: the models themselves ask here before they store a long text.
+        counted = (("Sandbox", "log_bytes"), ("Text", "size"))
+        logs, texts = (
+            apps.get_model("sandbox", model).objects.aggregate(total=Sum(field, default=0))["total"]
+            for model, field in counted
+        )
         found = int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
         cache.set(STORE, found, timeout=STORE_SECONDS)
     return found

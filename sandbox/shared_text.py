@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models.functions import Left
 from django.utils import timezone
 
+from sandbox import quotas
+
 MARK = "sha256:"
 KEY_CHARACTERS = len(MARK) + sha256().digest_size * 2
 LONG = 200
@@ -56,9 +58,6 @@ def _is_key(text: str) -> bool:
 
 def _keep(text: str) -> None:
     """Store a text unless it is there. Raises ``OverQuota`` when it is not, and the site is full."""
-    # It counts rows that have these fields, and so is loaded after them.
-    from sandbox import quotas
-
     table, key, now = _texts(), key_of(text), timezone.now()
     if table.objects.filter(pk=key).update(used=now):
         return

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.framework.extension_points import STAGE_INDEX
 from scheduler_engine.trace import events as ev
 
+SKIPPED = "skipped"
 ATTEMPT = "attempt"
 """Beside the names of the stages: the end of the attempt, its binding included."""
 AT = (*STAGE_INDEX, ATTEMPT)
@@ -33,10 +35,10 @@ class End:
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
     """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
     entries = recorder.entries
-    cycle, deleted, skipped = cycle_under_way(recorder, pod, since), False, _skipped(recorder)
+    cycle, deleted = cycle_under_way(recorder, pod, since), False
     for place in range(since, len(entries)):
         event = entries[place].event
-        if isinstance(event, ev.CycleStarted) and event.pod == pod and event.cycle not in skipped:
+        if isinstance(event, ev.CycleStarted) and event.pod == pod and not _is_skipped(entries, place):
             if cycle is not None:
                 return End(missed=Why("gone" if deleted else "abandoned", {"pod": pod}))
             cycle = event.cycle
@@ -52,20 +54,21 @@ def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
 def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
     """Number of the last cycle of a pod, if it has not ended; one of a pod that had its name may end after it began."""
     ended: set[int] = set()
-    skipped = _skipped(recorder)
+    skipped: set[int] = set()
     for entry in reversed(recorder.entries[:since]):
         event = entry.event
         if isinstance(event, ev.CycleFinished):
-            ended.add(event.cycle)
+            (skipped if event.outcome == SKIPPED else ended).add(event.cycle)
         elif isinstance(event, ev.CycleStarted) and event.pod == pod and event.cycle not in skipped:
             return None if event.cycle in ended else event.cycle
     return None
 
 
-def _skipped(recorder: ev.Recorder) -> set[int]:
-    """Cycles that ended as soon as the pod was seen to be assumed or deleted: they are no attempts."""
-    told = (entry.event for entry in recorder.entries)
-    return {event.cycle for event in told if isinstance(event, ev.CycleFinished) and event.outcome == "skipped"}
+def _is_skipped(entries: Sequence[ev.Entry], begin: int) -> bool:
+    """Whether the cycle that begins there ended at once, the pod being assumed or deleted: that is no attempt."""
+    events = (entries[place].event for place in range(begin, len(entries)))
+    first = next((event for event in events if isinstance(event, (ev.CycleFinished, ev.StageFinished))), None)
+    return isinstance(first, ev.CycleFinished) and first.outcome == SKIPPED
 
 
 def _past(next_stage: str, at: str) -> bool:

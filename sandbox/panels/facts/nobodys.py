@@ -14,11 +14,17 @@ def served(world: World) -> tuple[str, ...]:
 
 def is_nobodys(world: World, pod: PodState) -> bool:
     """Nobody will ever give it a node."""
-    if pod.pod.node_name or pod.pod.finished or pod.pod.terminating or not world.configured:
-        return False
-    return pod.pod.scheduler_name not in served(world)
+    return _nobodys(pod, served(world))
 
 
 def nobodys(world: World) -> list[PodState]:
     """In order of creation."""
-    return [pod for pod in world.pods.values() if is_nobodys(world, pod)]
+    profiles = served(world)
+    return [pod for pod in world.pods.values() if _nobodys(pod, profiles)]
+
+
+def _nobodys(pod: PodState, profiles: tuple[str, ...]) -> bool:
+    """Before the scheduler is configured there are no ``profiles``, and nothing is said of anybody."""
+    if pod.pod.node_name or not profiles or pod.pod.scheduler_name in profiles:
+        return False
+    return not (pod.pod.finished or pod.pod.terminating)

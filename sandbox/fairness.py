@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import exp
 
 from sandbox.server.limits import from_environment
 
@@ -45,7 +46,7 @@ class Used:
     at: float = 0.0
 
     def now(self, now: float) -> float:
-        return float(self.seconds * 2.718281828 ** ((self.at - now) / FADES_SECONDS))
+        return self.seconds * exp((self.at - now) / FADES_SECONDS)
 
 
 @dataclass(eq=False, slots=True)

@@ -9,7 +9,6 @@ from functools import wraps
 from hashlib import sha256
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_vary_headers
 
@@ -25,14 +24,14 @@ class Kept:
 
 
 def same_for_all(key: Callable[[], Any] = lambda: None, control: str = "no-cache") -> Callable[[View], View]:
-    """Of a view whose answer depends on its address, the settings and ``key()`` alone. ``control``: Cache-Control."""
+    """Of a view whose answer depends on its address and ``key()`` alone. ``control``: Cache-Control."""
 
     def decorate(view: View) -> View:
         kept: dict[str, tuple[Any, Kept]] = {}
 
         @wraps(view)
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            now = (key(), settings.IMPORT_BYTES)
+            now = key()
             held = kept.get(request.path_info)
             if held is None or held[0] != now:
                 response = view(request, *args, **kwargs)

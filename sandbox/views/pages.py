@@ -42,7 +42,7 @@ LOOK_AGAIN_SECONDS = "5"
 
 
 @require_safe
-@same_for_all()
+@same_for_all(lambda: settings.IMPORT_BYTES)
 def landing(request: HttpRequest) -> HttpResponse:
     found = list(scenarios().values())
     featured = found[0].slug if found else ""

@@ -29,7 +29,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
     if node and simulation.api.get("Node", node) is None:
         raise Unusable(f'nodes "{node}" not found')
     found = Seen(simulation).attempt(key, attempt)
-    if found is None and (told := next((text for text in nobodys(simulation) if text.startswith(f"{key} ")), "")):
+    if found is None and (told := nobodys(simulation).get(key)):
         raise Unusable(told)
     if found is None:
         raise Unusable(f"{key}: {'no attempt was made' if attempt is None else f'there is no attempt {attempt}'}")

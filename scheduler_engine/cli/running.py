@@ -44,7 +44,7 @@ def command(scenario: str, quiet: bool, as_json: bool) -> int:
     elif not quiet:
         for text in transcript(simulation):
             click.echo(text)
-        for text in nobodys(simulation):
+        for text in nobodys(simulation).values():
             click.echo(click.style(text, fg="red"))
     failures = [f"{played.where(path)}: {text}" for path, text in points]
     for failure in failures:
@@ -64,16 +64,16 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
     return failures, last.simulation
 
 
-def nobodys(simulation: Simulation) -> list[str]:
-    """What is said of pods that wait for a scheduler which does not run here."""
+def nobodys(simulation: Simulation) -> dict[str, str]:
+    """Pod → what is said of it, of those that wait for a scheduler which does not run here."""
     profiles = simulation.scheduler.profiles
     here = ", ".join(profiles)
     waiting = (pod for pod in simulation.api.pods() if not (pod.node_name or pod.finished or pod.terminating))
-    return [
-        f"{pod.key} is in no queue: its scheduler {pod.scheduler_name} does not run here (profiles: {here})"
+    return {
+        pod.key: f"{pod.key} is in no queue: its scheduler {pod.scheduler_name} does not run here (profiles: {here})"
         for pod in waiting
         if pod.scheduler_name not in profiles
-    ]
+    }
 
 
 def result(failures: int) -> str:

@@ -13,7 +13,7 @@ from scheduler_engine.api.conditions import Condition, condition_set
 from scheduler_engine.api.node_stats import Stats, image_bytes, says_usage, usage
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, seconds_us
-from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.store import DEFAULT_GRACE_SECONDS, ApiServer
 from scheduler_engine.config.kubelet import (
     HOUSEKEEPING_US,
     EvictionConfiguration,
@@ -253,7 +253,7 @@ class NodeAgent:
 
     def preempt(self, pod: Pod) -> None:
         """End a pod so that a critical one has room."""
-        seconds = int(pod.spec.get("terminationGracePeriodSeconds", 30))
+        seconds = int(pod.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
         self.api.recorder.add(PodEvicted(self.name, pod.key, "", seconds, PREEMPTED))
         self._end(pod, seconds, PREEMPTING, PREEMPTED, PREEMPTED_CONDITION)
 

@@ -137,43 +137,47 @@ def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
 
 def _of_nobody(world: World, view: View) -> dict[str, Any]:
     """Pods that are in no queue, as no profile has the name of their scheduler."""
-    found = nobodys(world)
-    pages = pager(len(found), view, "queues.nobody", MOST)
     here = listed(list(served(world)))
-    cards = [
-        _plain_card(pod, place, "nobody")
-        | {
-            "title": say("queues.nobodys-title", scheduler=pod.pod.scheduler_name, profiles=here),
-            "age": say("queues.in-no-queue"),
-            "detail": say("queues.asks-for", scheduler=pod.pod.scheduler_name),
-        }
-        for place, pod in on_page(list(enumerate(found, 1)), pages)
-    ]
+
+    def said(pod: PodState) -> dict[str, str]:
+        asked = pod.pod.scheduler_name
+        title = say("queues.nobodys-title", scheduler=asked, profiles=here)
+        return {"title": title, "age": say("queues.in-no-queue"), "detail": say("queues.asks-for", scheduler=asked)}
+
     about = {"id": "nobody", "title": say("queues.nobodys"), "note": say("queues.nobodys-note")}
-    return about | {"source": "nobody", "count": len(found), "cards": cards, "pages": pages}
+    return about | _outside(nobodys(world), view, "nobody", said)
 
 
 def _held(world: World, view: View) -> dict[str, Any]:
     """Pods that have ended, are on no node's card any more, and stay because of their finalizers."""
+
+    def said(pod: PodState) -> dict[str, str]:
+        names = listed(pod.pod.metadata.get("finalizers") or [], 2)
+        return {"title": say("queues.held-title"), "age": say("queues.ended"), "detail": names}
+
     found = [pod for pod in world.pods.values() if pod.state == "terminating" and pod.pod.finished]
-    pages = pager(len(found), view, "queues.held", MOST)
+    about = {"id": "held", "title": say("queues.held"), "note": say("queues.held-note")}
+    return about | _outside(found, view, "held", said)
+
+
+def _outside(
+    found: list[PodState], view: View, lane: str, said: Callable[[PodState], dict[str, str]]
+) -> dict[str, Any]:
+    """A lane of pods that are in no queue of the scheduler."""
+    pages = pager(len(found), view, f"queues.{lane}", MOST)
     cards = [
-        _plain_card(pod, place, "held")
-        | {
-            "title": say("queues.held-title"),
-            "age": say("queues.ended"),
-            "detail": listed(pod.pod.metadata.get("finalizers") or [], 2),
+        {
+            "lane": lane,
+            "pod": pod.key,
+            "name": short_name(pod.key),
+            "app": pod.app,
+            "priority": pod.pod.priority,
+            "place": place,
+            **said(pod),
         }
         for place, pod in on_page(list(enumerate(found, 1)), pages)
     ]
-    about = {"id": "held", "title": say("queues.held"), "note": say("queues.held-note")}
-    return about | {"source": "held", "count": len(found), "cards": cards, "pages": pages}
-
-
-def _plain_card(pod: PodState, place: int, lane: str) -> dict[str, Any]:
-    """Of a pod that is in no queue."""
-    name, priority = short_name(pod.key), pod.pod.priority
-    return {"lane": lane, "pod": pod.key, "name": name, "app": pod.app, "priority": priority, "place": place}
+    return {"source": lane, "count": len(found), "cards": cards, "pages": pages}
 
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:

@@ -1,64 +1,96 @@
 """Whose request is worked on next, so that no address takes the processor from all others.
 
-A process that serves computes one thing at a time. What an address has used of it lately is kept; whoever has used less
-than most others of those who ask now begins at once, and all others begin one after the other: the least used first,
-where a second of waiting makes up for a second of use. A request counts as one that computes until it waits for an
-engine.
+A process that serves computes one thing at a time. It is shared out as in start-time fair queueing: first between
+kinds of requests (in sandboxes and rooms, to make them, and all others), then between the addresses of a kind. Whoever
+has had less than a fair share lately begins at once; all others begin one after the other, whoever has had least first,
+and none while one of the former computes. A request counts as one that computes until it waits for an engine.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import exp
 
 from sandbox.server.limits import from_environment
 
-FADES_SECONDS = 10.0
-"""After so long a third is left of what an address has used."""
-MODEST = 0.75
-"""Whoever has used less than this share of what those who ask have used on average begins at once."""
 AT_ONCE = 1
-"""So many others compute at a time."""
+"""So many of those who have had their share compute at a time; so many of them make something, until it is made."""
 CROWDED_SECONDS = 2.0
-"""For so long after a modest request the others leave the processor as much time as they take."""
+"""For so long after a modest request, those of other addresses pause one after the other."""
 LONGEST_PAUSE = 0.1
 OVERHEAD_SECONDS = 0.0005
 """What a request costs beside its own thread: to be read, handed over and written."""
+USUAL_SECONDS = 0.002
+"""What a request counts as long as it is at work."""
 STALLED_SECONDS = 0.25
 """Who has not given up a place by then waits for something else than the processor: the next one begins."""
-FORGOTTEN = 0.002
-"""Seconds of use that are as good as none."""
 ROOM = 10_000
-"""Addresses that are kept."""
+"""Addresses that are kept of a kind."""
+INSIDE, MAKING, ANYBODY = "inside", "making", "anybody"
+"""Kinds of requests: in a sandbox or room that is there; to make one; all others."""
+PLACE = re.compile(r"/(?:[sw]|api/v1/sandboxes)/[0-9a-fA-F]{8}-")
+
+Asker = tuple[str, str]
+"""The kind of a request, and the address that it comes from."""
+
+
+def kind_of(method: str, path: str) -> str:
+    if PLACE.match(path):
+        return INSIDE
+    return MAKING if method == "POST" else ANYBODY
 
 
 @dataclass(slots=True)
-class Used:
-    """Seconds of the processor, as they were at ``at``."""
+class Shares:
+    """Who has had how much. All in seconds of virtual time, which goes on by what those who wait are given, each alike.
 
-    seconds: float = 0.0
-    at: float = 0.0
+    ``ends``: until when somebody has had their share; nothing is kept of those for whom that is over.
+    """
 
-    def now(self, now: float) -> float:
-        return self.seconds * exp((self.at - now) / FADES_SECONDS)
+    now: float = 0.0
+    ends: dict[str, float] = field(default_factory=dict)
+
+    def start(self, who: str) -> float:
+        return max(self.now, self.ends.get(who, 0.0))
+
+    def is_due(self, who: str) -> bool:
+        """Whether they have had less than their share."""
+        return who not in self.ends or self.ends[who] < self.now
+
+    def give(self, who: str, seconds: float) -> None:
+        self.now = self.start(who)
+        self.ends[who] = self.now + seconds
+
+    def correct(self, who: str, seconds: float) -> None:
+        """It was so much more, or less."""
+        self.ends[who] = self.ends.get(who, self.now) + seconds
+
+    def forget(self) -> None:
+        self.ends = {who: end for who, end in self.ends.items() if end >= self.now}
+
+    def rest(self) -> None:
+        """Nobody asks for anything: all are even."""
+        self.now = max(self.ends.values(), default=self.now)
+        self.ends.clear()
 
 
 @dataclass(eq=False, slots=True)
 class Turn:
-    """One request. ``computes``: it holds one of the places of those who compute."""
+    """One request. ``computes``, ``makes``: it holds one of the places of those who do. ``modest``: no other begins."""
 
-    address: str
+    asker: Asker
     since: float = 0.0
     begun_at: float = 0.0
+    modest: bool = False
     computes: bool = False
+    makes: bool = False
     begun: asyncio.Future[None] | None = None
-    stall: asyncio.TimerHandle | None = None
 
 
 @dataclass(slots=True)
@@ -67,18 +99,23 @@ class Turns:
 
     of_one: int
     clock: Callable[[], float] = time.monotonic
-    used: dict[str, Used] = field(default_factory=dict)
-    at_work: Counter[str] = field(default_factory=Counter)
-    waiting: dict[str, deque[Turn]] = field(default_factory=dict)
+    kinds: Shares = field(default_factory=Shares)
+    addresses: dict[str, Shares] = field(default_factory=lambda: {kind: Shares() for kind in (INSIDE, MAKING, ANYBODY)})
+    at_work: Counter[Asker] = field(default_factory=Counter)
+    waiting: dict[Asker, deque[Turn]] = field(default_factory=dict)
     computing: int = 0
-    modest_at: float = -CROWDED_SECONDS
+    making: int = 0
+    modest: int = 0
+    """Requests that began at once, and compute."""
+    modest_at: dict[str, float] = field(default_factory=dict)
+    """Address → when it last began at once."""
 
-    async def begin(self, address: str) -> Turn:
+    async def begin(self, address: str, kind: str = ANYBODY) -> Turn:
         """Return when the request of ``address`` may begin."""
-        turn = Turn(address, self.clock())
-        self.waiting.setdefault(address, deque()).append(turn)
+        turn = Turn((kind, address), self.clock())
+        self.waiting.setdefault(turn.asker, deque()).append(turn)
         self._go_on()
-        if turn.begun is None and turn in self.waiting.get(address, ()):
+        if turn.begun is None and turn in self.waiting.get(turn.asker, ()):
             turn.begun = asyncio.get_running_loop().create_future()
             try:
                 await turn.begun
@@ -89,88 +126,128 @@ class Turns:
 
     def end(self, turn: Turn, seconds: float) -> None:
         """The request is answered; it has used so many ``seconds`` of the processor."""
-        now = self.clock()
-        known = self.used.get(turn.address) or Used(at=now)
-        self.used[turn.address] = Used(known.now(now) + seconds + OVERHEAD_SECONDS, now)
-        self.at_work[turn.address] -= 1
-        if not self.at_work[turn.address]:
-            del self.at_work[turn.address]
+        kind, address = turn.asker
+        shares = self.addresses[kind]
+        more = seconds + OVERHEAD_SECONDS - USUAL_SECONDS
+        self.kinds.correct(kind, more)
+        shares.correct(address, more)
+        self.at_work[turn.asker] -= 1
+        if not self.at_work[turn.asker]:
+            del self.at_work[turn.asker]
+        asking = {kind for kind, _ in self.asking()}
+        if kind not in asking:
+            shares.rest()
+        elif len(shares.ends) > ROOM:
+            shares.forget()
+        if not asking:
+            self.kinds.rest()
         self.give_way(turn)
+        if turn.makes:
+            turn.makes = False
+            self._after_a_pause(turn, self._made)
         self._go_on()
-        if len(self.used) > ROOM:
-            self._forget(now)
 
     def give_way(self, turn: Turn) -> None:
         """The request computes no more for now: the next one may, after a pause if modest requests come."""
-        if turn.stall is not None:
-            turn.stall.cancel()
+        if turn.modest:
+            turn.modest = False
+            self.modest -= 1
+            self._go_on()
         if turn.computes:
             turn.computes = False
-            now = self.clock()
-            crowded = now - self.modest_at < CROWDED_SECONDS
-            pause = min(now - turn.begun_at, LONGEST_PAUSE) if crowded else 0.0
-            if pause:
-                asyncio.get_running_loop().call_later(pause, self._leave)
-            else:
-                self._leave()
+            self._after_a_pause(turn, self._computed)
 
-    def _leave(self) -> None:
-        """A place of those who compute is free."""
+    def _stalled(self, turn: Turn) -> None:
+        """It takes so long that the next one may begin beside it."""
+        self.give_way(turn)
+        if turn.makes:
+            turn.makes = False
+            self._made()
+
+    def _after_a_pause(self, turn: Turn, act: Callable[[], None]) -> None:
+        """While modest requests of others come: as long as ``turn`` has taken, and what it costs beside its thread."""
+        now = self.clock()
+        self.modest_at = {who: at for who, at in self.modest_at.items() if now - at < CROWDED_SECONDS}
+        if self.modest_at.keys() - {turn.asker[1]}:
+            pause = min(now - turn.begun_at + OVERHEAD_SECONDS, LONGEST_PAUSE)
+            asyncio.get_running_loop().call_later(pause, act)
+        else:
+            act()
+
+    def _computed(self) -> None:
         self.computing -= 1
+        self._go_on()
+
+    def _made(self) -> None:
+        self.making -= 1
         self._go_on()
 
     def _go_on(self) -> None:
         """Begin whatever may begin."""
         now = self.clock()
-        while (turn := self._next(now)) is not None:
-            queue = self.waiting[turn.address]
+        while (turn := self._next()) is not None:
+            queue = self.waiting[turn.asker]
             queue.popleft()
             if not queue:
-                del self.waiting[turn.address]
-            self.at_work[turn.address] += 1
+                del self.waiting[turn.asker]
+            self.at_work[turn.asker] += 1
             self._let_compute(turn, now)
             if turn.begun is not None:
                 turn.begun.set_result(None)
 
-    def _next(self, now: float) -> Turn | None:
-        """The first request of a modest address, else of the one whose turn it is, if it may begin now."""
-        may = [address for address in self.waiting if self.at_work[address] < self.of_one]
-        if not may:
+    def _next(self) -> Turn | None:
+        """The first request of whoever has had least, if it may begin now."""
+        may = sorted((asker for asker in self.waiting if self.at_work[asker] < self.of_one), key=self._starts)
+        first: dict[str, Asker] = {}
+        for asker in may:
+            kind, address = asker
+            if self.addresses[kind].is_due(address):
+                return self.waiting[asker][0]
+            first.setdefault(kind, asker)
+        if self.making >= AT_ONCE:
+            first.pop(MAKING, None)
+        if not first:
             return None
-        use = {address: self.used[address].now(now) if address in self.used else 0.0 for address in self.asking()}
-        least = min(may, key=use.__getitem__)
-        if use[least] <= FORGOTTEN or use[least] < MODEST * sum(use.values()) / len(use):
-            return self.waiting[least][0]
-        if self.computing >= AT_ONCE:
-            return None
-        turn = self.waiting[min(may, key=lambda address: use[address] + self.waiting[address][0].since)][0]
-        turn.computes = True
+        kind, address = asker = min(first.values(), key=self._starts)
+        turn = self.waiting[asker][0]
+        if not self.kinds.is_due(kind):
+            if self.modest or self.computing >= AT_ONCE:
+                return None
+            turn.computes = True
+        turn.makes = kind == MAKING
         return turn
 
-    def asking(self) -> list[str]:
-        """Addresses whose requests are at work or wait."""
+    def _starts(self, asker: Asker) -> tuple[float, float, float]:
+        kind, address = asker
+        return self.kinds.start(kind), self.addresses[kind].start(address), self.waiting[asker][0].since
+
+    def asking(self) -> list[Asker]:
+        """Whose requests are at work or wait."""
         return list(dict.fromkeys([*self.waiting, *self.at_work]))
 
     def _let_compute(self, turn: Turn, now: float) -> None:
         turn.begun_at = now
-        if not turn.computes:
-            self.modest_at = now
-        else:
+        kind, address = turn.asker
+        self.kinds.give(kind, USUAL_SECONDS)
+        self.addresses[kind].give(address, USUAL_SECONDS)
+        self.making += turn.makes
+        if turn.computes:
             self.computing += 1
-            turn.stall = asyncio.get_running_loop().call_later(STALLED_SECONDS, self.give_way, turn)
+        else:
+            turn.modest = True
+            self.modest += 1
+            self.modest_at[address] = now
+        asyncio.get_running_loop().call_later(STALLED_SECONDS, self._stalled, turn)
 
     def _drop(self, turn: Turn) -> None:
         """Who asked has gone: as if nothing had been asked, or as if it had been answered."""
-        queue = self.waiting.get(turn.address)
+        queue = self.waiting.get(turn.asker)
         if queue is not None and turn in queue:
             queue.remove(turn)
             if not queue:
-                del self.waiting[turn.address]
+                del self.waiting[turn.asker]
         elif turn.begun is not None and turn.begun.done():
             self.end(turn, 0.0)
-
-    def _forget(self, now: float) -> None:
-        self.used = {address: used for address, used in self.used.items() if used.now(now) > FORGOTTEN}
 
 
 turns = Turns(from_environment().at_work_per_address)
@@ -190,5 +267,5 @@ def in_turn(turn: Turn, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def give_way() -> None:
     """This thread is about to wait for an engine: another request may compute meanwhile."""
     turn = getattr(_here, "turn", None)
-    if turn is not None and turn.computes:
+    if turn is not None and (turn.computes or turn.modest):
         _here.loop.call_soon_threadsafe(turns.give_way, turn)

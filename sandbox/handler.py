@@ -16,7 +16,7 @@ from django.urls import set_script_prefix
 from django.utils.http import parse_header_parameters
 
 from sandbox import storage
-from sandbox.fairness import Turn, in_turn, turns
+from sandbox.fairness import Turn, in_turn, kind_of, turns
 from sandbox.ratelimit import client_of
 from sandbox.threads import EXECUTING, READING, in_thread
 
@@ -77,7 +77,7 @@ class OneThreadHandler(ASGIHandler):
         scope = scope | {"root_path": ""}
         with body:
             pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
-            turn, seconds = await turns.begin(client_of(scope)), 0.0
+            turn, seconds = await turns.begin(client_of(scope), kind_of(scope["method"], scope["path"])), 0.0
             try:
                 messages, seconds = await in_thread(
                     pool, self.answer_in_turn, turn, asyncio.get_running_loop(), scope, body

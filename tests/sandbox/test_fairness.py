@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from sandbox.fairness import Turn, Turns
+from sandbox.fairness import ANYBODY, INSIDE, MAKING, OVERHEAD_SECONDS, Turn, Turns, kind_of
 
 
 class Clock:
@@ -25,107 +26,239 @@ def played(story: Callable[[Turns], Awaitable[Any]], of_one: int = 100) -> Any:
     return asyncio.run(main())
 
 
-async def begins(turns: Turns, address: str) -> asyncio.Task[Turn]:
-    task = asyncio.ensure_future(turns.begin(address))
+async def begins(turns: Turns, address: str, kind: str = ANYBODY) -> asyncio.Task[Turn]:
+    task = asyncio.ensure_future(turns.begin(address, kind))
     await asyncio.sleep(0)
     return task
 
 
-async def use(turns: Turns, address: str, seconds: float) -> None:
-    turns.end(await turns.begin(address), seconds)
+async def ends(turns: Turns, task: asyncio.Task[Turn], seconds: float = 0.01) -> None:
+    """The request has taken so many seconds; whoever may go on after a pause goes on."""
+    turns.end(task.result(), seconds)
+    await pauses()
+
+
+async def pauses() -> None:
+    await asyncio.sleep(3 * OVERHEAD_SECONDS)
+
+
+async def crowd(turns: Turns, size: int, seconds: float = 0.01) -> list[asyncio.Task[Turn]]:
+    """Requests of so many addresses, all of which have had their share, and ask for more."""
+    first = [await begins(turns, f"greedy-{number}") for number in range(size)]
+    more = [await begins(turns, f"greedy-{number}") for number in range(size)]
+    for task in first:
+        turns.end(task.result(), seconds)
+    await pauses()
+    return more
+
+
+def at_work(tasks: list[asyncio.Task[Turn]]) -> int:
+    return sum(task.done() for task in tasks)
 
 
 def test_one_address_alone_computes_one_request_after_the_other() -> None:
     async def story(turns: Turns) -> None:
-        await use(turns, "a", 1.0)
         first, second = await begins(turns, "a"), await begins(turns, "a")
         assert (first.done(), second.done()) == (True, False)
-        turns.end(first.result(), 0.1)
-        await asyncio.sleep(0)
+        await ends(turns, first)
         assert second.done()
+        await ends(turns, second)
 
     played(story)
 
 
-def test_whoever_has_used_little_begins_at_once_although_another_address_computes() -> None:
+def test_whoever_is_new_begins_at_once_although_another_address_computes() -> None:
     async def story(turns: Turns) -> None:
-        await use(turns, "greedy", 5.0)
-        await use(turns, "modest", 0.05)
-        [await begins(turns, "greedy") for _ in range(8)]
-        assert (await begins(turns, "modest")).done()
+        tasks = [await begins(turns, "greedy") for _ in range(8)]
+        assert at_work(tasks) == 1
         assert (await begins(turns, "new")).done()
+        for task in tasks:
+            task.cancel()
 
     played(story)
 
 
 def test_of_fifty_greedy_ones_none_keeps_a_modest_one_waiting() -> None:
+    """It asks for half of what they ask for, over and over."""
+
     async def story(turns: Turns) -> None:
-        for number in range(50):
-            await use(turns, f"greedy-{number}", 0.2)
-        await use(turns, "modest", 0.1)
-        waiting = [await begins(turns, f"greedy-{number}") for number in range(50) for _ in range(8)]
-        assert sum(task.done() for task in waiting) == 1
-        assert (await begins(turns, "modest")).done()
+        waiting = await crowd(turns, 50)
+        done: list[int] = []
+        for _ in range(5):
+            modest = await begins(turns, "modest")
+            assert modest.done()
+            await ends(turns, modest)
+            for _ in range(100):
+                task = next(task for task in waiting if task.done())
+                waiting.remove(task)
+                waiting.append(await begins(turns, task.result().asker[1]))
+                turns.end(task.result(), 0.01)
+                await pauses()
+                done.append(int(task.result().asker[1].split("-")[1]))
+            assert at_work(waiting) == 1
+        assert [done.count(number) for number in range(50)] == [10] * 50
         for task in waiting:
             task.cancel()
 
     played(story)
 
 
-def test_those_who_wait_go_on_in_order_of_what_they_have_used() -> None:
+def test_those_who_wait_go_on_in_order_of_what_they_have_had() -> None:
     async def story(turns: Turns) -> list[str]:
-        for address, seconds in (("much", 1.0), ("more", 1.1), ("most", 1.2)):
-            await use(turns, address, seconds)
-        order: list[str] = []
-        tasks = [(address, await begins(turns, address)) for address in ("most", "more", "much")]
-        while len(order) < 3:
-            address, task = next((address, task) for address, task in tasks if task.done() and address not in order)
+        first = [await begins(turns, address) for address in ("most", "much", "more")]
+        tasks = {address: await begins(turns, address) for address in ("most", "much", "more")}
+        for task, seconds in zip(first, (0.3, 0.1, 0.2), strict=True):
+            turns.end(task.result(), seconds)
+        order = []
+        while tasks:
+            await pauses()
+            address = next(address for address, task in tasks.items() if task.done())
             order.append(address)
-            turns.end(task.result(), 0.0)
-            await asyncio.sleep(0)
+            turns.end(tasks.pop(address).result(), 0.0)
         return order
 
-    assert played(story) == ["most", "much", "more"], "the first one came while nobody else was there"
+    assert played(story) == ["much", "more", "most"]
 
 
-def test_a_second_of_waiting_makes_up_for_a_second_of_use() -> None:
+def test_whoever_has_had_much_has_a_turn_when_the_others_have_had_as_much() -> None:
+    async def story(turns: Turns) -> int:
+        heavy, light = await begins(turns, "heavy"), await begins(turns, "light")
+        again = await begins(turns, "heavy")
+        await ends(turns, heavy, 0.1)
+        for number in range(100):
+            following = await begins(turns, "light")
+            await ends(turns, light, 0.01)
+            if again.done():
+                return number
+            light = following
+        return -1
+
+    assert 8 <= played(story) <= 10
+
+
+def test_after_a_rest_all_are_even() -> None:
     async def story(turns: Turns) -> None:
-        for address, seconds in (("first", 1.0), ("busy", 0.9), ("other", 0.8)):
-            await use(turns, address, seconds)
-        first, busy = await begins(turns, "first"), await begins(turns, "busy")
-        assert (first.done(), busy.done()) == (True, False)
-        turns.clock.now = 0.5  # type: ignore[attr-defined]
-        other = await begins(turns, "other")
-        turns.end(first.result(), 0.1)
-        # Modest requests came lately: the next one begins after a pause.
-        await asyncio.wait([busy, other], return_when=asyncio.FIRST_COMPLETED)
-        assert (busy.done(), other.done()) == (True, False), "it has waited for half a second longer"
+        await ends(turns, await begins(turns, "a"), 5.0)
+        assert (await begins(turns, "b")).done()
+        assert (await begins(turns, "a")).done(), "nobody waited for what it had had before"
+        assert turns.addresses[ANYBODY].ends.keys() == {"a", "b"}
 
     played(story)
 
 
 def test_who_waits_for_an_engine_lets_another_one_compute() -> None:
     async def story(turns: Turns) -> None:
-        await use(turns, "a", 1.0)
-        first, second = await begins(turns, "a"), await begins(turns, "a")
+        first, second, third = [await begins(turns, "a") for _ in range(3)]
         turns.give_way(first.result())
-        await asyncio.sleep(0)
-        assert second.done()
-        turns.end(first.result(), 0.1)
-        turns.end(second.result(), 0.1)
-        assert (turns.computing, dict(turns.at_work)) == (0, {})
+        assert (await second, third.done())[1] is False
+        turns.give_way(second.result())
+        await third
+        for task in (first, second, third):
+            await ends(turns, task)
+        assert (turns.computing, turns.modest, dict(turns.at_work)) == (0, 0, {})
 
     played(story)
+
+
+def test_whoever_works_in_a_sandbox_need_not_wait_for_those_who_fetch_pages() -> None:
+    """Their own page costs more than any of the many pages that others fetch."""
+
+    async def story(turns: Turns) -> None:
+        waiting = await crowd(turns, 50)
+        for _ in range(5):
+            works = await begins(turns, "works", INSIDE)
+            assert works.done()
+            beside = await begins(turns, "works", INSIDE)
+            assert not beside.done(), "not two at a time"
+            beside.cancel()
+            await ends(turns, works, 0.1)
+            for _ in range(20):
+                task = next(task for task in waiting if task.done())
+                waiting[waiting.index(task)] = await begins(turns, task.result().asker[1])
+                await ends(turns, task)
+        for task in waiting:
+            task.cancel()
+
+    played(story)
+
+
+def test_whoever_works_in_a_sandbox_without_end_gets_half_beside_those_who_fetch_pages() -> None:
+    async def story(turns: Turns) -> Counter[str]:
+        tasks = [*await crowd(turns, 5), await begins(turns, "works", INSIDE)]
+        given: Counter[str] = Counter()
+        for _ in range(200):
+            task = next(task for task in tasks if task.done())
+            kind, address = task.result().asker
+            tasks[tasks.index(task)] = await begins(turns, address, kind)
+            await ends(turns, task)
+            given[kind] += 1
+        for task in tasks:
+            task.cancel()
+        return given
+
+    given = played(story)
+    assert 90 <= given[INSIDE] <= 110, given
+
+
+def test_one_is_made_after_the_other_and_all_else_goes_on_meanwhile() -> None:
+    async def story(turns: Turns) -> None:
+        first = [await begins(turns, "a", kind) for kind in (MAKING, INSIDE)]
+        makes, next_one, steps = [await begins(turns, "a", kind) for kind in (MAKING, MAKING, INSIDE)]
+        await ends(turns, first[0])
+        await ends(turns, first[1], 0.02)
+        assert (makes.done(), next_one.done(), steps.done()) == (True, False, False)
+        turns.give_way(makes.result())  # It waits for an engine.
+        await pauses()
+        assert (next_one.done(), steps.done()) == (False, True)
+        await ends(turns, steps)
+        await ends(turns, makes)
+        assert next_one.done()
+        await ends(turns, next_one)
+        assert (turns.computing, turns.making, turns.modest) == (0, 0, 0)
+
+    played(story)
+
+
+def test_what_takes_long_to_be_made_keeps_nobody_waiting() -> None:
+    async def story(turns: Turns) -> None:
+        first = await begins(turns, "a", MAKING)
+        makes, next_one = [await begins(turns, "a", MAKING) for _ in range(2)]
+        await ends(turns, first)
+        assert (makes.done(), next_one.done()) == (True, False)
+        await next_one
+        for task in (makes, next_one):
+            await ends(turns, task)
+        assert (turns.computing, turns.making) == (0, 0)
+
+    played(story)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/", ANYBODY),
+        ("GET", "/api/v1/openapi.json", ANYBODY),
+        ("POST", "/new/", MAKING),
+        ("POST", "/api/v1/sandboxes", MAKING),
+        ("POST", "/api/v1/sandboxes/0f8fad5b-d9cb-469f-a165-70867728950e/token/commands", INSIDE),
+        ("GET", "/s/0f8fad5b-d9cb-469f-a165-70867728950e/token/", INSIDE),
+        ("POST", "/w/0f8fad5b-d9cb-469f-a165-70867728950e/token/answer/", INSIDE),
+    ],
+)
+def test_kinds_of_requests(method: str, path: str, kind: str) -> None:
+    assert kind_of(method, path) == kind
 
 
 def test_an_address_has_so_many_requests_at_work_and_the_others_wait() -> None:
     async def story(turns: Turns) -> None:
         tasks = [await begins(turns, "a") for _ in range(5)]
+        for task in tasks[:3]:
+            turns.give_way(await task)
         assert [task.done() for task in tasks] == [True, True, True, False, False]
         assert (await begins(turns, "b")).done()
-        turns.end(tasks[0].result(), 0.0)
-        await asyncio.sleep(0)
-        assert tasks[3].done()
+        await ends(turns, tasks[0])
+        assert not tasks[3].done(), "another one computes"
+        tasks[4].cancel()
 
     played(story, of_one=3)
 
@@ -133,7 +266,6 @@ def test_an_address_has_so_many_requests_at_work_and_the_others_wait() -> None:
 @pytest.mark.parametrize("begun", [False, True])
 def test_who_goes_away_leaves_no_place_taken(begun: bool) -> None:
     async def story(turns: Turns) -> None:
-        await use(turns, "a", 1.0)
         first, second = await begins(turns, "a"), await begins(turns, "a")
         if begun:
             turns.end(first.result(), 0.0)
@@ -141,18 +273,7 @@ def test_who_goes_away_leaves_no_place_taken(begun: bool) -> None:
         await asyncio.gather(second, return_exceptions=True)
         if not begun:
             turns.end(first.result(), 0.0)
-        assert (turns.computing, dict(turns.at_work), turns.waiting) == (0, {}, {})
-
-    played(story)
-
-
-def test_what_was_used_fades() -> None:
-    async def story(turns: Turns) -> None:
-        await use(turns, "a", 1.0)
-        turns.clock.now = 10.0  # type: ignore[attr-defined]
-        assert 0.36 < turns.used["a"].now(10.0) < 0.37
-        turns.clock.now = 200.0  # type: ignore[attr-defined]
-        turns._forget(200.0)
-        assert turns.used == {}
+        await pauses()
+        assert (turns.computing, turns.modest, dict(turns.at_work), turns.waiting) == (0, 0, {}, {})
 
     played(story)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from scheduler_engine.api.simulated import IMAGEFS
 from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
 
 Manifest = dict[str, Any]
@@ -31,7 +32,11 @@ def node(name: str, data: dict[str, Any]) -> Manifest:
         {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": name, "labels": _without_empty(labels) | data["labels"]},
+            "metadata": {
+                "name": name,
+                "labels": _without_empty(labels) | data["labels"],
+                "annotations": {IMAGEFS: data["imagefs"]},
+            },
             "spec": {"unschedulable": data["unschedulable"], "taints": data["taints"]},
             "status": {"capacity": capacity | data["extended"]},
         }

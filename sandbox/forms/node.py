@@ -22,6 +22,7 @@ class NodeForm(AddForm):
     places = (
         (r"metadata\.name", "name"),
         (r"metadata\.labels", "labels"),
+        (r"metadata\.annotations.*imagefs.*", "imagefs"),
         (r"(?:metadata|spec)\.taints(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "taints"),
         (r"status\.(capacity|allocatable)(\.|\[)cpu(\]|$)", "cpu"),
         (r"status\.(capacity|allocatable)(\.|\[)memory(\]|$)", "memory"),
@@ -38,6 +39,11 @@ class NodeForm(AddForm):
     pods = text("Pods", "How many pods the node takes, however small they are.", "110")
     extended = Pairs(
         "Extended resources", "name=quantity, parted by commas: devices, counted whole.", "nvidia.com/gpu=4"
+    )
+    imagefs = text(
+        "Disk for images",
+        "A disk of its own for images and writable layers. Empty: they share the node's disk.",
+        hint="50Gi",
     )
     labels = Pairs("Labels", "key=value, parted by commas. Selectors and affinity look at them.", "disk=ssd")
     taints = Rows(

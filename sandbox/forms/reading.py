@@ -14,6 +14,7 @@ from django.http import QueryDict
 from sandbox.forms.rows import Row, Rows, too_many
 from sandbox.manifests import IMAGE, RULES, WORKLOADS
 from scheduler_engine.api.fields import well_typed
+from scheduler_engine.api.simulated import IMAGEFS
 from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
 
 Data = Mapping[str, Any]
@@ -71,6 +72,7 @@ def node(manifest: Data) -> Held:
         "region": labels.pop(REGION, ""),
         **{resource: _text(capacity.pop(resource, "")) for resource in ("cpu", "memory", "pods")},
         "extended": _pairs(capacity),
+        "imagefs": _text((metadata.get("annotations") or {}).get(IMAGEFS)),
         "labels": _pairs(labels),
         "taints": [_row(taint, "key", "value", "effect") for taint in spec.get("taints") or ()],
         "unschedulable": bool(spec.get("unschedulable")),

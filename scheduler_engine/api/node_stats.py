@@ -84,6 +84,17 @@ class Stats:
         ]
 
 
+def reclaims(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
+    """Return what a kubelet removes before it evicts: ``dead containers`` and ``unused images``, or nothing.
+
+    On a filesystem of their own they free nothing where the node's own is short.
+    Source: upstream ``pkg/kubelet/eviction/helpers.go`` (buildSignalToNodeReclaimFuncs).
+    """
+    if not signal.startswith(("nodefs", "imagefs")) or (dedicated_imagefs and signal.startswith("nodefs")):
+        return ()
+    return "dead containers", "unused images"
+
+
 def usage(item: Pod | Node, name: str) -> int:
     """What a pod, or the system daemons of a node, use: ``name`` is a key of ``USAGE``."""
     return amount_of(item.annotations, USAGE[name]) or 0

@@ -103,18 +103,6 @@ def ranked(stats: Stats, threshold: Threshold) -> list[Ranked]:
     return rank(stats.running, threshold.signal, stats.dedicated_imagefs)
 
 
-def reclaims(threshold: Threshold, dedicated_imagefs: bool) -> tuple[str, ...]:
-    """What is freed before pods are evicted: ``dead containers``, ``unused images``.
-
-    With a filesystem of their own, images and containers free nothing where the node's own is short.
-    """
-    if threshold.condition != "DiskPressure":
-        return ()
-    if dedicated_imagefs and threshold.signal.startswith("nodefs"):
-        return ()
-    return "dead containers", "unused images"
-
-
 def eviction_message(threshold: Threshold, row: Ranked, observation: Observation) -> str:
     """The text in the pod's status, in Kubernetes' words; it names a container when the pod has just one.
 

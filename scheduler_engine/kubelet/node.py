@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 
 from scheduler_engine.api.conditions import Condition, condition_set
-from scheduler_engine.api.node_stats import Stats, image_bytes, says_usage, usage
+from scheduler_engine.api.node_stats import Stats, image_bytes, reclaims, says_usage, usage
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, seconds_us
 from scheduler_engine.apiserver.store import DEFAULT_GRACE_SECONDS, ApiServer
@@ -30,7 +30,6 @@ from scheduler_engine.kubelet.eviction import (
     Look,
     eviction_message,
     ranked,
-    reclaims,
 )
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import (
@@ -209,7 +208,7 @@ class NodeAgent:
         """Free what belongs to nobody; where that is not enough, evict one pod. True when a pod is evicted."""
         resource = threshold.resource
         self._tell("Node", self.name, "Warning", "EvictionThresholdMet", f"Attempting to reclaim {resource}")
-        if reclaims(threshold, stats.dedicated_imagefs):
+        if reclaims(threshold.signal, stats.dedicated_imagefs):
             stats = self._reclaim_node_level(threshold, stats)
             if self.manager.resolved(stats):
                 return False
@@ -224,7 +223,7 @@ class NodeAgent:
         return True
 
     def _reclaim_node_level(self, threshold: Threshold, stats: Stats) -> Stats:
-        for what in reclaims(threshold, stats.dedicated_imagefs):
+        for what in reclaims(threshold.signal, stats.dedicated_imagefs):
             if what == "dead containers":
                 freed = sum(usage(pod, "writable_layer") for pod in stats.dead)
                 names = tuple(pod.key for pod in stats.dead)
@@ -239,7 +238,7 @@ class NodeAgent:
                 assert isinstance(current, Node)
                 freed = before - image_bytes(current)
             if names:
-                self.api.recorder.add(NodeResourcesReclaimed(self.name, what, names, freed))
+                self.api.recorder.add(NodeResourcesReclaimed(self.name, what, names, freed, str(threshold)))
             node = self.api.get("Node", self.name)
             assert isinstance(node, Node)
             stats = self._stats(node)

@@ -89,6 +89,12 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             id="a node with devices",
         ),
         pytest.param(
+            "node",
+            f"{NODE}&imagefs=20Gi",
+            "metadata: {annotations: {sandbox/imagefs: 20Gi}}",
+            id="a node whose images have a disk of their own",
+        ),
+        pytest.param(
             "pod",
             f"{POD}&claims=data, logs",
             "spec: {volumes: [{name: volume-1, persistentVolumeClaim: {claimName: data}}, "

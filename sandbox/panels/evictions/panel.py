@@ -1,4 +1,4 @@
-"""Evictions that the API server was asked for, drains of nodes, and evictions that taints have planned."""
+"""Evictions that the API server was asked for, drains of nodes, evictions that taints have planned, and by kubelets."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.evictions.requests import row, stuck
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.eviction_nodes import counted, drain_row, draining, flags, plan_row, plans
+from sandbox.panels.facts.kubelet_deeds import deed_row
+from sandbox.panels.model.node_health import Deed
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
+from scheduler_engine.trace import events as ev
 
 PAGE = 50
 MOST_DRAINS = 12
@@ -22,11 +25,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
     drains = sorted(log.drains.values(), key=lambda drain: (drain.over, -drain.started_us))
     request_pages = pager(len(requests), view, "evictions.requests", PAGE)
     drain_pages = pager(len(drains), view, "evictions.drains", MOST_DRAINS)
+    deeds = _of_kubelets(world)
+    deed_pages = pager(len(deeds), view, "evictions.kubelets", PAGE)
     plan_pages = pager(len(planned), view, "evictions.plans", PAGE)
     chosen, node = world.pods.get(view.pod), world.nodes.get(view.node)
     name = node.name if node and not node.ghost and not draining(world, node.name) else ""
     return {
-        "empty": not (requests or drains or planned),
+        "empty": not (requests or drains or planned or deeds),
         "requests": [row(world, budgets, request) for request in on_page(requests, request_pages)],
         "request_count": len(requests),
         "stuck_count": sum(stuck(world, budgets, request) for request in log.open.values()),
@@ -34,10 +39,24 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "drain_count": len(drains),
         "plans": [plan_row(world, plan) for plan in on_page(planned, plan_pages)],
         "plan_counts": counted(planned),
+        "deeds": [deed_row(deed, number) for number, deed in on_page(deeds, deed_pages)],
+        "evicted_count": sum(isinstance(deed.event, ev.PodEvicted) for _, deed in deeds),
         "pod": {"key": chosen.key, "name": short_name(chosen.key)} if chosen and chosen.node else None,
         "node": name,
         "flags": flags(world, name),
         "request_pages": request_pages,
         "drain_pages": drain_pages,
         "plan_pages": plan_pages,
+        "deed_pages": deed_pages,
     }
+
+
+def _of_kubelets(world: World) -> list[tuple[int, Deed]]:
+    """What kubelets evicted, and what they removed before, the newest first; numbered from the oldest."""
+    found = [deed for health in world.health.nodes.values() for deed in health.deeds]
+    told = sorted((deed for deed in found if not isinstance(deed.event, ev.PodRejected)), key=_time)
+    return list(enumerate(told, 1))[::-1]
+
+
+def _time(deed: Deed) -> int:
+    return deed.at_us

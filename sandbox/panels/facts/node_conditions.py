@@ -101,6 +101,8 @@ def _stays(world: World, kind: str, configuration: EvictionConfiguration, health
     if kind not in told:
         return ""
     last_us = told[kind]
+    if last_us is None and health.relief is not None:
+        last_us = health.relief.at_us
     if last_us is None:
         return say("nodes.threshold-met")
     left = max(0, last_us + configuration.transition_us - world.clock_us)

@@ -33,8 +33,10 @@ TITLES = {
     "imagefs.inodesFree": "gauges.image-inodes",
     "pid.available": "gauges.processes",
 }
-URGENCY = ("met", "waits", "reclaiming", "below", "quiet")
-"""States of a threshold, the one that matters most first; ``below``: it is, but the kubelet has not looked yet."""
+URGENCY = ("met", "waits", "reclaiming", "below", "freed", "quiet")
+"""States of a threshold, the one that matters most first; ``below``: it is, but the kubelet has not looked yet;
+``freed``: it was met, and what the kubelet removed was enough.
+"""
 
 
 def written_configuration(node: NodeState) -> dict[str, Any] | None:
@@ -131,12 +133,15 @@ def _limit(world: World, item: Threshold, now: Observation, health: NodeHealth) 
     limit, extra = item.amount.of(now.capacity), item.min_reclaim.of(now.capacity)
     told = health.seen.thresholds if health.seen is not None else ()
     state = next((row[4] for row in told if row[:2] == (str(item), item.signal)), "quiet")
-    if state == "quiet" and now.available < limit:
+    if state in ("met", "reclaiming") and health.relief is not None:
+        state = "freed"
+    if state in ("freed", "quiet") and now.available < limit:
         state = "below"
     words = {
         "quiet": say("gauges.quiet"),
         "below": say("gauges.below"),
         "met": say("gauges.met"),
+        "freed": say("gauges.freed"),
         "waits": _patience(world, item, health),
         "reclaiming": say("gauges.reclaiming", until=amount(item.signal, limit + extra)),
     }

@@ -13,13 +13,18 @@ from scheduler_engine.trace import events as ev
 class Deed:
     """What a kubelet did to keep its node going; ``ranking`` is the order that led to an eviction.
 
-    ``above``: it evicts although the signal is above its threshold again, to reclaim the minimum.
+    ``above``: it evicts although the signal is above its threshold again, to reclaim the minimum. ``removed``: what it
+    removed in the same look so far, this deed included. ``enough``: no pod had to go after that. ``other_disk``: the
+    containers and images are on another disk than the one that is short.
     """
 
     at_us: int
     event: ev.PodEvicted | ev.NodeResourcesReclaimed | ev.PodRejected
     ranking: ev.EvictionRanked | None = None
     above: bool = False
+    removed: tuple[ev.NodeResourcesReclaimed, ...] = ()
+    enough: bool = False
+    other_disk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,13 @@ class NodeHealth:
     ranked_us: int = 0
     deeds: list[Deed] = field(default_factory=list)
     collected: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def relief(self) -> Deed | None:
+        """The last removal, while it is the last thing that this kubelet did or saw, and no pod had to go after it."""
+        removals = (deed for deed in reversed(self.deeds) if isinstance(deed.event, ev.NodeResourcesReclaimed))
+        last = next(removals, None)
+        return last if last is not None and last.enough and last.at_us >= max(self.seen_us, self.ranked_us) else None
 
     @property
     def victim(self) -> str:

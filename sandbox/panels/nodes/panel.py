@@ -9,7 +9,7 @@ from sandbox.panels.facts.node_conditions import conditions, other_taints, rank,
 from sandbox.panels.facts.node_gauges import configuration_of, gauges, stats_of, threshold_text, written_configuration
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.nodes.ranking import history, ranking
+from sandbox.panels.nodes.ranking import history, ranking, relief
 from sandbox.panels.nodes.usage import users
 from sandbox.panels.view import View
 from sandbox.panels.words.phrases import plural
@@ -103,7 +103,8 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "gauges": shown,
         "users": users(world, measured, shown["focus"], view),
         "ranking": ranking(world, health, view),
-        "history": history(world, health, view),
+        "relief": relief(health),
+        "history": history(health, view),
         "kubelet": _kubelet(node, [threshold_text(item) for item in configuration.thresholds]),
     }
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.kubelet_deeds import deed_row, freed
 from sandbox.panels.facts.node_gauges import amount
-from sandbox.panels.model.node_health import Deed, NodeHealth
+from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_clock, short_name
-from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 from scheduler_engine.api.eviction_order import CRITICAL
 from scheduler_engine.trace import events as ev
@@ -22,15 +22,6 @@ GROUPS = {"inodes": ("nodes.uses-inodes", "nodes.uses-no-inodes"), "pids": ("", 
 """Resource → the group that goes first, and the one that goes last."""
 BY_REQUEST = ("nodes.exceeds-its-request", "nodes.within-its-request")
 NOTES = {"inodes": "nodes.inodes-note"}
-EVICTED = {
-    (False, False): "nodes.evicted-at-once",
-    (False, True): "nodes.evicted-at-once-to-reclaim",
-    (True, False): "nodes.evicted",
-    (True, True): "nodes.evicted-to-reclaim",
-}
-"""(the pod has time to end, the signal is above its threshold again) → how it was evicted."""
-
-REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 
 
 def ranking(world: World, health: NodeHealth, view: View) -> dict[str, Any] | None:
@@ -40,10 +31,18 @@ def ranking(world: World, health: NodeHealth, view: View) -> dict[str, Any] | No
     return _table(world, health.ranking, health.ranked_us, health.victim, view)
 
 
-def history(world: World, health: NodeHealth, view: View) -> dict[str, Any]:
+def history(health: NodeHealth, view: View) -> dict[str, Any]:
     """What the kubelet did, newest first."""
     pages = pager(len(health.deeds), view, "nodes.deeds", MOST)
-    return {"deeds": [_deed(world, deed) for deed in on_page(health.deeds[::-1], pages)], "pages": pages}
+    return {"deeds": [deed_row(deed) for deed in on_page(health.deeds[::-1], pages)], "pages": pages}
+
+
+def relief(health: NodeHealth) -> str:
+    """Why the last look ranked no pods although a threshold was met; "" when it is not so."""
+    last = health.relief
+    if last is None or not isinstance(last.event, ev.NodeResourcesReclaimed):
+        return ""
+    return say("nodes.relief", at=short_clock(last.at_us), threshold=last.event.threshold, amount=freed(last.removed))
 
 
 def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str, view: View) -> dict[str, Any]:
@@ -76,6 +75,7 @@ def _table(world: World, told: ev.EvictionRanked, at_us: int, victim: str, view:
         "note": say(NOTES[told.resource]) if told.resource in NOTES else "",
         "pages": pages,
         "spared": bool(rows) and not victim,
+        "deserted": not rows,
     }
 
 
@@ -115,34 +115,3 @@ def _in_use(row: Row, beside: Row) -> str:
 
 def _signed(signal: str, number: int) -> str:
     return f"−{amount(signal, -number)}" if number < 0 else amount(signal, number)
-
-
-def _deed(world: World, deed: Deed) -> dict[str, Any]:
-    event = deed.event
-    if isinstance(event, ev.NodeResourcesReclaimed):
-        freed = amount("nodefs.available", event.freed)
-        return {
-            "at": short_clock(deed.at_us),
-            "kind": "reclaimed",
-            "title": say(REMOVED[event.what], count=len(event.names)),
-            "text": say("nodes.freed", names=listed([short_name(name) for name in event.names]), amount=freed),
-            "pod": "",
-        }
-    if isinstance(event, ev.PodRejected):
-        return {
-            "at": short_clock(deed.at_us),
-            "kind": "evicted",
-            "title": short_name(event.pod),
-            "note": say("nodes.rejected", reason=event.reason),
-            "text": event.message,
-            "pod": event.pod,
-        }
-    note = EVICTED[bool(event.grace_seconds), deed.above] if event.signal else "nodes.for-a-critical-pod"
-    return {
-        "at": short_clock(deed.at_us),
-        "kind": "evicted",
-        "title": short_name(event.pod),
-        "note": say(note, signal=event.signal, seconds=event.grace_seconds),
-        "text": event.message,
-        "pod": event.pod,
-    }

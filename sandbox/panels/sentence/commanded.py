@@ -163,6 +163,7 @@ def _nothing_to_stop(world: World, given: ev.CommandGiven) -> Told:
 def _uses(world: World, given: ev.CommandGiven) -> Told:
     """``default/web-1 uses cpu 2`` or ``the system on node1 uses memory 1Gi``."""
     who, _, amounts = given.summary.partition(" uses ")
+    amounts = amounts.replace("ephemeral storage", say("usage.storage"))
     if who.startswith(SYSTEM):
         before, after = around("happenings.system-uses", "node", amounts=amounts)
         return before, "node", who.removeprefix(SYSTEM), after, ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.panels.facts.node_gauges import amount
+from sandbox.panels.facts.kubelet_deeds import freed, removed_before, things
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
@@ -31,7 +31,6 @@ NEEDS = {
     "delete_emptydir_data": "happenings.needs-delete-emptydir-data",
 }
 """Field of a drain → which pods need its flag."""
-RECLAIMED = {"dead containers": "happenings.removes-containers", "unused images": "happenings.removes-images"}
 PRESSURES = {
     (True, False): "happenings.kubelet-reports",
     (False, True): "happenings.kubelet-sees",
@@ -158,9 +157,9 @@ def _expired(world: World, event: ev.CachePodChanged) -> Told:
 def _deed(world: World, deed: Deed) -> Told:
     event = deed.event
     if isinstance(event, ev.NodeResourcesReclaimed):
-        freed = amount("nodefs.available", event.freed)
-        names = listed([short_name(name) for name in event.names])
-        before, after = around(RECLAIMED[event.what], "node", names=names, freed=freed)
+        key = "happenings.frees-enough" if deed.enough else "happenings.frees-too-little"
+        about = {"things": things(deed.removed), "freed": freed(deed.removed), "threshold": event.threshold}
+        before, after = around(key, "node", **about)
         return before, "node", event.node, after, ""
     if isinstance(event, ev.PodRejected):
         before, after = around("happenings.rejected-by-kubelet", "pod", node=event.node, reason=event.reason)
@@ -176,6 +175,8 @@ def _deed(world: World, deed: Deed) -> Told:
         after = f"{after} {say('happenings.not-yet-reclaimed')}"
     if event.grace_seconds:
         after = f"{after} {say('happenings.has-left', left=f'{event.grace_seconds} s')}"
+    if first := removed_before(deed):
+        after = f"{after} {first}"
     return before, "pod", event.pod, after, ""
 
 

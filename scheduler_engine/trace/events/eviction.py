@@ -36,12 +36,16 @@ class PressureObserved(Event):
 
 @dataclass(frozen=True, slots=True)
 class NodeResourcesReclaimed(Event):
-    """A kubelet freed ``freed`` bytes before it evicts: ``what`` is ``dead containers`` or ``unused images``."""
+    """A kubelet freed ``freed`` bytes before it evicts: ``what`` is ``dead containers`` or ``unused images``.
+
+    ``names``: keys of the pods that the containers belonged to, or one name for each image.
+    """
 
     node: str
     what: str
     names: tuple[str, ...]
     freed: int
+    threshold: str
 
 
 @dataclass(frozen=True, slots=True)

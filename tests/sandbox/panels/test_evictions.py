@@ -274,6 +274,23 @@ def test_the_node_that_is_not_ready_drives_its_pods_away_but_not_those_of_the_da
 # --- as a whole ---
 
 
+def test_what_kubelets_evict_and_remove_is_here_too() -> None:
+    def layer(amount: str) -> dict[str, Any]:
+        return {"kind": "usage", "pod": "default/writer", "writable_layer": amount}
+
+    freed = world_after("two-disks", advance(10), layer("10Gi"), advance(10))
+    assert not panel(freed)["empty"]
+    assert (panel(freed)["evicted_count"], len(panel(freed)["deeds"])) == (0, 2)
+    evicted = world_after("two-disks", advance(10), layer("19Gi"), advance(10))
+    assert panel(evicted)["evicted_count"] == 1
+    newest = panel(evicted)["deeds"][0]
+    assert (newest["title"], newest["node"], newest["number"]) == ("writer", "node1", 3)
+    shown = markup(evicted)
+    assert "Nothing has been evicted." not in shown
+    assert "imagefs.available, 1 s to end" in shown
+    assert "That freed 8Gi, which was not enough." in shown
+
+
 def test_an_empty_panel_says_how_pods_leave_and_offers_what_is_chosen() -> None:
     world = world_after("eviction-answers")
     assert panel(world)["empty"]

@@ -225,8 +225,23 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "images-before-pods",
             [{"kind": "usage", "pod": "default/writer", "ephemeral_storage": "13Gi"}, advance(20)],
-            "The kubelet of node1 removes unused images before it evicts anyone: registry.example/huge:1, 6Gi freed.",
+            "The kubelet of node1 evicts nobody now: it freed 6Gi, and nodefs.available<2Gi no longer holds. "
+            "It removed the unused image registry.example/huge:1.",
             id="a kubelet removes images",
+        ),
+        pytest.param(
+            "two-disks",
+            [{"kind": "usage", "pod": "default/logger", "ephemeral_storage": "95Gi"}],
+            "logger now uses volumes and logs 95Gi.",
+            id="what is used is called as its field is",
+        ),
+        pytest.param(
+            "two-disks",
+            [{"kind": "usage", "pod": "default/logger", "ephemeral_storage": "95Gi"}, advance(10)],
+            "logger is evicted by the kubelet of node1: the node was low on resource: ephemeral-storage. Threshold "
+            "quantity: 10Gi, available: 5Gi. It gets 1 s to end. Containers and images are on another disk, so "
+            "removing them first would not have helped.",
+            id="a kubelet cannot free the disk that is short",
         ),
         pytest.param(
             "soft-threshold",
@@ -312,11 +327,24 @@ def test_who_stops_a_drain_that_does_not_run_is_told_so() -> None:
     )
 
 
-def test_a_kubelet_removes_dead_containers() -> None:
-    deed = Deed(0, ev.NodeResourcesReclaimed("node1", "dead containers", ("default/done",), 4 << 30))
-    said = told(World(), Happening(1, 0, "deed", deed))
+def removal(enough: bool) -> Deed:
+    first = ev.NodeResourcesReclaimed("node1", "dead containers", ("default/done",), 4 << 30, "imagefs.available<15%")
+    then = ev.NodeResourcesReclaimed("node1", "unused images", ("a/old:1", "a/old:2"), 1 << 30, "imagefs.available<15%")
+    return Deed(0, then, removed=(first, then), enough=enough)
+
+
+@pytest.mark.parametrize(
+    ("enough", "outcome"),
+    [
+        pytest.param(True, "evicts nobody now: it freed 5Gi, and imagefs.available<15% no longer holds", id="enough"),
+        pytest.param(False, "can evict nobody, and freed too little: 5Gi", id="nobody is there who could go"),
+    ],
+)
+def test_all_that_a_kubelet_removed_is_told_with_what_came_of_it(enough: bool, outcome: str) -> None:
+    said = told(World(), Happening(1, 0, "deed", removal(enough)))
     assert said["before"] + said["name"] + said["text"] == (
-        "The kubelet of node1 removes dead containers before it evicts anyone: done, 4Gi freed."
+        f"The kubelet of node1 {outcome}. It removed the containers of the ended pod done and the unused images "
+        "a/old:1 and a/old:2."
     )
 
 

@@ -374,6 +374,79 @@ def test_history_tells_what_was_reclaimed_before_anyone_was_evicted() -> None:
     assert "low on resource: ephemeral-storage" in found["history"]["deeds"][0]["text"]
 
 
+def layer(pod: str, amount: str) -> Step:
+    return {"kind": "usage", "pod": f"default/{pod}", "writable_layer": amount}
+
+
+FREED = (advance(10), layer("writer", "10Gi"), advance(10))
+"""The disk for images runs short, and what the kubelet removes there is enough."""
+
+
+def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None:
+    found = detail("two-disks", *FREED)
+    (limit,) = gauge(found, "imagefs.available")["limits"]
+    assert (limit["state"], limit["words"]) == ("freed", "was met: enough was freed")
+    assert state_of(found, "DiskPressure")["stays"] == "over, but stays 300 s more"
+    assert found["ranking"] is None
+    assert found["relief"] == (
+        "imagefs.available<15% was met at 00:20. Removing containers and images freed 8Gi: "
+        "enough, so no pod was evicted then."
+    )
+    shown = html(world_after("two-disks", *FREED))
+    assert "No threshold was met so far" not in shown
+    assert "Removing containers and images freed 8Gi" in shown
+    assert [(deed["title"], deed["note"], deed["first"]) for deed in found["history"]["deeds"]] == [
+        ("1 unused image removed", "imagefs.available<15%", "That was enough, so no pod was evicted then."),
+        ("Containers of 1 ended pod removed", "imagefs.available<15%", ""),
+    ]
+
+
+def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None:
+    found = detail("two-disks", *FREED, layer("writer", "19Gi"))
+    assert words(found, "imagefs.available") == ["below it: the kubelet will see at its next look"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        pytest.param(
+            (disk("logger", "95Gi"), advance(10)),
+            "Containers and images are on another disk, so removing them first would not have helped.",
+            id="the node's own disk is short, and images have one of their own",
+        ),
+        pytest.param(
+            (advance(10), layer("writer", "19Gi"), advance(10)),
+            "Before, the kubelet removed the containers of the ended pod batch and the unused image "
+            "registry.example/huge:1. That freed 8Gi, which was not enough.",
+            id="removing was not enough",
+        ),
+        pytest.param(
+            (*FREED, layer("writer", "19Gi"), advance(10)),
+            "There were no containers of ended pods and no unused images to remove first.",
+            id="nothing was left to remove",
+        ),
+        pytest.param(
+            ({"kind": "usage", "pod": "default/logger", "memory": "8Gi"}, advance(10)), "", id="memory was short"
+        ),
+    ],
+)
+def test_an_eviction_says_what_the_kubelet_removed_before(steps: tuple[Step, ...], why: str) -> None:
+    newest = detail("two-disks", *steps)["history"]["deeds"][0]
+    assert newest["kind"] == "evicted"
+    assert newest["note"].endswith("1 s to end")
+    assert newest["first"] == why
+
+
+def test_a_kubelet_that_can_evict_nobody_says_so() -> None:
+    gone: tuple[Step, ...] = tuple(
+        {"kind": "delete", "object_kind": "Pod", "key": f"default/{name}"} for name in ("writer", "logger", "batch")
+    )
+    system: Step = {"kind": "usage", "node": "node1", "ephemeral_storage": "95Gi"}
+    assert "Nobody is evicted: no pod runs here." in html(
+        world_after("two-disks", *gone, advance(60), system, advance(10))
+    )
+
+
 def test_a_soft_eviction_says_how_long_the_pod_has() -> None:
     found = detail("soft-threshold", use("busy", "9Gi"), advance(101))
     assert found["history"]["deeds"][0]["note"] == "memory.available, 20 s to end"

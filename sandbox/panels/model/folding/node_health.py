@@ -8,6 +8,8 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.folding.eviction_log import tell
 from sandbox.panels.model.node_health import Deed, NodeHealth, Pressure
+from scheduler_engine.api.node_stats import reclaims
+from scheduler_engine.api.simulated import IMAGEFS
 from scheduler_engine.trace import events as ev
 
 
@@ -42,14 +44,34 @@ def _changed(before: ev.PressureObserved | None, now: ev.PressureObserved) -> Pr
 def ranked(world: Models, entry: ev.Entry, event: ev.EvictionRanked) -> None:
     health = _health(world, event.node)
     health.ranking, health.ranked_us = event, entry.at_us
+    for deed in reversed(health.deeds):
+        if deed.at_us != entry.at_us:
+            break
+        deed.enough = False
 
 
 def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
     health = _health(world, event.node)
     seen = health.seen.thresholds if health.seen is not None else ()
     states = {state for _, signal, _, _, state in seen if signal == event.signal}
-    ranking = health.ranking if event.signal else None
-    _did(world, entry, health, Deed(entry.at_us, event, ranking, "reclaiming" in states and "met" not in states))
+    deed = Deed(entry.at_us, event, above="reclaiming" in states and "met" not in states)
+    if event.signal:
+        deed.ranking, deed.removed = health.ranking, _removed(health, entry)
+        deed.other_disk = _other_disk(world, event)
+    _did(world, entry, health, deed)
+
+
+def _removed(health: NodeHealth, entry: ev.Entry) -> tuple[ev.NodeResourcesReclaimed, ...]:
+    """What the kubelet removed in this look."""
+    last = health.deeds[-1] if health.deeds else None
+    return last.removed if last is not None and last.at_us == entry.at_us else ()
+
+
+def _other_disk(world: Models, event: ev.PodEvicted) -> bool:
+    """Return True if containers and images are on another disk than the one that ran short."""
+    node = world.nodes.get(event.node)
+    dedicated = node is not None and IMAGEFS in node.node.annotations
+    return bool(reclaims(event.signal, dedicated_imagefs=False)) and not reclaims(event.signal, dedicated)
 
 
 def rejected(world: Models, entry: ev.Entry, event: ev.PodRejected) -> None:
@@ -58,7 +80,10 @@ def rejected(world: Models, entry: ev.Entry, event: ev.PodRejected) -> None:
 
 def reclaimed(world: Models, entry: ev.Entry, event: ev.NodeResourcesReclaimed) -> None:
     health = _health(world, event.node)
-    _did(world, entry, health, Deed(entry.at_us, event))
+    earlier = _removed(health, entry)
+    if earlier:
+        health.deeds[-1].enough = False
+    _did(world, entry, health, Deed(entry.at_us, event, removed=(*earlier, event), enough=True))
     if event.what == "dead containers":
         known = (world.pods.get(key) for key in event.names)
         health.collected.update({pod.key: pod.pod.uid for pod in known if pod is not None})

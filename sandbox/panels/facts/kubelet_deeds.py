@@ -1,0 +1,70 @@
+"""What a kubelet did to keep its node going: what it removed, whom it evicted, whom it did not take, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.facts.node_gauges import amount
+from sandbox.panels.model.node_health import Deed
+from sandbox.panels.words.amounts import short_clock, short_name
+from sandbox.panels.words.phrases import listed
+from sandbox.panels.words.say import say
+from scheduler_engine.api.node_stats import reclaims
+from scheduler_engine.trace import events as ev
+
+EVICTED = {
+    (False, False): "nodes.evicted-at-once",
+    (False, True): "nodes.evicted-at-once-to-reclaim",
+    (True, False): "nodes.evicted",
+    (True, True): "nodes.evicted-to-reclaim",
+}
+"""(the pod has time to end, the signal is above its threshold again) → how it was evicted."""
+
+REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
+THINGS = {"dead containers": "nodes.containers-of", "unused images": "nodes.images"}
+
+
+def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:
+    """A line of the list of what a kubelet did. ``number``: its place among those of all kubelets."""
+    event = deed.event
+    row: dict[str, Any] = {"at": short_clock(deed.at_us), "node": event.node, "number": number, "first": ""}
+    if isinstance(event, ev.NodeResourcesReclaimed):
+        return row | {
+            "kind": "reclaimed",
+            "title": say(REMOVED[event.what], count=len(event.names)),
+            "note": event.threshold,
+            "text": say("nodes.freed", names=_names(event), amount=freed((event,))),
+            "first": say("nodes.enough") if deed.enough else "",
+            "pod": "",
+        }
+    row |= {"kind": "evicted", "title": short_name(event.pod), "text": event.message, "pod": event.pod}
+    if isinstance(event, ev.PodRejected):
+        return row | {"note": say("nodes.rejected", reason=event.reason)}
+    note = EVICTED[bool(event.grace_seconds), deed.above] if event.signal else "nodes.for-a-critical-pod"
+    return row | {
+        "note": say(note, signal=event.signal, seconds=event.grace_seconds),
+        "first": removed_before(deed),
+    }
+
+
+def removed_before(deed: Deed) -> str:
+    """Why removing containers and images did not spare the evicted pod; "" where a kubelet removes nothing."""
+    signal = deed.event.signal if isinstance(deed.event, ev.PodEvicted) else ""
+    if deed.removed:
+        return say("nodes.not-enough", things=things(deed.removed), amount=freed(deed.removed))
+    if deed.other_disk:
+        return say("nodes.other-disk")
+    return say("nodes.nothing-to-remove") if reclaims(signal, dedicated_imagefs=False) else ""
+
+
+def things(removed: tuple[ev.NodeResourcesReclaimed, ...]) -> str:
+    """Name what was removed: containers by their pods, and images."""
+    return listed([say(THINGS[event.what], names=_names(event), count=len(event.names)) for event in removed])
+
+
+def freed(removed: tuple[ev.NodeResourcesReclaimed, ...]) -> str:
+    return amount("nodefs.available", sum(event.freed for event in removed))
+
+
+def _names(event: ev.NodeResourcesReclaimed) -> str:
+    return listed([short_name(name) if event.what == "dead containers" else name for name in event.names])

@@ -143,7 +143,7 @@ def queue(world: World, view: View) -> Iterator[Row]:
     columns = ["lane", "place", "pod", "priority", "attempts", "since", "backoff until", "nominated node"]
     yield [*columns, "refused by", "pending plugins", "gating plugin", "came by"]
     for lane, order in LANES.items():
-        for place, queued in enumerate(sorted(world.lane(lane), key=order), 1):
+        for place, queued in enumerate(sorted(world.in_lane(lane), key=order), 1):
             move = queued.move
             yield [
                 *(lane, place, move.pod, move.priority, move.attempts),

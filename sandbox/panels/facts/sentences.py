@@ -123,12 +123,17 @@ def _post_filter(cycle: Cycle) -> str:
         candidates = sum(1 for tried in cycle.tried if not tried.rejected)
         names, node = listed([short_name(victim) for victim in ran.victims]), ran.nominated_node
         text = say("stages.evicting-makes-room", pods=names, node=node)
-        return _joined(text, say("stages.hurts-least", candidates=candidates, node=node)) if candidates > 1 else text
+        text = _joined(text, say("stages.hurts-least", candidates=candidates, node=node)) if candidates > 1 else text
+        cleared = listed([short_name(pod) for pod in ran.cleared_nominations])
+        count = len(ran.cleared_nominations)
+        return _joined(text, say("stages.nominations-withdrawn", count=count, pods=cleared)) if cleared else text
     if ran.nominated_node:
         return say("stages.nominated", node=ran.nominated_node)
     failed = next((verdict for verdict in ran.verdicts if verdict[1] == "Error"), None)
     if failed:
-        return say("stages.nobody-looked-for-room", plugin=failed[0], reasons="; ".join(failed[2]))
+        found = any(not tried.rejected for tried in cycle.tried)
+        key = "stages.room-but-refused" if found else "stages.nobody-looked-for-room"
+        return say(key, plugin=failed[0], reasons="; ".join(failed[2]))
     return say("stages.no-room-anywhere")
 
 

@@ -71,7 +71,8 @@ def _shown(world: World, key: str, view: View) -> dict[str, Any]:
 def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     attempts = world.attempts.get(pod.key, [])
     asked_for = world.by_number.get(view.cycle)
-    cycle = asked_for if asked_for in attempts else _telling(pod, attempts)
+    own = [cycle for cycle in attempts if _is_of(cycle, pod)]
+    cycle = asked_for if asked_for in attempts else _telling(pod, own)
     return {
         "kind": "pod",
         "key": pod.key,
@@ -95,11 +96,39 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "expectable": expectable.of_pod(world, pod.key, cycle),
         **_attempts(world, pod.key, view),
         "message": _message(pod, cycle),
+        "message_of": _of_namesake(pod, attempts),
+        "withdrawn": _withdrawn(world, pod, own),
         **_events(world, pod.key, view),
         **_hints(world, pod.key, view),
         "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
         **_moves(world, pod.key, view),
     }
+
+
+def _is_of(cycle: Cycle, pod: PodState) -> bool:
+    """Return True if the attempt is not that of an earlier pod of the same name."""
+    return cycle.uid in ("", pod.pod.uid)
+
+
+def _of_namesake(pod: PodState, attempts: list[Cycle]) -> str:
+    """Say that the message of a pending pod comes from the attempt of a deleted pod of its name."""
+    if pod.pod.node_name or not attempts or not attempts[-1].taken or _is_of(attempts[-1], pod):
+        return ""
+    return say("inspector.message-of-namesake", cycle=attempts[-1].number)
+
+
+def _withdrawn(world: World, pod: PodState, own: list[Cycle]) -> str:
+    """Which preemption withdrew the nomination that the last attempt of a pending pod had brought."""
+    if pod.pod.node_name or pod.key in world.nominations or not own or own[-1].outcome != "nominated":
+        return ""
+    for cycle in reversed(world.cycles):
+        if cycle.number <= own[-1].number:
+            break
+        if cycle.post_filter is not None and pod.key in cycle.post_filter.cleared_nominations:
+            return say(
+                "inspector.nomination-withdrawn", node=cycle.post_filter.nominated_node, pod=short_name(cycle.pod)
+            )
+    return ""
 
 
 def _finalizers(item: Pod | Node) -> dict[str, Any]:
@@ -225,6 +254,7 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
             "what": _what(cycle),
+            "earlier": key in world.pods and not _is_of(cycle, world.pods[key]),
             "chosen": cycle.number == view.cycle,
         }
         for cycle in on_page(found, pages)

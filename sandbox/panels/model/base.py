@@ -47,6 +47,7 @@ class Models:
     moves = InFocus[dict[str, list[Queued]]]()
     requeuing = InFocus[Requeuing]()
     noted = InFocus[dict[str, list[tuple[str, str]]]]()
+    replaced = InFocus[dict[str, Queued]]()
     nominations = InFocus[dict[str, str]]()
     cache = InFocus[CacheState]()
     next_start = InFocus[int]()
@@ -191,6 +192,11 @@ class Models:
 
     def lane(self, name: str) -> list[Queued]:
         return [queued for queued in self.queue.values() if queued.lane == name]
+
+    def in_lane(self, name: str) -> list[Queued]:
+        """Return who is in a lane: in flight also deleted pods whose names others have."""
+        found = self.lane(name)
+        return [*found, *self.replaced.values()] if name == "inFlight" else found
 
     def pods_of(self, node: str) -> list[PodState]:
         return [self.pods[key] for key in self.pods_on.get(node, ()) if key in self.pods]

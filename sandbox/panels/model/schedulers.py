@@ -22,11 +22,13 @@ class SchedulerState:
 
     ``cycle``: the one that moved last, ``started`` the number of the one that it began last; ``binding``: binding
     cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
-    ``requeuing``: what just happened to the pods that waited.
+    ``requeuing``: what just happened to the pods that waited. ``replaced``: uid → place in flight of a deleted pod
+    whose name another one has; it stays when the attempt fails, as upstream.
     """
 
     replica: str = ""
     queue: dict[str, Queued] = field(default_factory=dict)
+    replaced: dict[str, Queued] = field(default_factory=dict)
     hints: dict[str, list[ev.HintAnswered]] = field(default_factory=dict)
     stayed: dict[str, Left] = field(default_factory=dict)
     moves: dict[str, list[Queued]] = field(default_factory=dict)

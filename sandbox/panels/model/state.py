@@ -148,7 +148,8 @@ class Cycle:
     """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
 
     ``entry``, ``last_entry``: numbers of the first and the last entry that tell of its stages. ``replica``: whose it
-    is, ``before``: the number of the cycle that its scheduler began before it, 0 = none.
+    is, ``before``: the number of the cycle that its scheduler began before it, 0 = none. ``uid`` is its pod's;
+    ``taken``: when the attempt ended, another pod had the name.
 
     ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
     that the cache took it off, ``requeued`` its way back.
@@ -196,6 +197,8 @@ class Cycle:
     node: str = ""
     message: str = ""
     ended_us: int = 0
+    uid: str = ""
+    taken: bool = False
     seen: Seen | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -22,6 +22,7 @@ from scheduler_engine.trace.events import PreemptionCriterionApplied, Preemption
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""
 
+PLUGIN = "DefaultPreemption"
 SUM = "smallest sum of the victims' priorities"
 OFFSET = 1 << 31
 """Added to every priority in the sum, as none is lower than −2³¹: no victim then makes the sum smaller."""
@@ -91,8 +92,18 @@ def stats(world: World, view: View) -> dict[str, Any]:
         ],
         "criteria_left": _criteria_left(cycle),
         "summary": _summary(cycle, chosen),
-        "cleared": [short_name(key) for key in cycle.post_filter.cleared_nominations] if cycle.post_filter else [],
+        "cleared": _cleared(cycle),
+        "background": say("preemption.in-the-background") if cycle.post_filter and cycle.post_filter.victims else "",
     }
+
+
+def _cleared(cycle: Cycle) -> str:
+    """Who lost its nomination to the chosen node."""
+    cleared = cycle.post_filter.cleared_nominations if cycle.post_filter else ()
+    if not cleared:
+        return ""
+    names = listed([short_name(key) for key in cleared])
+    return say("preemption.withdrawn-first", count=len(cleared), pods=names)
 
 
 def _why_none(cycle: Cycle) -> str:
@@ -144,6 +155,9 @@ def _summary(cycle: Cycle, chosen: str) -> str:
         return say("preemption.must-go", victims=names, pod=short_name(cycle.pod), node=chosen)
     if chosen:
         return say("preemption.nominated", pod=short_name(cycle.pod), node=chosen)
+    failed = next((texts for plugin, code, texts in ran.verdicts if plugin == PLUGIN and code == "Error"), None)
+    if failed and any(not tried.rejected for tried in cycle.tried):
+        return say("preemption.could-not-evict", pod=short_name(cycle.pod), reasons="; ".join(failed))
     reasons = [reason for _, _, texts in ran.verdicts for reason in texts]
     return reasons[-1] if reasons else say("preemption.no-candidate")
 

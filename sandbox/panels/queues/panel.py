@@ -11,14 +11,14 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import woken_by
-from sandbox.panels.model.state import PodState, Queued, by_expiry, by_priority
+from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
 from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
-from scheduler_engine.trace.events import HintAnswered
+from scheduler_engine.trace.events import HintAnswered, PodMoved
 
 MOST = 60
 """Cards on one page of a lane."""
@@ -47,7 +47,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     return {
         "lanes": [*lanes, *(lane for lane in (others, held) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
-        "pending": sum(lane["count"] for lane in (*lanes, others)),
+        "pending": sum(lane["count"] for lane in (*lanes, others)) - len(world.replaced),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],
@@ -120,7 +120,7 @@ def _heads(view: View) -> tuple[Head, ...]:
 
 
 def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
-    found = sorted(world.lane(lane.source), key=lane.order)
+    found = sorted(world.in_lane(lane.source), key=lane.order)
     pages = pager(len(found), view, f"queues.{lane.name}", MOST)
     told = ordered(enumerate(found, 1), view, "queues", ORDERS)
     cards = [_card(world, queued, place, lane) for place, queued in on_page(told, pages)]
@@ -186,6 +186,7 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
     by = origin(world, queued)
     return {
         "lane": lane.name,
+        "id": f"{key}:{queued.move.uid}" if queued.move.uid in world.replaced else key,
         "pod": key,
         "name": short_name(key),
         "app": pod.app if pod else 1,
@@ -194,9 +195,14 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "woken": woken_by(world, queued),
         "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
         "command": by.get("command", 0),
-        "now": world.cycle is not None and world.cycle.pod == key and not world.cycle.outcome,
+        "now": world.cycle is not None and _same(world.cycle, queued.move) and not world.cycle.outcome,
         **lane.card(world, queued),
     }
+
+
+def _same(cycle: Cycle, move: PodMoved) -> bool:
+    """Return True if the attempt is that of the pod that moved, and not of another one of its name."""
+    return cycle.pod == move.pod and cycle.uid in ("", move.uid)
 
 
 def _by_time(queued: Queued) -> tuple[int, ...]:
@@ -254,6 +260,8 @@ compares the cycle of the last move request with the pod's own."""
 
 def _flying(world: World, queued: Queued) -> dict[str, Any]:
     key = queued.move.pod
+    if queued.move.uid in world.replaced:
+        return _of_a_taken_name(world, queued)
     noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
     attempt = world.attempt_of(key, world.scheduler)
     binding = attempt is not None and attempt.number in world.binding
@@ -265,6 +273,18 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
         "lead": "now",
         "moved": say(CAUSES["PopFromBackoffQ"]) if early else "",
         "detail": detail,
+    }
+
+
+def _of_a_taken_name(world: World, queued: Queued) -> dict[str, Any]:
+    """A deleted pod in flight, whose name another one has."""
+    attempts = world.attempts.get(queued.move.pod, ())
+    over = all(cycle.outcome for cycle in attempts if cycle.uid == queued.move.uid)
+    return {
+        "age": say("queues.over") if over else say("queues.attempt", number=max(queued.move.attempts, 1)),
+        "lead": "now",
+        "moved": "",
+        "detail": say("queues.leaked") if over else say("queues.name-taken"),
     }
 
 

@@ -91,7 +91,7 @@ def _said(world: World, view: View) -> dict[str, Any]:
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), meant))),
+        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), _taken(world, cycle), meant))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
@@ -177,6 +177,15 @@ def _faster(world: World, cycle: Cycle) -> str:
     return say("sentence.another-was-faster", replica=faster.replica) if faster else ""
 
 
+def _taken(world: World, cycle: Cycle) -> str:
+    """Another pod has taken the name of the one whose attempt failed: it gets the condition."""
+    if not cycle.taken or cycle.outcome not in ("unschedulable", "nominated", "error"):
+        return ""
+    leaks = any(cycle.uid in scheduler.replaced for scheduler in world.schedulers.values())
+    key = "sentence.name-taken-and-leaked" if leaks else "sentence.name-taken"
+    return say(key, pod=short_name(cycle.pod))
+
+
 def _next(world: World, cycle: Cycle) -> str:
     following = cycle.next_stage
     if cycle.outcome or not following:
@@ -191,6 +200,8 @@ def _after(world: World, cycle: Cycle) -> str:
     """What becomes of the pod."""
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
+    if _taken(world, cycle):
+        return say("sentence.it-is-gone")
     return say(LEAVES.get(cycle.outcome, "sentence.attempt-is-over"))
 
 

@@ -32,6 +32,8 @@ def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
         before=mine.started,
         configured=world.configured,
     )
+    popped = mine.queue.get(event.pod)
+    cycle.uid = popped.move.uid if popped is not None else ""
     mine.started = event.cycle
     world.cycles.append(cycle)
     world.by_number[event.cycle] = mine.cycle = cycle
@@ -65,6 +67,8 @@ def finished(world: Models, entry: ev.Entry, event: ev.CycleFinished) -> None:
     if cycle is not None:
         cycle.outcome, cycle.node, cycle.message = event.outcome, event.node, event.message
         cycle.ended_us, cycle.last_entry = entry.at_us, entry.n
+        pod = world.pods.get(cycle.pod)
+        cycle.taken = bool(cycle.uid) and pod is not None and pod.pod.uid != cycle.uid
 
 
 def snapshot_taken(world: Models, entry: ev.Entry, event: ev.SnapshotTaken) -> None:

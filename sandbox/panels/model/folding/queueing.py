@@ -32,8 +32,13 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
         known.move = event
         return
     mine.moves.setdefault(event.pod, []).append(queued)
-    if not event.target and known is not None and known.move.uid != event.uid:
-        return  # the attempt of a deleted pod of that name is over
+    if not event.target:
+        mine.replaced.pop(event.uid, None)
+    if known is not None and known.move.uid != event.uid:
+        if not event.target:
+            return  # the attempt of a deleted pod of that name is over
+        if known.lane == "inFlight":
+            mine.replaced[known.move.uid] = known
     if event.source and event.target:
         world.moved.append((entry.n, event))
     mine.noted.pop(event.pod, None)

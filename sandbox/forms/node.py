@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from sandbox import manifests
 from sandbox.forms import shapes
 from sandbox.forms.adding import AddForm
@@ -12,6 +14,7 @@ from sandbox.forms.fields import Pairs, number, text, tick
 from sandbox.forms.rows import Rows
 from sandbox.manifests import Manifest
 from sandbox.presets import CLUSTERS, NODES
+from scheduler_engine.api.simulated import amount_problem
 from scheduler_engine.errors import FieldError
 
 
@@ -22,7 +25,6 @@ class NodeForm(AddForm):
     places = (
         (r"metadata\.name", "name"),
         (r"metadata\.labels", "labels"),
-        (r"metadata\.annotations.*imagefs.*", "imagefs"),
         (r"(?:metadata|spec)\.taints(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "taints"),
         (r"status\.(capacity|allocatable)(\.|\[)cpu(\]|$)", "cpu"),
         (r"status\.(capacity|allocatable)(\.|\[)memory(\]|$)", "memory"),
@@ -52,6 +54,14 @@ class NodeForm(AddForm):
         shapes.TAINT,
     )
     unschedulable = tick("Cordoned", "spec.unschedulable: no new pods, those there stay.")
+
+    def clean_imagefs(self) -> str:
+        """The API server refuses it as a whole, without the field."""
+        written = str(self.cleaned_data["imagefs"])
+        problem = amount_problem(written) if written else ""
+        if problem:
+            raise ValidationError(problem)
+        return written
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.node(name, data)

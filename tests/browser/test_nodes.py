@@ -46,6 +46,27 @@ def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: 
     assert page.locator(f'{PANEL} .u[data-pod="default/greedy-low"]').count() == 0
 
 
+def test_a_full_disk_for_images_is_freed_and_one_that_nothing_can_free_costs_a_pod(
+    page: Page, eventually: Eventually
+) -> None:
+    open_scenario(page, "two-disks")
+    page.locator("#tab-nodes").click()
+    eventually(lambda: "node1" in text(page, f"{PANEL} .nd-h"))
+    for _ in range(3):
+        click(page, eventually, "#now-step")
+    assert text(page, "#sentence-text").startswith("The kubelet of node1 evicts nobody now: it freed 8Gi")
+    assert "was met: enough was freed" in text(page, f"{PANEL} .nd-gauges")
+    assert "Removing containers and images freed 8Gi" in text(page, f"{PANEL} .nd-relief")
+    for _ in range(2):
+        click(page, eventually, "#now-step")
+    page.locator("#tab-evictions").click()
+    row = page.locator('#panel-evictions .deeds [data-pod="default/logger"]')
+    eventually(row.is_visible)
+    told = " ".join(row.inner_text().split())
+    assert "nodefs.available, 1 s to end" in told
+    assert "Containers and images are on another disk" in told
+
+
 def test_the_slider_turns_memory_down_as_the_field_does(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "memory-pressure")
     page.locator("#tab-nodes").click()

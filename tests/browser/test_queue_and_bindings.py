@@ -9,7 +9,19 @@ import pytest
 import yaml
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, apply, click, head, head_sent, level, open_scenario, paste, post, text
+from tests.browser.workbench import (
+    Eventually,
+    apply,
+    click,
+    head,
+    head_sent,
+    level,
+    open_scenario,
+    paste,
+    post,
+    press,
+    text,
+)
 
 NODE = """
 apiVersion: v1
@@ -163,3 +175,21 @@ def test_the_stage_stays_in_view_on_a_phone_when_something_else_changes(
     apply(page, yaml.safe_load(NODE))
     eventually(lambda: head(page) == after)
     assert page.evaluate(where) == before
+
+
+def test_a_deleted_pod_stays_in_flight_beside_the_one_that_took_its_name(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "node-not-ready")
+    web = "{apiVersion: v1, kind: Pod, metadata: {name: big}, spec: {containers: [{name: main, image: a, resources: "
+    paste(page, eventually, web + "{requests: {cpu: '64'}}}]}}")
+    for _ in range(4):
+        post(page, "do/stage/")
+    post(page, "delete/", kind="Pod", key="default/big")
+    paste(page, eventually, web + "{requests: {cpu: 100m}}}]}}")
+    both = page.locator('#panel-queues [data-pod="default/big"]')
+    assert both.evaluate_all("found => found.map(each => each.dataset.lane)") == ["inFlight", "activeQ"]
+    assert "another pod has its name" in text(page, '#panel-queues [data-lane="inFlight"]')
+    press(page, eventually, "s")
+    assert "the new pod big gets its message" in text(page, "#sentence-text")
+    assert "attempt over" in text(page, '#panel-queues [data-lane="inFlight"]')
+    page.locator('#panel-queues [data-lane="activeQ"]').click()
+    eventually(lambda: page.locator("#insp-namesake").is_visible())

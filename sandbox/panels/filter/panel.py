@@ -17,7 +17,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.phrases import camel, helps, phrases
+from sandbox.panels.words.phrases import camel, helps, phrases, without_log
 from sandbox.panels.words.say import say
 
 PAGE = 100
@@ -113,7 +113,8 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
     text = text or (cycle.fit_error.message if cycle.fit_error else "")
     if not text:
         return None
-    head, parts, after = phrases(text)
+    told, logged = without_log(text)
+    head, parts, after = phrases(told)
     by_reason: dict[str, list[str]] = {}
     for node, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
         for reason in reasons if plugin else ():
@@ -124,6 +125,7 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
             {"count": count, "reason": reason, "nodes": " ".join(by_reason.get(reason, ()))} for count, reason in parts
         ],
         "after": after,
+        "logged": say("filter.logged", text=logged) if logged else "",
         "sums": sum(int(count) for count, _ in parts) > len(cycle.filter.rows) if cycle.filter else False,
     }
 

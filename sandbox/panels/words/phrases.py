@@ -39,6 +39,7 @@ SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 INSUFFICIENT = re.compile(r"Insufficient (\S+)")
 CAMEL = re.compile(r"(?<=.)(?=[A-Z])")
+LOGGED = re.compile(r"; (?=Pod \S+ is already present in |error updating the pod's status: )")
 HISTOGRAM = re.compile(r"^0/(\d+) nodes are available: ")
 OUTCOMES = {
     "bound": "phrases.bound",
@@ -98,6 +99,12 @@ def listed(names: list[str], most: int = 3) -> str:
     if len(names) < 2:
         return "".join(names)
     return say("lists.last", names=", ".join(names[:-1]), name=names[-1])
+
+
+def without_log(message: str) -> tuple[str, str]:
+    """Split the message of a failed attempt: what the event says, and what only the scheduler's log adds."""
+    told, *rest = LOGGED.split(message, maxsplit=1)
+    return told, "".join(rest)
 
 
 def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:

@@ -76,6 +76,9 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
     )
     assert said["next"] == "this pod was deleted; the next pod is popped"
     assert said["precise"].endswith("; Pod default/web is already present in the active queue")
+    shown = panel_html("filter", world)
+    assert "Only the scheduler&#39;s log adds: Pod default/web is already present in the active queue" in shown
+    assert "scheduling.; Pod" not in shown, "the event does not say so"
     (card,) = in_flight(world)
     assert (card["age"], card["now"]) == ("attempt over", False)
     assert "stays here until the scheduler restarts" in card["detail"]

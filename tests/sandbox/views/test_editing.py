@@ -301,6 +301,17 @@ def test_the_size_of_a_node_is_what_pods_may_ask_for(visitor: Any) -> None:
     assert last(visitor)["changes"] == {"status": changed}, "what nobody touched stays, memory 8Gi and 7Gi, too"
 
 
+def test_a_disk_for_images_comes_and_goes_with_its_field(cluster: Any) -> None:
+    fields = {"name": "a", "cpu": "4", "memory": "8Gi", "pods": "10"}
+    for amount in ("20Gi", ""):
+        original = shown(cluster, "Node", "a")
+        answer = cluster.post("edit/Node/?key=a", **FORM, yaml=original, original=original, imagefs=amount, **fields)
+        assert answer.status_code == 204, text_of(answer)
+        assert value(cluster.get("edit/Node/form/", key="a"), "imagefs") == amount
+        annotations = stored(cluster, "Node", "a")["metadata"].get("annotations") or {}
+        assert annotations.get("sandbox/imagefs", "") == amount
+
+
 @pytest.mark.parametrize("amount", ["2", ""])
 def test_a_device_is_a_request_too_once_kubernetes_made_it_one(visitor: Any, amount: str) -> None:
     """The API server copies limits of extended resources to requests, and both must be equal."""

@@ -304,6 +304,32 @@ def drains(visit: Visit) -> Iterator[Shot]:
     yield Shot("a drain failed", page, "decision")
 
 
+def two_disks(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario="two-disks")
+    for count, name in ((3, "enough was freed"), (2, "nothing could be freed")):
+        for _ in range(count):
+            visit.press(page, "t")
+        for tab in ("nodes", "evictions"):
+            visit.tab(page, tab)
+            yield Shot(f"{tab}: {name}", page, "decision")
+
+
+def taken_name(visit: Visit) -> Iterator[Shot]:
+    """A deleted pod in flight, whose name another one has: its attempt under way, and over."""
+    page = visit.workbench()
+    big = make_pod("big").cpu("64").obj()
+    visit.applied(page, [make_node("n1").capacity(cpu="2").obj(), big])
+    visit.press(page, "ssss")
+    visit.commands(page, {"kind": "delete", "object_kind": "Pod", "key": "default/big"})
+    visit.applied(page, [make_pod("big").cpu("1").obj()])
+    yield Shot("under way", page, "queue")
+    visit.press(page, "s")
+    page.locator('#panel-queues [data-lane="activeQ"]').click()
+    page.locator("#insp-namesake").wait_for()
+    yield Shot("over", page, "inspector")
+    yield Shot("over, in the queue", page, "queue")
+
+
 def stories(visit: Visit) -> Iterator[Shot]:
     for tab, scenario, keys in STORIES:
         page = visit.workbench(scenario=scenario)
@@ -590,6 +616,8 @@ JOURNEYS: dict[str, Journey] = {
     "forms": forms,
     "refused": refused,
     "stories": stories,
+    "two disks": two_disks,
+    "taken name": taken_name,
     "drains": drains,
     "tabs": tabs,
     "fits nowhere": unfit,

@@ -94,7 +94,11 @@ def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, 
     if urgent["state"] == "quiet":
         urgent = next((row for row in rows if row["limits"]), rows[0])
     awake = KUBELET_CONFIGURATION in measured.node.annotations or any(says_usage(item.annotations) for item in items)
-    news = any(row["news"] for row in rows) or (health.seen is None and awake)
+    own = health.relief.removed if health.relief is not None else ()
+    freed, disk = sum(event.freed for event in own), "imagefs" if measured.dedicated_imagefs else "nodefs"
+    expected = {name: left + (freed if name == f"{disk}.available" else 0) for name, left in seen.items()}
+    now = {name: item.available for name, item in measured.observations().items()}
+    news = any(expected[name] != now[name] for name in expected if name in now) or (health.seen is None and awake)
     return {"rows": rows, "focus": urgent["signal"], "news": news, "looks": _next_look(world, health)}
 
 

@@ -173,7 +173,10 @@ def _deed(world: World, deed: Deed) -> Told:
     before, after = around("happenings.evicted-by-kubelet", "pod", node=event.node, message=message)
     if deed.above:
         after = f"{after} {say('happenings.not-yet-reclaimed')}"
-    if event.grace_seconds:
+    pod = world.pods.get(event.pod)
+    if pod is None or pod.pod.finished:
+        after = f"{after} {say('happenings.has-ended')}"
+    elif event.grace_seconds:
         after = f"{after} {say('happenings.has-left', left=f'{event.grace_seconds} s')}"
     if first := removed_before(deed):
         after = f"{after} {first}"

@@ -198,7 +198,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
     [
         pytest.param(
             "memory-pressure",
-            [uses("greedy-low", "4168Mi"), advance(15)],
+            [uses("greedy-low", "4168Mi"), advance(10)],
             "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
             "500Mi, available: 200Mi. It gets 1 s to end.",
             id="a kubelet evicts a pod",
@@ -207,7 +207,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "minimum-reclaim",
             [uses("small-3", "400Mi"), advance(60)],
             "small-2 is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
-            "500Mi, available: 809Mi. The minimum is not reclaimed yet. It gets 1 s to end.",
+            "500Mi, available: 809Mi. The minimum is not reclaimed yet. It has ended.",
             id="a kubelet evicts above its threshold, to reclaim the minimum",
         ),
         pytest.param(
@@ -242,6 +242,13 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "quantity: 10Gi, available: 5Gi. It gets 1 s to end. Containers and images are on another disk, so "
             "removing them first would not have helped.",
             id="a kubelet cannot free the disk that is short",
+        ),
+        pytest.param(
+            "memory-pressure",
+            [uses("greedy-low", "4168Mi"), advance(15)],
+            "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
+            "500Mi, available: 200Mi. It has ended.",
+            id="a pod that was evicted a while ago has no time left",
         ),
         pytest.param(
             "soft-threshold",

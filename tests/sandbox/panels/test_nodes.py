@@ -387,6 +387,7 @@ def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None
     (limit,) = gauge(found, "imagefs.available")["limits"]
     assert (limit["state"], limit["words"]) == ("freed", "was met: enough was freed")
     assert state_of(found, "DiskPressure")["stays"] == "over, but stays 300 s more"
+    assert not found["gauges"]["news"], "the kubelet measures again after a removal"
     assert found["ranking"] is None
     assert found["relief"] == (
         "imagefs.available<15% was met at 00:20. Removing containers and images freed 8Gi: "
@@ -404,6 +405,7 @@ def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None
 def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None:
     found = detail("two-disks", *FREED, layer("writer", "19Gi"))
     assert words(found, "imagefs.available") == ["below it: the kubelet will see at its next look"]
+    assert found["gauges"]["news"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from sandbox.panels.facts.kubelet_deeds import deed_row, deeds_of_all
 from sandbox.panels.facts.node_conditions import rank, troubles
 from sandbox.panels.facts.sampling import Search, search_of
 from sandbox.panels.model.state import Cycle, by_expiry, by_priority
@@ -19,6 +20,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
 from sandbox.panels.words.phrases import taint_text
 from scheduler_engine.api.conditions import condition_statuses
+from scheduler_engine.trace import events as ev
 
 Row = Iterable[Any]
 LISTED = " "
@@ -177,7 +179,9 @@ def events(world: World, view: View) -> Iterator[Row]:
 
 
 def evictions(world: World, view: View) -> Iterator[Row]:
-    """Requests to evict with their answers, then evictions that taints have planned; the oldest first."""
+    """Requests to evict with their answers, evictions that taints have planned, then what kubelets evicted and removed;
+    each the oldest first.
+    """
     columns = ["what", "pod", "node", "first asked", "last asked", "times", "asked by", "code", "message", "budgets"]
     yield [*columns, "taint", "leaves", "then", "ended"]
     for found in world.evictions.requests.values():
@@ -190,6 +194,12 @@ def evictions(world: World, view: View) -> Iterator[Row]:
         ended = _seconds(plan.ended_us) if plan.state != "planned" else ""
         head = ("plan", plan.pod, plan.node, _seconds(plan.since_us), "", "", "", "", plan.why, "")
         yield [*head, plan.taint, _seconds(plan.at_us), plan.state, ended]
+    for deed in deeds_of_all(world):
+        row, event = deed_row(deed), deed.event
+        leaves = _seconds(deed.at_us + event.grace_seconds * SECOND) if isinstance(event, ev.PodEvicted) else ""
+        message = " ".join(filter(None, (row["note"], row["text"], row["first"])))
+        head = ("kubelet", row["pod"], row["node"], _seconds(deed.at_us), "", "", "", "", message, "")
+        yield [*head, "", leaves, row["kind"], ""]
 
 
 def nodes(world: World, view: View) -> Iterator[Row]:

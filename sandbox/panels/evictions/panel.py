@@ -8,8 +8,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.evictions.requests import row, stuck
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.eviction_nodes import counted, drain_row, draining, flags, plan_row, plans
-from sandbox.panels.facts.kubelet_deeds import deed_row
-from sandbox.panels.model.node_health import Deed
+from sandbox.panels.facts.kubelet_deeds import deed_row, deeds_of_all
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
@@ -25,7 +24,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     drains = sorted(log.drains.values(), key=lambda drain: (drain.over, -drain.started_us))
     request_pages = pager(len(requests), view, "evictions.requests", PAGE)
     drain_pages = pager(len(drains), view, "evictions.drains", MOST_DRAINS)
-    deeds = _of_kubelets(world)
+    deeds = list(enumerate(deeds_of_all(world), 1))[::-1]
     deed_pages = pager(len(deeds), view, "evictions.kubelets", PAGE)
     plan_pages = pager(len(planned), view, "evictions.plans", PAGE)
     chosen, node = world.pods.get(view.pod), world.nodes.get(view.node)
@@ -49,14 +48,3 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "plan_pages": plan_pages,
         "deed_pages": deed_pages,
     }
-
-
-def _of_kubelets(world: World) -> list[tuple[int, Deed]]:
-    """What kubelets evicted, and what they removed before, the newest first; numbered from the oldest."""
-    found = [deed for health in world.health.nodes.values() for deed in health.deeds]
-    told = sorted((deed for deed in found if not isinstance(deed.event, ev.PodRejected)), key=_time)
-    return list(enumerate(told, 1))[::-1]
-
-
-def _time(deed: Deed) -> int:
-    return deed.at_us

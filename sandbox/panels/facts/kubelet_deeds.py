@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.node_health import Deed
+from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_clock, short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
@@ -22,6 +23,16 @@ EVICTED = {
 
 REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 THINGS = {"dead containers": "nodes.containers-of", "unused images": "nodes.images"}
+
+
+def deeds_of_all(world: World) -> list[Deed]:
+    """Return what kubelets evicted, and what they removed before, the oldest first."""
+    found = [deed for health in world.health.nodes.values() for deed in health.deeds]
+    return sorted((deed for deed in found if not isinstance(deed.event, ev.PodRejected)), key=_time)
+
+
+def _time(deed: Deed) -> int:
+    return deed.at_us
 
 
 def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.installed import SCENARIOS
+from tests.sandbox.scenarios import advance, world_after
 
 
 def rows(world: World, name: str, view: View | None = None) -> list[dict[str, str]]:
@@ -98,6 +99,18 @@ def test_the_tables_of_events_nodes_and_evictions_hold_what_happened() -> None:
     nodes = rows(world, "nodes")
     assert {row["node"] for row in nodes} == set(world.nodes)
     assert all(int(row["pods requested"]) == len(world.pods_of(row["node"])) for row in nodes)
+
+
+def test_what_kubelets_did_stands_in_the_table_of_evictions() -> None:
+    layer = {"kind": "usage", "pod": "default/writer", "writable_layer": "19Gi"}
+    found = rows(world_after("two-disks", advance(10), layer, advance(10)), "evictions")
+    told = [(row["what"], row["pod"], row["node"], row["first asked"], row["leaves"], row["then"]) for row in found]
+    assert told == [
+        ("kubelet", "", "node1", "20.0", "", "reclaimed"),
+        ("kubelet", "", "node1", "20.0", "", "reclaimed"),
+        ("kubelet", "default/writer", "node1", "20.0", "21.0", "evicted"),
+    ]
+    assert "That freed 8Gi, which was not enough." in found[-1]["message"]
 
 
 def test_plans_of_taints_stand_in_the_table_of_evictions() -> None:

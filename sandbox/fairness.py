@@ -22,10 +22,10 @@ from sandbox.server.limits import from_environment
 AT_ONCE = 1
 """So many of those who have had their share compute at a time; so many of them make something, until it is made."""
 CROWDED_SECONDS = 2.0
-"""For so long after a modest request, those of other addresses pause one after the other."""
+"""For so long after a modest request, those of other addresses leave a pause between them."""
 LONGEST_PAUSE = 0.1
 OVERHEAD_SECONDS = 0.0005
-"""What a request costs beside its own thread: to be read, handed over and written."""
+"""What a request costs beside its own thread: to be read, handed over and written. So long the next one pauses."""
 USUAL_SECONDS = 0.002
 """What a request counts as long as it is at work."""
 STALLED_SECONDS = 0.25
@@ -144,18 +144,20 @@ class Turns:
         self.give_way(turn)
         if turn.makes:
             turn.makes = False
-            self._after_a_pause(turn, self._made)
+            # The engines go on with it for about as long as it took to be asked for.
+            took = min(self.clock() - turn.begun_at, LONGEST_PAUSE)
+            self._after_a_pause(turn, took + OVERHEAD_SECONDS, self._made)
         self._go_on()
 
     def give_way(self, turn: Turn) -> None:
-        """The request computes no more for now: the next one may, after a pause if modest requests come."""
+        """The request computes no more for now: the next one may."""
         if turn.modest:
             turn.modest = False
             self.modest -= 1
             self._go_on()
         if turn.computes:
             turn.computes = False
-            self._after_a_pause(turn, self._computed)
+            self._after_a_pause(turn, OVERHEAD_SECONDS, self._computed)
 
     def _stalled(self, turn: Turn) -> None:
         """It takes so long that the next one may begin beside it."""
@@ -164,13 +166,12 @@ class Turns:
             turn.makes = False
             self._made()
 
-    def _after_a_pause(self, turn: Turn, act: Callable[[], None]) -> None:
-        """While modest requests of others come: as long as ``turn`` has taken, and what it costs beside its thread."""
+    def _after_a_pause(self, turn: Turn, seconds: float, act: Callable[[], None]) -> None:
+        """If modest requests of other addresses come."""
         now = self.clock()
         self.modest_at = {who: at for who, at in self.modest_at.items() if now - at < CROWDED_SECONDS}
         if self.modest_at.keys() - {turn.asker[1]}:
-            pause = min(now - turn.begun_at + OVERHEAD_SECONDS, LONGEST_PAUSE)
-            asyncio.get_running_loop().call_later(pause, act)
+            asyncio.get_running_loop().call_later(seconds, act)
         else:
             act()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -28,17 +29,20 @@ def same_for_all(key: Callable[[], Any] = lambda: None, control: str = "no-cache
 
     def decorate(view: View) -> View:
         kept: dict[str, tuple[Any, Kept]] = {}
+        making = Lock()  # Of many who ask first, one makes it.
 
         @wraps(view)
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             now = key()
             held = kept.get(request.path_info)
             if held is None or held[0] != now:
-                response = view(request, *args, **kwargs)
-                if response.status_code != 200:
-                    return response
-                held = now, _kept(response)
-                kept[request.path_info] = held
+                with making:
+                    held = kept.get(request.path_info)
+                    if held is None or held[0] != now:
+                        response = view(request, *args, **kwargs)
+                        if response.status_code != 200:
+                            return response
+                        held = kept[request.path_info] = now, _kept(response)
             return _told(request, held[1], control)
 
         return answer

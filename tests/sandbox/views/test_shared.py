@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -35,6 +37,30 @@ def test_it_is_made_anew_when_its_key_changes(rf: Any) -> None:
     assert view(rf.get("/challenges/")).content == b"2030-01-01"
     days[0] = date(2030, 1, 2)
     assert view(rf.get("/challenges/")).content == b"2030-01-02"
+
+
+def test_of_many_who_ask_at_the_same_time_one_makes_it(rf: Any) -> None:
+    """All others wait for it."""
+    all_ask, made = Barrier(9), []
+
+    def make(request: Any) -> HttpResponse:
+        go_on.wait()
+        made.append(request)
+        return HttpResponse("page")
+
+    view = same_for_all()(make)
+    go_on = Event()
+
+    def ask(_: int) -> bytes:
+        all_ask.wait()
+        return view(rf.get("/")).content
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = pool.map(ask, range(8))
+        all_ask.wait()
+        go_on.set()
+        assert list(answers) == [b"page"] * 8
+    assert len(made) == 1
 
 
 @pytest.mark.django_db

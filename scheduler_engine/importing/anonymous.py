@@ -87,9 +87,11 @@ def _workload(renamer: Renamer, item: Manifest) -> Manifest:
         ]
     template = spec.get("template") or {}
     metadata = template.get("metadata") or {}
-    told = {"labels": renamer.labels(metadata.get("labels") or {})}
+    told: Manifest = {"labels": renamer.labels(metadata.get("labels") or {})}
     if metadata.get("annotations"):
         told["annotations"] = metadata["annotations"]
+    if metadata.get("finalizers"):
+        told["finalizers"] = [renamer.names.finalizer(name) for name in metadata["finalizers"]]
     result["template"] = {"metadata": told, "spec": renamer.pod_spec(template.get("spec") or {})}
     return {"spec": result, **_status(item)}
 

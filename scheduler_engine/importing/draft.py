@@ -22,7 +22,7 @@ ORDER = (
 @dataclass(slots=True)
 class Draft:
     """``created``: key of a pod → creationTimestamp; ``messages``: key of a pod → why it has no node, in the words of
-    its cluster, which no sandbox gets; ``terminating``: keys of bound pods that are being deleted;
+    its cluster, which no sandbox gets; ``terminating``: keys of pods that are being deleted;
     ``foreign``: ids of objects that come from a cluster, which has given them a uid; ``done``: (namespace, name) of the
     owners of finished pods.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scheduler_engine.api import simulated
 from scheduler_engine.api.critical_pods import MIRROR, SOURCE
 from scheduler_engine.api.validation.annotations import DELETION_COST
+from scheduler_engine.apiserver.lifecycle import NOT_HELD, POLICIES
 from scheduler_engine.controllers.deployment import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from scheduler_engine.controllers.job import INDEX
 from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER
@@ -23,6 +24,16 @@ ANNOTATIONS = (
     *(BOUND_BY_CONTROLLER, SELECTED_NODE, BIND_COMPLETED, BETA_STORAGE_CLASS, MIGRATED_PLUGINS),
 )
 """Those that the scheduler, a controller or a kubelet reads."""
+
+FINALIZERS_NOT_KEPT = (
+    *(*NOT_HELD, *filter(None, POLICIES.values())),
+    *("kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"),
+    *("provisioner.storage.kubernetes.io/cloning-protection", "service.kubernetes.io/load-balancer-cleanup"),
+)
+"""Those that a cluster takes off by itself and no sandbox does: its controller is not here, or a deletion under way
+(``POLICIES``) begins again. All others stay, for people to take off.
+"""
+FINALIZER_BEGINNINGS_NOT_KEPT = ("external-attacher/", "snapshot.storage.kubernetes.io/")
 
 TABLE = """
 Pod = apiVersion kind metadata spec status
@@ -47,7 +58,7 @@ StatefulSet = apiVersion kind metadata spec status
 DaemonSet = apiVersion kind metadata spec
 Job = apiVersion kind metadata spec status
 
-ObjectMeta = name namespace uid labels annotations ownerReferences
+ObjectMeta = name namespace uid labels annotations ownerReferences finalizers
 OwnerReference = apiVersion kind name uid controller blockOwnerDeletion
 LabelSelector = matchLabels matchExpressions
 LabelSelectorRequirement = key operator values

@@ -23,7 +23,12 @@ VALUE_CATEGORIES = {
 }
 """Label keys whose values are names."""
 KEPT_VALUES = ("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os")
-SHAPES = {"image": "example/image-{}:1", "uid": "10000000-0000-4000-8000-{:0>12}", "key": "label-{}"}
+SHAPES = {
+    "image": "example/image-{}:1",
+    "uid": "10000000-0000-4000-8000-{:0>12}",
+    "key": "label-{}",
+    "finalizer": "example.com/finalizer-{}",
+}
 """Category → the made-up form, where it is not the category and a number."""
 
 
@@ -59,9 +64,10 @@ class MadeUp:
 
     def key(self, real: str) -> str:
         """Of a label or taint."""
-        domain, slash, _ = real.rpartition("/")
-        own = slash and any(domain == kept or domain.endswith(f".{kept}") for kept in KEPT_DOMAINS)
-        return real if own or real in KEPT_KEYS else self.of("key", real)
+        return real if _is_kubernetes(real) or real in KEPT_KEYS else self.of("key", real)
+
+    def finalizer(self, real: str) -> str:
+        return real if _is_kubernetes(real) else self.of("finalizer", real)
 
     def value(self, key: str, real: str) -> str:
         """Of a label or taint with this (real) key. Numbers stay, as Gt and Lt compare them."""
@@ -74,3 +80,9 @@ class MadeUp:
 
     def namespace(self, real: str) -> str:
         return real if real in KEPT_NAMESPACES else self.of("namespace", real)
+
+
+def _is_kubernetes(name: str) -> bool:
+    """Whether a name with a domain is one of Kubernetes' own."""
+    domain, slash, _ = name.rpartition("/")
+    return bool(slash) and any(domain == kept or domain.endswith(f".{kept}") for kept in KEPT_DOMAINS)

@@ -19,6 +19,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "1 pod was being deleted. It is being deleted here, too, and goes when its grace period is over.",
         "{count} pods were being deleted. They are being deleted here, too, and go when their grace period is over.",
     ),
+    "held": (
+        "1 pod was being deleted and has a finalizer. It stays terminating here, too, until you remove the finalizer.",
+        "{count} pods were being deleted and have finalizers. They stay terminating here, too, until you remove the "
+        "finalizers.",
+    ),
     "node-missing": (
         "1 pod is on a node that is not here, and was left out.",
         "{count} pods are on nodes that are not here, and were left out.",
@@ -119,6 +124,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "annotations": (
         "1 annotation that nobody reads here was left out.",
         "{count} annotations that nobody reads here were left out.",
+    ),
+    "finalizers": (
+        "1 finalizer that nothing here would remove was left out.",
+        "{count} finalizers that nothing here would remove were left out.",
     ),
     "volumes": (
         "1 volume of a pod decides nothing and was left out.",

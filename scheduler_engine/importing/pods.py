@@ -20,29 +20,31 @@ AFFINITY_LISTS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDu
 
 
 def leave_out(draft: Draft) -> None:
-    """Pods that nobody schedules or runs any more, and those on nodes that are not here."""
+    """Leave out pods that have ended and that no finalizer holds, and pods whose node is not here."""
     nodes, pods = draft.of("Node"), draft.of("Pod")
     for key, pod in list(pods.items()):
         bound = pod["spec"].get("nodeName")
         owner = controller_of(pod)
-        if (pod.get("status") or {}).get("phase") in FINISHED:
+        held = key in draft.terminating and bool(pod["metadata"].get("finalizers"))
+        finished = (pod.get("status") or {}).get("phase") in FINISHED
+        if finished and owner is not None:
+            draft.done[pod["metadata"]["namespace"], owner["name"]] = None
+        if finished and not held:
             draft.drop("Pod", key, "finished")
-            if owner is not None:
-                draft.done[pod["metadata"]["namespace"], owner["name"]] = None
         elif bound and bound not in nodes:
             draft.drop("Pod", key, "node-missing")
-        elif key in draft.terminating and not bound:
+        elif key in draft.terminating and not bound and not held:
             draft.drop("Pod", key, "gone")
+        elif key in draft.terminating:
+            draft.told.note("held" if held else "terminating", key)
     draft.terminating = {key: None for key in draft.terminating if key in pods}
-    for key in draft.terminating:
-        draft.told.note("terminating", key)
 
 
 def keep_as_they_are(draft: Draft) -> None:
     """Nothing changes only because time goes on in a sandbox: pods stay ready, waiting or at work as they were."""
     for key, pod in draft.of("Pod").items():
         status, annotations = pod.get("status") or {}, {}
-        if pod["spec"].get("nodeName") and status:
+        if pod["spec"].get("nodeName") and status and status.get("phase") not in FINISHED:
             annotations = _annotations(draft, key, pod, status)
         held = pod["metadata"].get("annotations") or {}
         if annotations:

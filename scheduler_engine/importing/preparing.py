@@ -83,12 +83,11 @@ def _result(
     if not objects:
         no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
         raise Rejected(f"Nothing is left to take over.{no_nodes}")
-    for key, pod in found:
-        if is_waiting(pod) and _scheduler(pod) not in served:
+    waits = [(key, pod) for key, pod in found if _waits(draft, key)]
+    for key, pod in waits:
+        if _scheduler(pod) not in served:
             draft.told.note("other-scheduler", key)
-    waiting = tuple(
-        Waiting(key, draft.messages.get(key, ""), _schedules(pod, served)) for key, pod in found if is_waiting(pod)
-    )
+    waiting = tuple(Waiting(key, draft.messages.get(key, ""), _schedules(pod, served)) for key, pod in waits)
     by_namespace: dict[str, tuple[int, int]] = {}
     for _, pod in found:
         bound, pending = by_namespace.get(pod["metadata"]["namespace"], (0, 0))
@@ -221,4 +220,5 @@ def _schedules(pod: Manifest, served: list[str]) -> bool:
 
 
 def _waits(draft: Draft, key: str) -> bool:
-    return key in draft.of("Pod") and is_waiting(draft.of("Pod")[key])
+    """A pod is here, has no node, and is to get one."""
+    return key in draft.of("Pod") and key not in draft.terminating and is_waiting(draft.of("Pod")[key])

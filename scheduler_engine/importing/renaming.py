@@ -64,6 +64,8 @@ class Renamer:
                 name: self.names.of(ANNOTATIONS_WITH_NAMES[name], text) if name in ANNOTATIONS_WITH_NAMES else text
                 for name, text in held["annotations"].items()
             }
+        if held.get("finalizers"):
+            result["finalizers"] = [self.names.finalizer(name) for name in held["finalizers"]]
         if held.get("ownerReferences"):
             result["ownerReferences"] = [self._owner(owner) for owner in held["ownerReferences"]]
         return result

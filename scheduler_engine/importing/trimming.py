@@ -17,6 +17,8 @@ from scheduler_engine.config.schema import CONFIGURATION, PLUGIN_ARGS, PLUGIN_CO
 from scheduler_engine.importing.kept import (
     ANNOTATIONS,
     DEFAULTS,
+    FINALIZER_BEGINNINGS_NOT_KEPT,
+    FINALIZERS_NOT_KEPT,
     GIVEN,
     GIVEN_SOURCE,
     KEPT,
@@ -108,6 +110,8 @@ class Trimmer:
         known = TYPES[kind][name]
         if kind == "ObjectMeta" and name == "annotations":
             return self._annotations(item)
+        if kind == "ObjectMeta" and name == "finalizers":
+            return self._finalizers(item)
         if (kind, name) in STAND_INS:
             return self._replaced(item, known, kind, name)
         if known.holds == "list":
@@ -133,6 +137,16 @@ class Trimmer:
         kept = {name: text for name, text in kept.items() if text is not None}
         if len(held) > len(kept):
             self.note("annotations", count=len(held) - len(kept))
+        return kept or None
+
+    def _finalizers(self, held: Any) -> Any:
+        if not isinstance(held, list):
+            return _emptied(held)
+        names = [_emptied(name) if isinstance(name, (dict, list)) else name for name in held]
+        kept = [name for name in names if not _is_taken_off_elsewhere(name)]
+        for name in names:
+            if _is_taken_off_elsewhere(name):
+                self.note("finalizers", name)
         return kept or None
 
     def _replaced(self, item: Any, known: Field, kind: str, name: str) -> Any:
@@ -213,6 +227,12 @@ def _configured(value: Any, kind: Any) -> Any:
 def _emptied(value: Any) -> Any:
     """A value of the same type that says nothing."""
     return None if value is None else type(value)()
+
+
+def _is_taken_off_elsewhere(finalizer: Any) -> bool:
+    if not isinstance(finalizer, str):
+        return False
+    return finalizer in FINALIZERS_NOT_KEPT or finalizer.startswith(FINALIZER_BEGINNINGS_NOT_KEPT)
 
 
 def _is_source(known: Field) -> bool:

@@ -234,6 +234,109 @@ def test_a_pod_keeps_its_overhead_although_its_runtime_class_is_not_there() -> N
     assert keys(made) == {"runtime-classes": 2}
 
 
+GOING = {"deletionTimestamp": "2025-03-04T05:06:07Z", "deletionGracePeriodSeconds": 30}
+AUDIT = "audit.example/keep"
+
+
+@pytest.mark.parametrize("phase", ["Running", "Succeeded", "Failed", "Pending"])
+@pytest.mark.parametrize("anonymous", [False, True], ids=["real names", "made-up names"])
+def test_a_pod_that_a_finalizer_holds_stays_terminating_until_it_is_taken_off(phase: str, anonymous: bool) -> None:
+    node = "" if phase == "Pending" else "n1"
+    web = pod("web", node, metadata={**GOING, "finalizers": [AUDIT]}, status={"phase": phase})
+    made = imported(NODE, web, anonymous=anonymous)
+    assert made.summary.waiting == ()
+    simulation = simulated(made)
+    simulation.execute(commands.Advance(3600))
+    (held,) = simulation.api.pods()
+    assert held.terminating
+    assert held.node_name == ("" if not node else "node-1" if anonymous else node)
+    assert held.metadata["finalizers"] == ["example.com/finalizer-1" if anonymous else AUDIT]
+    assert keys(made) == {"held": 1}
+    simulation.execute(commands.Patch("Pod", held.key, {"metadata": {"finalizers": None}}))
+    assert simulation.api.pods() == []
+
+
+def test_a_pod_that_only_an_absent_controller_holds_goes() -> None:
+    names = ["batch.kubernetes.io/job-tracking", "foregroundDeletion"]
+    going, ended = (
+        pod(name, "n1", metadata={**GOING, "finalizers": names}, status={"phase": phase})
+        for name, phase in (("going", "Running"), ("ended", "Succeeded"))
+    )
+    made = imported(NODE, going, ended)
+    assert keys(made) == {"finished": 1, "terminating": 1, "finalizers": 4}
+    simulation = simulated(made)
+    simulation.execute(commands.Advance(31))
+    assert simulation.api.pods() == []
+
+
+UNHELD = {
+    "Namespace": ("v1", {}, ["kubernetes.io/pvc-protection"]),
+    "Service": ("v1", {"spec": {"ports": [{"port": 80}]}}, ["service.kubernetes.io/load-balancer-cleanup"]),
+    "PersistentVolumeClaim": (
+        "v1",
+        {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
+        [
+            *("kubernetes.io/pvc-protection", "provisioner.storage.kubernetes.io/cloning-protection"),
+            "snapshot.storage.kubernetes.io/pvc-as-source-protection",
+        ],
+    ),
+    "PersistentVolume": (
+        "v1",
+        {"spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/a"}}},
+        [
+            *("kubernetes.io/pv-protection", "kubernetes.io/pv-controller", "external-attacher/ebs-csi-aws-com"),
+            "external-provisioner.volume.kubernetes.io/finalizer",
+        ],
+    ),
+    "ReplicaSet": (
+        "apps/v1",
+        {
+            "spec": {
+                "replicas": 0,
+                "selector": {"matchLabels": {"a": "b"}},
+                "template": {
+                    "metadata": {"labels": {"a": "b"}},
+                    "spec": {"containers": [{"name": "c", "image": "x"}]},
+                },
+            }
+        },
+        ["foregroundDeletion", "orphan"],
+    ),
+}
+"""Kind → its version, the rest of an object, and finalizers that controllers of a cluster take off it."""
+
+
+@pytest.mark.parametrize("kind", UNHELD)
+def test_finalizers_that_controllers_take_off_hold_nothing_for_ever(kind: str) -> None:
+    version, parts, names = UNHELD[kind]
+    item = manifest(kind, "thing", version=version, metadata={"finalizers": names, **GOING}, **parts)
+    made = imported(NODE, item)
+    assert keys(made).items() >= {"finalizers": len(names), "deleting": 1}.items()
+    simulation = simulated(made)
+    key = "thing" if kind in ("Namespace", "PersistentVolume") else "default/thing"
+    simulation.execute(commands.Delete(kind, key))
+    simulation.execute(commands.Advance(1))
+    assert simulation.api.get(kind, key) is None
+
+
+def test_other_finalizers_stay_on_objects_and_in_templates() -> None:
+    version, parts, _ = UNHELD["ReplicaSet"]
+    template = parts["spec"]["template"]
+    kept = {**template, "metadata": {**template["metadata"], "finalizers": [AUDIT, "orphan"]}}
+    spec = {**parts["spec"], "replicas": 1, "template": kept}
+    web = manifest("ReplicaSet", "web", version=version, metadata={"finalizers": [AUDIT]}, spec=spec)
+    simulation = simulated(imported(NODE, web))
+    simulation.execute(commands.Run())
+    (made,) = simulation.api.pods()
+    assert made.metadata["finalizers"] == [AUDIT]
+    simulation.execute(commands.Delete("ReplicaSet", "default/web"))
+    simulation.execute(commands.Advance(60))
+    assert [item.terminating for item in simulation.api.list("ReplicaSet")] == [True]
+    simulation.execute(commands.Patch("ReplicaSet", "default/web", {"metadata": {"finalizers": None}}))
+    simulation.execute(commands.Advance(60))
+    assert [item.terminating for item in simulation.api.pods()] == [True]
+
+
 def test_an_ephemeral_volume_keeps_its_claim() -> None:
     template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u-1", "controller": True}

@@ -25,7 +25,7 @@ COMPUTE = ("cpu", "memory")
 
 
 def posted(form: type[forms.Form], held: Held) -> QueryDict:
-    """What a browser would send for these values."""
+    """What a browser would send for these values. A field for a number stays empty where none stands in the text."""
     data = QueryDict(mutable=True)
     for name, value in held.items():
         field = form.base_fields[name]
@@ -33,16 +33,27 @@ def posted(form: type[forms.Form], held: Held) -> QueryDict:
             for column, texts in field.shape.sent(value).items():
                 data.setlist(column, texts)
         elif not isinstance(field, forms.BooleanField):
-            data[name] = value
+            data[name] = value if not isinstance(field, forms.IntegerField) or _is_whole(field, value) else ""
         elif value:
             data[name] = "1"
     return data
 
 
+def _is_whole(field: forms.IntegerField, value: Any) -> bool:
+    try:
+        field.clean(value)
+    except forms.ValidationError:
+        return False
+    return True
+
+
 def held_by(manifest: Data) -> Held:
-    """What the form of its kind holds for a manifest, as far as the types in it are right."""
+    """What the form of its kind holds for a manifest, as far as the types in it are right.
+
+    A number that is too large or a quantity that is none is held, too: it may come from the form, which can clear it.
+    """
     kind = manifest["kind"]
-    return READERS[kind][1](_without_nulls(well_typed(manifest, kind)))
+    return READERS[kind][1](_without_nulls(well_typed(manifest, kind, loose=True)))
 
 
 def has_room(manifest: Data) -> bool:

@@ -85,6 +85,8 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0, "quantity": "0"}
 
+NUMERIC = ("int32", "int64", "quantity", "intstr")
+
 IN_QUOTES = "; write it in quotes: "
 """What comes before a value for which a text is wanted."""
 
@@ -147,27 +149,33 @@ def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> I
             yield _wrong(path, words, value)
 
 
-def well_typed(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The manifest without unknown fields and without values of a wrong type; in lists these become null."""
+def well_typed(manifest: Mapping[str, Any], kind: str, loose: bool = False) -> dict[str, Any]:
+    """The manifest without unknown fields and without values of a wrong type; in lists these become null.
+
+    ``loose``: where a number or a quantity belongs, every number and text stays.
+    """
     fields = TYPES[kind]
-    parts = {name: _typed_field(item, fields[name]) for name, item in manifest.items() if name in fields}
+    parts = {name: _typed_field(item, fields[name], loose) for name, item in manifest.items() if name in fields}
     return {name: part for name, part in parts.items() if part is not None}
 
 
-def _typed_field(value: Any, field: Field) -> Any:
+def _typed_field(value: Any, field: Field, loose: bool) -> Any:
     if field.holds == "list":
-        return [_typed_one(item, field.type) for item in value] if isinstance(value, list) else None
+        return [_typed_one(item, field.type, loose) for item in value] if isinstance(value, list) else None
     if field.holds == "map":
-        parts = {key: _typed_one(item, field.type) for key, item in value.items()} if isinstance(value, Mapping) else {}
+        held = value if isinstance(value, Mapping) else {}
+        parts = {key: _typed_one(item, field.type, loose) for key, item in held.items()}
         return {key: part for key, part in parts.items() if part is not None}
-    return _typed_one(value, field.type)
+    return _typed_one(value, field.type, loose)
 
 
-def _typed_one(value: Any, type_name: str) -> Any:
+def _typed_one(value: Any, type_name: str, loose: bool) -> Any:
     if value is None:
         return None
     if type_name in TYPES:
-        return well_typed(value, type_name) if isinstance(value, Mapping) else None
+        return well_typed(value, type_name, loose) if isinstance(value, Mapping) else None
+    if loose and type_name in NUMERIC and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return value
     return None if any(_check_one(value, type_name, "", iter(()))) else value
 
 

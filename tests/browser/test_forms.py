@@ -100,6 +100,20 @@ def test_an_error_stands_in_its_row_until_the_field_is_touched(
     closed(page, eventually)
 
 
+def test_a_number_that_is_too_large_can_be_cleared(page: Page, eventually: Eventually) -> None:
+    open_form(page, "pod")
+    page.locator("#form-pod [name='name']").fill("web")
+    unfold(page, "host port")
+    field = page.locator("#form-pod [name='host_port']")
+    field.fill("99999999999")
+    eventually(lambda: "99999999999" in page.locator("#yaml-pod").input_value())
+    eventually(lambda: "whole number of 32 bits" in text(page, "#told-pod"))
+    field.fill("")
+    eventually(lambda: "99999999999" not in page.locator("#yaml-pod").input_value())
+    eventually(lambda: "whole number of 32 bits" not in text(page, "#told-pod"))
+    assert "ports" not in yaml.safe_load(page.locator("#yaml-pod").input_value())["spec"]["containers"][0]
+
+
 def test_what_was_applied_is_not_there_again(page: Page, eventually: Eventually) -> None:
     open_form(page, "node")
     page.locator("#form-node [data-values]", has_text="Tainted GPU node").click()

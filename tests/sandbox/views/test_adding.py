@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 
@@ -465,6 +466,34 @@ def test_the_preview_names_the_labels_that_people_see(
     text = text_of(visitor.post(f"preview/{kind}/", **RIGHT[kind] | fields))
     errors = re.findall(r'class="err"><svg.*?</svg><span>(.*?)</span>', text)
     assert [error[: len(told)] for error in errors] == [told]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fields"),
+    [
+        ("99999999999", ("priority",)),
+        ("99999999999", ("host_port",)),
+        ("a lot", ("cpu",)),
+        ("a.b/c=much", ("extended",)),
+        ("99999999999999999999", ("toleration_tolerationSeconds", "toleration_key")),
+        ("99999999999", ("spread_maxSkew", "spread_topologyKey")),
+        ("99999999999", ("node_term_weight", "node_term_rule")),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else value,
+)
+def test_what_a_form_has_written_it_can_clear(visitor: Any, wrong: str, fields: tuple[str, ...]) -> None:
+    also = dict.fromkeys(fields[1:], "preferred" if "node_term_rule" in fields else "zone")
+    plain = text_of(visitor.post("preview/pod/", name="web", **{fields[0]: ""}, **also))
+    written = _yaml(text_of(visitor.post("preview/pod/", name="web", **{fields[0]: wrong}, **also)))
+    assert wrong.rpartition("=")[2] in written
+    cleared = text_of(visitor.post("preview/pod/", name="web", yaml=written, **{fields[0]: ""}, **also))
+    assert wrong.rpartition("=")[2] not in cleared
+    assert yaml.safe_load(_yaml(cleared)) == yaml.safe_load(_yaml(plain))
+
+
+def _yaml(answer: str) -> str:
+    found = re.search(r"<template data-yaml>(.*?)</template>", answer, re.DOTALL)
+    return unescape(found[1]) if found else ""
 
 
 def test_the_preview_has_no_anchors(visitor: Any) -> None:

@@ -17,7 +17,7 @@ from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
-from scheduler_engine.apiserver.apply import check_same, desired, patched
+from scheduler_engine.apiserver.apply import check_same, cleared_in, desired, patched
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
@@ -59,7 +59,8 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         errors = validate(wanted, allow_privileged=cluster.allow_privileged)
         if errors:
             raise Rejected(errors)
-        old, new = desired(cluster.api, set_defaults(wanted), command.subresource)
+        cleared = cleared_in(live, wanted, missing=True)
+        old, new = desired(cluster.api, set_defaults(wanted), command.subresource, cleared)
         check_update(old.manifest, new, subresource=command.subresource, allow_privileged=cluster.allow_privileged)
         cluster.api.update(new)
 

@@ -7,7 +7,7 @@ inherit the parameters of the old one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.defaults import set_defaults
@@ -19,6 +19,8 @@ from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer, identity
 Data = Mapping[str, Any]
 
 KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
+NOT_CLEARED = ("nodeName", "overhead")
+"""Fields of a pod's spec that admission does not set again in an update: to clear one is a change, which is refused."""
 KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
 
 
@@ -30,7 +32,10 @@ def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, 
     defaulted = set_defaults(manifest)
     live = api.existing(*identity(defaulted))
     last = api.applied.get(live.uid)
-    return desired(api, defaulted if last is None else set_defaults(three_way(live.manifest, manifest, last.manifest)))
+    if last is None:
+        return desired(api, defaulted, cleared=cleared_in(live, manifest))
+    merged = set_defaults(three_way(live.manifest, manifest, last.manifest))
+    return desired(api, merged, cleared=cleared_in(live, merged, missing=True))
 
 
 def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObject, dict[str, Any]]:
@@ -42,6 +47,15 @@ def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObj
     new = merge(live.manifest, changes)
     check_same(live, new)
     return live, new
+
+
+def cleared_in(live: KubeObject, manifest: Data, missing: bool = False) -> tuple[str, ...]:
+    """The fields of ``NOT_CLEARED`` that a pod has and that ``manifest`` clears: null, "" or (``missing``) nothing."""
+    spec = manifest.get("spec")
+    if not isinstance(live, Pod) or not isinstance(spec, Mapping):
+        return ()
+    held = [name for name in NOT_CLEARED if live.spec.get(name)]
+    return tuple(name for name in held if (not spec.get(name) if missing else spec.get(name, ...) in (None, "")))
 
 
 def check_same(live: KubeObject, new: Mapping[str, Any]) -> None:
@@ -89,11 +103,14 @@ def _part(data: Data, name: str) -> Data:
     return part if isinstance(part, Mapping) else {}
 
 
-def desired(api: ApiServer, manifest: Mapping[str, Any], subresource: str = "") -> tuple[KubeObject, dict[str, Any]]:
+def desired(
+    api: ApiServer, manifest: Mapping[str, Any], subresource: str = "", cleared: Sequence[str] = ()
+) -> tuple[KubeObject, dict[str, Any]]:
     """The stored object, and what an update with ``manifest`` would make of it.
 
     Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
-    status that is not given stay. Raises ApiError when there is no such object.
+    status that is not given stay. ``cleared`` names fields of a pod's spec that do not stay; they become null. Raises
+    ApiError when there is no such object.
     """
     kind, key = identity(manifest)
     old = api.existing(kind, key)
@@ -101,7 +118,7 @@ def desired(api: ApiServer, manifest: Mapping[str, Any], subresource: str = "") 
     new = merge(admit(dict(manifest), api, update=True, subresource=subresource), {"metadata": kept})
     if isinstance(old, Pod):
         held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
-        new["spec"] = {**held, **(new.get("spec") or {})}
+        new["spec"] = {**held, **(new.get("spec") or {}), **dict.fromkeys(cleared)}
         new["status"] = merge(old.status, new.get("status") or {})
     elif kind in KEPT_STORAGE_SPEC:
         held = {name: old.spec[name] for name in KEPT_STORAGE_SPEC[kind] if name in old.spec}

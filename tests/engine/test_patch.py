@@ -102,6 +102,61 @@ def test_what_kubernetes_refuses_is_refused_in_its_words(changes: Manifest, said
     assert any(said in error for error in told), told
 
 
+KATA = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "kata"},
+    "handler": "kata",
+    "overhead": {"podFixed": {"cpu": "250m"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "way"),
+    [
+        *((field, None, way) for field in ("nodeName", "overhead") for way in ("patched", "applied", "from the store")),
+        *(("nodeName", "", way) for way in ("patched", "applied", "from the store")),
+        ("overhead", {"cpu": None}, "patched"),
+    ],
+)
+def test_what_admission_and_the_scheduler_wrote_cannot_be_cleared(field: str, value: Any, way: str) -> None:
+    simulation = cluster(node("n1"), KATA, pod("a", runtimeClassName="kata"))
+    before = held(simulation, "Pod", "default/a")
+    commanded = {
+        "patched": commands.Patch("Pod", "default/a", {"spec": {field: value}}),
+        "applied": commands.Apply((pod("a", runtimeClassName="kata", **{field: value}),)),
+        "from the store": commands.Apply(({**before, "spec": {**before["spec"], field: value}},)),
+    }[way]
+    with pytest.raises(Rejected) as problem:
+        simulation.execute(commanded)
+    (error,) = problem.value.errors
+    assert "spec: Forbidden: pod updates may not change fields other than" in str(error)
+    assert str(error).endswith(f"changed: spec.{field}")
+    assert held(simulation, "Pod", "default/a") == before
+
+
+@pytest.mark.parametrize("field", ["priority", "preemptionPolicy"])
+def test_admission_sets_the_priority_again(field: str) -> None:
+    simulation = cluster(node("n1"), pod("a"))
+    before = held(simulation, "Pod", "default/a")
+    simulation.execute(commands.Patch("Pod", "default/a", {"spec": {field: None}}))
+    assert held(simulation, "Pod", "default/a") == before
+
+
+def test_null_says_nothing_of_a_new_pod_or_where_there_is_nothing() -> None:
+    waits = pod("a", nodeName=None, overhead=None)
+    simulation = cluster(waits)
+    simulation.execute(commands.Patch("Pod", "default/a", {"spec": {"nodeName": None, "overhead": None}}))
+    simulation.execute(commands.Apply((waits,)))
+    assert not held(simulation, "Pod", "default/a")["spec"].keys() & {"nodeName", "overhead"}
+
+
+def test_a_manifest_that_no_longer_gives_its_node_is_refused() -> None:
+    simulation = cluster(node("n1"), pod("a", nodeName="n1"))
+    with pytest.raises(Rejected, match=r"changed: spec\.nodeName"):
+        simulation.execute(commands.Apply((pod("a"),)))
+
+
 def test_the_class_of_a_pod_does_not_go() -> None:
     critical = pod("a")
     del critical["spec"]["priority"]

@@ -17,6 +17,7 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
+from scheduler_engine.apiserver.pod_index import Labels, PodIndex
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
@@ -68,6 +69,7 @@ class ApiServer:
     applied: dict[str, KubeObject] = field(default_factory=dict)
     created: dict[str, int] = field(default_factory=dict)
     on_node: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    pod_index: PodIndex = field(default_factory=PodIndex)
     pod_count: int = 0
     resource_version: int = 0
     uid_count: int = 0
@@ -97,8 +99,22 @@ class ApiServer:
 
     def pods_on(self, node: str) -> Sequence[Pod]:
         """The pods that are bound to a node, whatever has become of them, in order of creation."""
-        found = self.on_node.get(node, {})
-        return [found[key] for key in sorted(found, key=self.created.__getitem__)]
+        return self._in_order(self.on_node.get(node, {}))
+
+    def unfinished(self, namespace: str) -> Sequence[Pod]:
+        """The pods of a namespace that have not ended, in order of creation."""
+        return [*self.pod_index.in_namespace.get(namespace, {}).values()]
+
+    def unfinished_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node and have not ended, in order of creation."""
+        return self._in_order(self.pod_index.on_node.get(node, {}))
+
+    def labels_of_ended(self, owner_uid: str) -> Sequence[Labels]:
+        """The different labels that the pods of a controller have which have ended."""
+        return [*self.pod_index.ended.get(owner_uid, {})]
+
+    def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
+        return [pods[key] for key in sorted(pods, key=self.created.__getitem__)]
 
     @property
     def written(self) -> int:
@@ -319,7 +335,7 @@ class ApiServer:
         return new
 
     def _place(self, old: Pod | None, new: Pod | None) -> None:
-        """Keep ``on_node`` and ``created`` right for a pod that comes, changes or goes."""
+        """Keep ``on_node``, ``created`` and ``pod_index`` right for a pod that comes, changes or goes."""
         if old is not None and old.node_name and (new is None or new.node_name != old.node_name):
             held = self.on_node[old.node_name]
             del held[old.key]
@@ -330,6 +346,7 @@ class ApiServer:
             self.pod_count += 1
         if new is not None and new.node_name:
             self.on_node.setdefault(new.node_name, {})[new.key] = new
+        self.pod_index.update(old, new, self.created)
 
     # --- all or nothing ---
 
@@ -343,7 +360,7 @@ class ApiServer:
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
         self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
-        self.created, self.on_node = {}, {}
+        self.created, self.on_node, self.pod_index = {}, {}, PodIndex()
         for pod in self.pods():
             self._place(None, pod)
         events, entries = counts

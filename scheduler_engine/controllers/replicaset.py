@@ -27,7 +27,7 @@ class ReplicaSetController(WorkloadController):
         return isinstance(item, Pod) and is_active(item)
 
     def sync(self, owner: KubeObject) -> None:
-        pods = [pod for pod in self.claimed_pods(owner) if is_active(pod)]
+        pods = self._claimed(owner)
         missing = replicas_of(owner) - len(pods)
         if missing < 0:
             order = deletion_order(pods, self._related(owner), self.timeline.now_us)
@@ -35,12 +35,27 @@ class ReplicaSetController(WorkloadController):
                 self.delete_pod(owner, pod)
         problem = self._create(owner, missing)
         if missing:
-            pods = [pod for pod in self.pods_of(owner) if is_active(pod)]
+            pods = self._active(owner)
         self.watch_availability(owner, pods)
         self._status(owner, pods, problem)
 
     def watch_end(self, owner: KubeObject) -> None:
-        self._status(owner, [pod for pod in self.pods_of(owner) if is_active(pod)], "")
+        self._status(owner, self._active(owner), "")
+
+    def _claimed(self, owner: KubeObject) -> list[Pod]:
+        """The active pods that an owner controls, once it has claimed and let go what it has to.
+
+        Pods that have ended are looked at only if it lets some go: there may be thousands, and most have equal labels.
+        """
+        selector = self.selector(owner)
+        lets_go = any(not selector.matches(dict(labels)) for labels in self.api.labels_of_ended(owner.uid))
+        found = self.claim(owner, "Pod", None if lets_go else self.api.unfinished(owner.namespace))
+        return [pod for pod in found if isinstance(pod, Pod) and is_active(pod)]
+
+    def _active(self, owner: KubeObject) -> list[Pod]:
+        """The same without claiming any."""
+        found = ((pod, pod.controller_ref) for pod in self.api.unfinished(owner.namespace) if not pod.terminating)
+        return [pod for pod, reference in found if reference is not None and reference["uid"] == owner.uid]
 
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Why a pod could not be created, else ""."""
@@ -55,7 +70,7 @@ class ReplicaSetController(WorkloadController):
         return ""
 
     def _related(self, owner: KubeObject) -> list[Pod]:
-        """The pods of every set that has the same controller, its own included."""
+        """The active pods of every set that has the same controller, its own included."""
         parent = owner.controller_ref
         family = [
             item
@@ -63,7 +78,7 @@ class ReplicaSetController(WorkloadController):
             if item.uid == owner.uid
             or (parent is not None and item.controller_ref is not None and item.controller_ref["uid"] == parent["uid"])
         ]
-        return [pod for item in family for pod in self.pods_of(item)]
+        return [pod for item in family for pod in self._active(item)]
 
     def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:
         seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us

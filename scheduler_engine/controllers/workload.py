@@ -149,12 +149,12 @@ class WorkloadController(KeyedController):
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
         return not item.terminating
 
-    def claim(self, owner: KubeObject, kind: str) -> list[KubeObject]:
+    def claim(self, owner: KubeObject, kind: str, among: Iterable[KubeObject] | None = None) -> list[KubeObject]:
         """The objects that an owner controls: those without an owner that its selector matches become its own, those
-        that it matches no longer are let go.
+        that it matches no longer are let go. ``among``: the only ones to look at.
         """
         selector, mine = self.selector(owner), []
-        for item in self.api.list(kind, owner.namespace):
+        for item in self.api.list(kind, owner.namespace) if among is None else among:
             reference = item.controller_ref
             if reference is not None and reference["uid"] != owner.uid:
                 continue

@@ -136,7 +136,7 @@ class Kubelet:
         if room is not None:
             room.behind.update({pod.uid: pod.key} if pod.uid != room.uid else {})
             return False
-        others = [other for other in self.api.pods_on(node.name) if other.uid != pod.uid and _taken(other)]
+        others = [other for other in self.api.unfinished_on(node.name) if other.uid != pod.uid and _taken(other)]
         answer = admit(pod, node, others)
         if isinstance(answer, Refusal):
             self._reject(pod, node, answer)

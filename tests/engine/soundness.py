@@ -141,6 +141,25 @@ def everybody_has_seen_everything(simulation: Simulation) -> None:
             assert watch.position == api.events_before + len(api.events)
 
 
+def unfinished_pods_are_indexed(simulation: Simulation) -> None:
+    """The API server's index says what a look at every pod says."""
+    api, index = simulation.api, simulation.api.pod_index
+    unfinished = [pod for pod in api.pods() if not pod.finished]
+    namespaces = dict.fromkeys(pod.namespace for pod in unfinished)
+    assert index.in_namespace.keys() == namespaces.keys()
+    for namespace in namespaces:
+        assert api.unfinished(namespace) == [pod for pod in api.pods(namespace) if not pod.finished]
+    nodes = {pod.node_name for pod in unfinished if pod.node_name}
+    assert index.on_node.keys() == nodes
+    for node in nodes:
+        assert api.unfinished_on(node) == [pod for pod in api.pods_on(node) if not pod.finished]
+    ended = [(pod.controller_ref["uid"], pod.labels) for pod in api.pods() if pod.finished and pod.controller_ref]
+    assert sum(number for held in index.ended.values() for number in held.values()) == len(ended)
+    assert {(uid, labels) for uid, held in index.ended.items() for labels in held} == {
+        (uid, tuple(sorted(labels.items()))) for uid, labels in ended
+    }
+
+
 def every_pod_to_be_scheduled_is_in_one_place(seen: Seen) -> None:
     queue = seen.scheduler.queue
     queued = [info.pod.uid for infos in queue.lanes().values() for info in infos]

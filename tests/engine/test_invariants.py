@@ -29,6 +29,7 @@ from tests.engine.soundness import (
     seen_by,
     several_have_scheduled_at_once,
     under_way,
+    unfinished_pods_are_indexed,
     world_agrees_on_cache,
     world_agrees_on_events_in_flight,
     world_agrees_on_lanes,
@@ -288,6 +289,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def simulation_is_sound(self) -> None:
         everybody_has_seen_everything(self.simulation)
+        unfinished_pods_are_indexed(self.simulation)
         for seen in seen_by(self.simulation):
             check(seen)
 

@@ -1,0 +1,83 @@
+"""Owners whose pods end for ever: what they do costs as much with many ended pods as with few, and is the same."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from tests.engine.controllers import Manifest, apply, cluster, deployment, find, replica_set
+from tests.engine.soundness import unfinished_pods_are_indexed
+
+REFUSED = {"cpu": "900", "pod": {"nodeName": "n1"}}
+"""No kubelet takes such a pod."""
+
+
+def calls_of(simulation: Simulation, seconds: int) -> int:
+    number = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal number
+        number += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        simulation.execute(commands.Advance(seconds))
+    finally:
+        sys.setprofile(before)
+    return number
+
+
+@pytest.mark.parametrize("owner", [replica_set("web", 1, **REFUSED), deployment("web", 1, **REFUSED)], ids=["set", "d"])
+def test_a_second_costs_no_more_with_many_ended_pods(owner: Manifest) -> None:
+    simulation = cluster(owner, nodes=1)
+    simulation.execute(commands.Advance(60))
+    first = calls_of(simulation, 20)
+    simulation.execute(commands.Advance(300))
+    later = calls_of(simulation, 20)
+    phases = [pod.phase for pod in simulation.api.pods()]
+    assert len(phases) == 401
+    assert set(phases) == {"Failed"}
+    assert later < 1.1 * first
+
+
+def test_a_pod_that_has_ended_is_still_let_go_when_it_is_selected_no_more() -> None:
+    simulation = cluster(replica_set("web", 1, **REFUSED), nodes=1)
+    simulation.execute(commands.Advance(3))
+    first, second = simulation.api.pods()[:2]
+    assert first.controller_ref is not None
+    simulation.execute(commands.Patch("Pod", first.key, {"metadata": {"labels": {"app": "other"}}}))
+    simulation.execute(commands.Advance(1))
+    kept = {pod.key: pod.controller_ref is not None for pod in simulation.api.pods()}
+    assert (kept.pop(first.key), set(kept.values())) == (False, {True})
+    unfinished_pods_are_indexed(simulation)
+    simulation.execute(commands.Delete("Pod", second.key))
+    unfinished_pods_are_indexed(simulation)
+
+
+def test_a_pod_that_begins_anew_takes_its_place_again() -> None:
+    simulation = cluster(replica_set("web", 3), nodes=3)
+    simulation.execute(commands.Run())
+    keys = [pod.key for pod in simulation.api.unfinished("default")]
+    for phase in ("Failed", "Running"):
+        simulation.api.patch("Pod", keys[0], {"status": {"phase": phase}})
+        unfinished_pods_are_indexed(simulation)
+    assert [pod.key for pod in simulation.api.unfinished("default")] == keys
+    assert find(simulation, "ReplicaSet", "web").status["replicas"] == 3
+
+
+def test_a_command_that_is_refused_leaves_the_index_as_it_was() -> None:
+    simulation = cluster(replica_set("web", 2, **REFUSED), nodes=1)
+    simulation.execute(commands.Advance(3))
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}}
+    wrong = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+    checkpoint = simulation.api.checkpoint()
+    apply(simulation, node)
+    simulation.api.restore(checkpoint)
+    unfinished_pods_are_indexed(simulation)
+    with pytest.raises(Exception, match="containers"):
+        apply(simulation, wrong)
+    unfinished_pods_are_indexed(simulation)

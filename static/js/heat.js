@@ -9,7 +9,7 @@ const LARGEST = 22; // sides of a cell in pixels, its gap included
 const SMALLEST = 6;
 const SMALLEST_TO_TOUCH = 10;
 const KINDS = ['none', 'ok', 'no', 'hard', 'out'];
-const MARKS = ['start', 'nominated', 'best', 'pinned', 'chosen', 'lit', 'cursor']; // the later ones are painted over the others
+const MARKS = ['leaving', 'start', 'nominated', 'best', 'pinned', 'chosen', 'lit', 'cursor']; // the later ones are painted over the others
 /** Kind of cell → the path of its sign in the square from 0 to 1, as in templates/fragments/cluster_heat.html. */
 const SIGNS = {
   no: [['M', 0.28, 0.28], ['L', 0.72, 0.72], ['M', 0.72, 0.28], ['L', 0.28, 0.72]],

@@ -158,7 +158,10 @@ def _said(scene: Scene) -> dict[str, tuple[str, str]]:
     for node in scene.world.nodes.values():
         word = scene.words.get(node.name, NOTHING)
         why = word.why or word.text
-        said[node.name] = (KINDS[word.kind], why) if why else gone if node.ghost else silent
+        kind, told = (KINDS[word.kind], why) if why else gone if node.ghost else silent
+        if node.leaving:
+            told = say("cluster.leaving", verdict=told) if told else say("cluster.leaving-alone")
+        said[node.name] = (kind, told)
     return said
 
 
@@ -168,6 +171,14 @@ def _title(scene: Scene, kind: str) -> str:
 
 
 def _summary(scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]) -> str:
+    leaving = [name for name in zone.names if scene.world.nodes[name].leaving]
+    told = _summary_of_colours(scene, zone, shown, values, said)
+    return say("heat.summary-leaving", summary=told, nodes=", ".join(leaving)) if leaving else told
+
+
+def _summary_of_colours(
+    scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]
+) -> str:
     nodes = plural(len(zone.names), "node")
     if shown == "verdict":
         counted = Counter(said[name][0] for name in zone.names)
@@ -197,11 +208,12 @@ def _drawn(scene: Scene, zone: Zone, values: Values, said: Mapping[str, tuple[st
 
 
 def _marks(scene: Scene) -> dict[str, list[str]]:
-    """Kind of mark → nodes: where the pod goes, where pods are nominated to, where the search starts."""
+    """Kind of mark → nodes: where the pod goes, where pods are nominated to, where the search starts, who leaves."""
     world = scene.world
     nominated = [node for node in dict.fromkeys(world.nominations.values()) if world.nominated_to(node)]
     return {
         "best": [name for name, word in scene.words.items() if word.kind == "best"],
         "nominated": nominated,
         "start": [scene.start] if scene.start in world.nodes else [],
+        "leaving": [node.name for node in world.nodes.values() if node.leaving],
     }

@@ -191,6 +191,7 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
         "ghost": node.ghost,
         "last": place == len(world.cache.order),
         "cordoned": node.node.unschedulable,
+        "leaving": node.leaving,
         "taints": [
             {
                 "text": taint.key.rpartition("/")[2] + (f"={taint.value}" if taint.value else ""),

@@ -29,6 +29,7 @@ class Tile(NamedTuple):
     kind: str
     ghost: bool
     cordoned: bool
+    leaving: bool
     start: bool
     place: int
     title: str
@@ -40,7 +41,7 @@ def tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str
     used, has = world.used(node.name), node.allocatable
     cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
     mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
-    return _tile_of(node.name, node.ghost, node.node.unschedulable, place, start, cpu, mem, word)
+    return _tile_of(node.name, node.ghost, node.node.unschedulable, node.leaving, place, start, cpu, mem, word)
 
 
 @lru_cache(20_000)
@@ -48,6 +49,7 @@ def _tile_of(
     node: str,
     ghost: bool,
     cordoned: bool,
+    leaving: bool,
     place: int,
     start: bool,
     cpu: tuple[int, int, int],
@@ -63,11 +65,12 @@ def _tile_of(
         cpus=cores(cpu[1]),
         memory=memory(mem[0]),
         memories=memory(mem[1]),
-        verdict=verdict,
+        verdict=say("cluster.leaving", verdict=verdict) if leaving else verdict,
     )
     kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
     refused = word.kind in ("no", "hard")
-    return Tile(node, kind, ghost, cordoned, start, place, title, _level(*cpu, refused), _level(*mem, refused))
+    levels = _level(*cpu, refused), _level(*mem, refused)
+    return Tile(node, kind, ghost, cordoned, leaving, start, place, title, *levels)
 
 
 def _level(used: int, total: int, asked: int, refused: bool) -> Level:

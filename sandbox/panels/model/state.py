@@ -120,6 +120,11 @@ class NodeState:
     def name(self) -> str:
         return self.node.name
 
+    @property
+    def leaving(self) -> bool:
+        """Being deleted, and still there: something holds it."""
+        return self.node.terminating and not self.ghost
+
     @cached_property
     def allocatable(self) -> dict[str, int]:
         given = self.node.allocatable or self.node.status.get("capacity") or {}

@@ -83,6 +83,7 @@ def _row(node: NodeState, shown: bool) -> dict[str, Any]:
         "name": node.name,
         "shown": shown,
         "cordoned": node.node.unschedulable,
+        "leaving": node.leaving,
         "troubles": troubles(node.node),
     }
 
@@ -96,6 +97,7 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "name": node.name,
         "zone": node.zone,
         "cordoned": node.node.unschedulable,
+        "leaving": node.leaving,
         "running": plural(len(measured.running), "running pod"),
         "silent": "Unreachable" in troubles(node.node),
         "conditions": conditions(world, node, configuration, health),

@@ -11,7 +11,10 @@ from sandbox.panels.cluster.heat import Scene, Zone, heat
 from sandbox.panels.cluster.panel import stats
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.words.phrases import zone_title
+from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node
 from tests.sandbox import traces
 from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after
 
@@ -274,3 +277,42 @@ def test_a_node_without_the_label_stands_apart() -> None:
     found = stats(world_after("spread-node-without-label"), View())
     assert "no label zone" in [zone["title"] for zone in found["zones"]]
     assert sum(zone["count"] for zone in found["zones"]) == found["nodes"]
+
+
+def leaving() -> World:
+    """Two nodes, of which b is being deleted and has a finalizer; c is gone, as nothing held it."""
+    simulation = Simulation()
+    held = make_node("b").metadata(finalizers=["x.io/a"]).obj()
+    simulation.execute(commands.Apply((make_node("a").obj(), held, make_node("c").obj())))
+    for name in ("b", "c"):
+        simulation.execute(commands.Delete("Node", name))
+    return World.fold(simulation.recorder.entries)
+
+
+def test_a_node_that_is_being_deleted_is_marked_on_its_card_and_tile() -> None:
+    world = leaving()
+    for layout in ("", "tiles"):
+        (zone,) = stats(world, View(layout=layout))["zones"]
+        found = {
+            getattr(node, "node", None) or node["name"]: node.leaving if layout else node["leaving"]
+            for node in zone["nodes"]
+        }
+        assert found == {"a": False, "b": True}
+    titles = {tile.node: tile.title for tile in zone["nodes"]}
+    assert titles["b"].endswith(", being deleted")
+    assert "being deleted" not in titles["a"]
+
+
+def test_a_node_that_is_being_deleted_is_marked_on_the_map() -> None:
+    world = leaving()
+    told = heat(Scene(world, None, {}, {}, ""), [Zone("all", ["a", "b"])], "")
+    assert told["data"]["marks"]["leaving"] == ["b"]
+    assert told["data"]["said"][1] == ["none", "being deleted"]
+    assert told["summaries"][0].endswith(" Being deleted: b.")
+
+
+@pytest.mark.parametrize(("panel", "layout"), [("cluster", ""), ("cluster", "tiles"), ("nodes", "")])
+def test_the_page_shows_which_node_is_being_deleted(panel: str, layout: str) -> None:
+    shown = panel_html(panel, leaving(), layout=layout, node="b")
+    assert "being deleted" in shown
+    assert "is-leaving" in shown

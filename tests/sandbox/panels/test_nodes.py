@@ -183,6 +183,16 @@ def test_taints_that_no_condition_means_stand_beside_the_name() -> None:
     assert found["cordoned"]
 
 
+def test_a_node_that_is_being_deleted_says_so_in_the_list_and_beside_its_name() -> None:
+    simulation = Simulation()
+    held = make_node("a").metadata(finalizers=["x.io/a"]).obj()
+    simulation.execute(commands.Apply((held, make_node("b").obj())))
+    simulation.execute(commands.Delete("Node", "a"))
+    found = stats(world_of(simulation), View(node="a"))
+    assert {row["name"]: row["leaving"] for row in found["rows"]} == {"a": True, "b": False}
+    assert found["node"]["leaving"]
+
+
 def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
     steps = (use("busy", "9Gi"), advance(20), use("busy", "4Gi"), advance(20))
     assert state_of(detail("soft-threshold", *steps[:2]), "MemoryPressure")["stays"] == "a threshold is met"

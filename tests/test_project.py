@@ -104,3 +104,17 @@ def test_sqlite_keeps_what_was_answered_and_lets_readers_work_beside_the_writer(
 )
 def test_of_packages_only_what_pages_ask_for_is_served(path: str, served: bool) -> None:
     assert bool(finders.find(path)) is served
+
+
+@pytest.mark.parametrize(
+    ("fact", "place"),
+    [
+        (r'"Pod was rejected: ', "scheduler_engine/api/rejected_pods.py"),
+        (r'"system-cluster-critical": (?!\()', "scheduler_engine/api/priorities.py"),
+        (r"\b2_?000_?00[01]_?000\b", ""),
+    ],
+)
+def test_a_fact_stands_in_one_place(fact: str, place: str) -> None:
+    found = [path for folder in ("scheduler_engine", "sandbox") for path in sorted((ROOT / folder).rglob("*.py"))]
+    told = [str(path.relative_to(ROOT)) for path in found if re.search(fact, path.read_text())]
+    assert told == ([place] if place else [])

@@ -6,14 +6,13 @@ Source: upstream ``pkg/kubelet/types/pod_update.go`` (IsMirrorPod, IsStaticPod, 
 from __future__ import annotations
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.priorities import CRITICAL_PRIORITY
 
 MIRROR = "kubernetes.io/config.mirror"
 """Marks what the API server shows of a static pod; its value is the hash of the manifest on the node."""
 
 SOURCE = "kubernetes.io/config.source"
 """Where a kubelet has a pod from: ``api``, or for a static pod ``file`` or ``http``."""
-
-CRITICAL_PRIORITY = 2_000_000_000
 
 
 def is_mirror(pod: Pod) -> bool:

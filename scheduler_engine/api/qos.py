@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.priorities import NODE_CRITICAL_PRIORITY
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import USAGE, amount_of
 
@@ -17,7 +18,6 @@ COMPUTE = ("cpu", "memory")
 
 GUARANTEED_OOM_SCORE_ADJ = -997
 BEST_EFFORT_OOM_SCORE_ADJ = 1000
-NODE_CRITICAL_PRIORITY = 2_000_001_000
 
 Amounts = dict[str, int]
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
+from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
@@ -20,7 +21,6 @@ from scheduler_engine.apiserver.errors import forbidden, invalid
 
 Manifest = dict[str, Any]
 
-SYSTEM_PRIORITY_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 SYSTEM_DESCRIPTIONS = {
     "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
     "system-cluster-critical": (

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.api.scheme import KINDS
-from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY, SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY
 from scheduler_engine.importing.draft import Draft
 
 Manifest = dict[str, Any]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.api.images import normalized_image_name
-from scheduler_engine.apiserver.admission import SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.importing.kept import GIVEN_SOURCE
 from scheduler_engine.importing.made_up import MadeUp
 from scheduler_engine.importing.trimming import SOURCES

@@ -14,6 +14,7 @@ from scheduler_engine.api.critical_pods import is_critical, is_mirror, is_static
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import amount, is_extended_resource, pod_requests
 from scheduler_engine.api.qos import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_class
+from scheduler_engine.api.rejected_pods import rejection
 from scheduler_engine.api.taints import MEMORY_PRESSURE, Taint, first_untolerated, tolerated
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins import node_affinity, node_ports
@@ -38,7 +39,7 @@ class Refusal:
 
     @property
     def status_message(self) -> str:
-        return f"Pod was rejected: {self.message}"
+        return rejection(self.message)
 
 
 @dataclass(frozen=True, slots=True)

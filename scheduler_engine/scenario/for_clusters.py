@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY, SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.api.priorities import HIGHEST_USER_PRIORITY, SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY
 from scheduler_engine.scenario.shapes import Data
 
-MOST = 1_000_000_000
-"""The highest priority that a class of one's own may give; there are two classes above it."""
 FAKE = "kwok.x-k8s.io/node"
 
 
@@ -85,7 +84,7 @@ class _Missing:
         if priority == self.usual:
             return ""
         known = next((name for name, value in self.priorities.items() if value == priority), "")
-        if known or priority > MOST:
+        if known or priority > HIGHEST_USER_PRIORITY:
             return known
         name = f"priority-{'minus-' if priority < 0 else ''}{abs(priority)}"
         while name in self.known["PriorityClass"]:

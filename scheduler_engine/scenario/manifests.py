@@ -12,7 +12,8 @@ from typing import Any
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject
-from scheduler_engine.apiserver.admission import SYSTEM_PRIORITY_CLASSES, admit
+from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
+from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer
 from scheduler_engine.scenario.for_clusters import complete, on_kwok, own_namespace

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from sandbox.panels.model.world import World
-from scheduler_engine.api.validation.policies import SYSTEM_PRIORITIES
+from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 
 MOST_NAMES = 500
 MOST_KEYS = 200
@@ -64,7 +64,7 @@ def _namespaces(world: World) -> Iterator[str]:
 
 
 def _priority_classes(world: World) -> Iterator[str]:
-    yield from SYSTEM_PRIORITIES
+    yield from SYSTEM_PRIORITY_CLASSES
     yield from _named("PriorityClass")(world)
 
 

@@ -27,6 +27,7 @@ from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_na
 from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text, zone_title
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.rejected_pods import is_rejected
 
 FEW, PAGE = 12, 60
 """Of each list at first, and on one page when somebody asks for all."""
@@ -224,14 +225,10 @@ def _waiting(queued: Queued | None) -> str:
     return say(LANES[queued.lane]) if queued.lane in LANES else say("inspector.in-lane", lane=queued.lane)
 
 
-REJECTED = "Pod was rejected: "
-"""How a kubelet begins the message of a pod that it does not take."""
-
-
 def _ended(pod: Pod) -> str:
     """``evicted from n1``, ``not taken by n1 (OutOfcpu)``, ``failed on n1 (DeadlineExceeded)``: it holds nothing."""
     reason = pod.status.get("reason") or ""
-    if pod.status.get("message", "").startswith(REJECTED) and pod.node_name:
+    if is_rejected(pod):
         return say("inspector.rejected", node=pod.node_name, reason=reason)
     if reason == "Evicted" and pod.node_name:
         return say("inspector.evicted", node=pod.node_name)

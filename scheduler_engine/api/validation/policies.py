@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.priorities import HIGHEST_USER_PRIORITY, SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import (
     IMMUTABLE,
@@ -33,9 +34,6 @@ from scheduler_engine.api.validation.selectors import label_selector, toleration
 
 Data = Mapping[str, Any]
 
-HIGHEST_USER_PRIORITY = 1_000_000_000
-SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
-
 _preemption_policy = one_of(("PreemptLowerPriority", "Never"))
 
 
@@ -57,10 +55,10 @@ def _policy_at_top(policy: str, path: str) -> Errors:
 
 
 def _system_class_problem(name: str, value: int, default: bool) -> str:
-    if name not in SYSTEM_PRIORITIES:
+    if name not in SYSTEM_PRIORITY_CLASSES:
         return f"{name} is not a known system priority class"
-    if value != SYSTEM_PRIORITIES[name]:
-        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
+    if value != SYSTEM_PRIORITY_CLASSES[name]:
+        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITY_CLASSES[name]}"
     return f"globalDefault of {name} PriorityClass must be false" if default else ""
 
 

@@ -108,7 +108,7 @@ class Turns:
     modest: int = 0
     """Requests that began at once, and compute."""
     modest_at: dict[str, float] = field(default_factory=dict)
-    """Address → when it last began at once."""
+    """Address → when it last began at once, the oldest first."""
 
     async def begin(self, address: str, kind: str = ANYBODY) -> Turn:
         """Return when the request of ``address`` may begin."""
@@ -168,8 +168,6 @@ class Turns:
 
     def _after_a_pause(self, turn: Turn, seconds: float, act: Callable[[], None]) -> None:
         """If modest requests of other addresses come."""
-        now = self.clock()
-        self.modest_at = {who: at for who, at in self.modest_at.items() if now - at < CROWDED_SECONDS}
         if self.modest_at.keys() - {turn.asker[1]}:
             asyncio.get_running_loop().call_later(seconds, act)
         else:
@@ -198,19 +196,17 @@ class Turns:
 
     def _next(self) -> Turn | None:
         """The first request of whoever has had least, if it may begin now."""
-        may = sorted((asker for asker in self.waiting if self.at_work[asker] < self.of_one), key=self._starts)
-        first: dict[str, Asker] = {}
+        may = [asker for asker in self.waiting if self.at_work[asker] < self.of_one]
         for asker in may:
             kind, address = asker
             if self.addresses[kind].is_due(address):
                 return self.waiting[asker][0]
-            first.setdefault(kind, asker)
         if self.making >= AT_ONCE:
-            first.pop(MAKING, None)
-        if not first:
+            may = [asker for asker in may if asker[0] != MAKING]
+        if not may:
             return None
-        kind, address = asker = min(first.values(), key=self._starts)
-        turn = self.waiting[asker][0]
+        asker = min(may, key=self._starts)
+        turn, kind = self.waiting[asker][0], asker[0]
         if not self.kinds.is_due(kind):
             if self.modest or self.computing >= AT_ONCE:
                 return None
@@ -228,6 +224,8 @@ class Turns:
 
     def _let_compute(self, turn: Turn, now: float) -> None:
         turn.begun_at = now
+        while self.modest_at and now - self.modest_at[oldest := next(iter(self.modest_at))] >= CROWDED_SECONDS:
+            del self.modest_at[oldest]
         kind, address = turn.asker
         self.kinds.give(kind, USUAL_SECONDS)
         self.addresses[kind].give(address, USUAL_SECONDS)
@@ -237,6 +235,7 @@ class Turns:
         else:
             turn.modest = True
             self.modest += 1
+            self.modest_at.pop(address, None)
             self.modest_at[address] = now
         asyncio.get_running_loop().call_later(STALLED_SECONDS, self._stalled, turn)
 

@@ -399,7 +399,11 @@ const DO = {
   'follow-stage': () => { if (chosen) follow(); else personOpens(view.tab); },
   expectations: () => goTo('expectations'),
   present: () => choose({ cycle: 0, at: '', pod: '', plugin: '' }),
-  branches: () => { byId('dialog-branches').showModal(); htmx.trigger('#branch-list', 'branches-opened'); },
+  branches: () => {
+    byId('branch-list').replaceChildren(); // Those that were there last time may be gone.
+    byId('dialog-branches').showModal();
+    htmx.trigger('#branch-list', 'branches-opened');
+  },
   unselect: () => choose({ pod: '', node: '', plugin: '' }),
   add: (el) => adding?.open(el.dataset),
   'back-to': (el) => { el.closest('.toast').remove(); backTo(el.dataset); },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.browser.workbench import Eventually, click, open_example, press, text
 
@@ -93,6 +93,32 @@ def test_one_goes_back_into_the_middle_and_what_was_left_is_reopened(settled: Pa
     page.locator("#branch-list button").click()
     eventually(lambda: text(page, "#panel-status") == whole)
     eventually(lambda: not page.locator("#dialog-branches").is_visible())
+
+
+def test_a_list_of_branches_is_new_and_what_became_of_an_old_one_is_said(
+    settled: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["Failed to load resource", "Response Status Error Code"]
+    page, lists, asked = settled, list[Route](), list[Route]()
+    page.locator(".cyc:nth-of-type(3) .tk").nth(3).click()
+    eventually(lambda: past(page))
+    page.locator("#goto").click()
+    eventually(lambda: not past(page))
+    click(page, eventually, "#do-stage")
+    page.locator("#branches").click()
+    eventually(lambda: page.locator("#branch-list button").count() == 1)
+    page.route("**/branches/**", lambda route: lists.append(route))
+    page.route("**/reopen/", lambda route: asked.append(route))
+    page.locator("#branch-list button").click()
+    eventually(lambda: page.evaluate("0") == 0 and asked)
+    page.keyboard.press("Escape")
+    page.locator("#branches").click()
+    eventually(lambda: page.evaluate("0") == 0 and lists)
+    assert page.locator("#branch-list button").count() == 0
+    asked[0].fulfill(status=404, content_type="text/html", body="<div class=toast data-notice>It is gone.</div>")
+    eventually(lambda: "It is gone." in text(page, "#notice"))
+    lists[0].continue_()
+    eventually(lambda: page.locator("#branch-list button").count() == 1)
 
 
 def test_a_fork_opens_where_one_looks(settled: Page, eventually: Eventually) -> None:

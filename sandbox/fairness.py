@@ -12,7 +12,7 @@ import asyncio
 import re
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -107,8 +107,8 @@ class Turns:
     making: int = 0
     modest: int = 0
     """Requests that began at once, and compute."""
-    modest_at: dict[str, float] = field(default_factory=dict)
-    """Address → when it last began at once, the oldest first."""
+    modest_at: OrderedDict[str, float] = field(default_factory=OrderedDict)
+    """Address → when it last began at once, in this order."""
 
     async def begin(self, address: str, kind: str = ANYBODY) -> Turn:
         """Return when the request of ``address`` may begin."""
@@ -134,13 +134,7 @@ class Turns:
         self.at_work[turn.asker] -= 1
         if not self.at_work[turn.asker]:
             del self.at_work[turn.asker]
-        asking = {kind for kind, _ in self.asking()}
-        if kind not in asking:
-            shares.rest()
-        elif len(shares.ends) > ROOM:
-            shares.forget()
-        if not asking:
-            self.kinds.rest()
+        self._rest(kind)
         self.give_way(turn)
         if turn.makes:
             turn.makes = False
@@ -148,6 +142,18 @@ class Turns:
             took = min(self.clock() - turn.begun_at, LONGEST_PAUSE)
             self._after_a_pause(turn, took + OVERHEAD_SECONDS, self._made)
         self._go_on()
+
+    def _rest(self, kind: str) -> None:
+        """Somebody asks no more: perhaps nobody does."""
+        asking, shares = {kind for kind, _ in self.asking()}, self.addresses[kind]
+        if kind not in asking:
+            shares.rest()
+        elif len(shares.ends) > ROOM:
+            shares.forget()
+            if len(shares.ends) > ROOM // 2:
+                shares.rest()  # Or all of them would be looked at again and again.
+        if not asking:
+            self.kinds.rest()
 
     def give_way(self, turn: Turn) -> None:
         """The request computes no more for now: the next one may."""
@@ -168,10 +174,15 @@ class Turns:
 
     def _after_a_pause(self, turn: Turn, seconds: float, act: Callable[[], None]) -> None:
         """If modest requests of other addresses come."""
+        self._forget_modest(self.clock())
         if self.modest_at.keys() - {turn.asker[1]}:
             asyncio.get_running_loop().call_later(seconds, act)
         else:
             act()
+
+    def _forget_modest(self, now: float) -> None:
+        while self.modest_at and now - next(iter(self.modest_at.values())) >= CROWDED_SECONDS:
+            self.modest_at.popitem(last=False)
 
     def _computed(self) -> None:
         self.computing -= 1
@@ -185,14 +196,20 @@ class Turns:
         """Begin whatever may begin."""
         now = self.clock()
         while (turn := self._next()) is not None:
-            queue = self.waiting[turn.asker]
-            queue.popleft()
-            if not queue:
-                del self.waiting[turn.asker]
+            self._take(turn)
+            if turn.begun is not None and turn.begun.done():
+                continue  # Whoever asked has gone, and is about to notice.
             self.at_work[turn.asker] += 1
             self._let_compute(turn, now)
             if turn.begun is not None:
                 turn.begun.set_result(None)
+
+    def _take(self, turn: Turn) -> None:
+        """The request waits no more."""
+        queue = self.waiting[turn.asker]
+        queue.remove(turn)
+        if not queue:
+            del self.waiting[turn.asker]
 
     def _next(self) -> Turn | None:
         """The first request of whoever has had least, if it may begin now."""
@@ -224,8 +241,6 @@ class Turns:
 
     def _let_compute(self, turn: Turn, now: float) -> None:
         turn.begun_at = now
-        while self.modest_at and now - self.modest_at[oldest := next(iter(self.modest_at))] >= CROWDED_SECONDS:
-            del self.modest_at[oldest]
         kind, address = turn.asker
         self.kinds.give(kind, USUAL_SECONDS)
         self.addresses[kind].give(address, USUAL_SECONDS)
@@ -235,19 +250,19 @@ class Turns:
         else:
             turn.modest = True
             self.modest += 1
-            self.modest_at.pop(address, None)
             self.modest_at[address] = now
+            self.modest_at.move_to_end(address)
+            self._forget_modest(now)
         asyncio.get_running_loop().call_later(STALLED_SECONDS, self._stalled, turn)
 
     def _drop(self, turn: Turn) -> None:
         """Who asked has gone: as if nothing had been asked, or as if it had been answered."""
-        queue = self.waiting.get(turn.asker)
-        if queue is not None and turn in queue:
-            queue.remove(turn)
-            if not queue:
-                del self.waiting[turn.asker]
-        elif turn.begun is not None and turn.begun.done():
+        if turn.begun is not None and not turn.begun.cancelled():
             self.end(turn, 0.0)
+            return
+        if turn in self.waiting.get(turn.asker, ()):
+            self._take(turn)
+        self._rest(turn.asker[0])
 
 
 turns = Turns(from_environment().at_work_per_address)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
+from sandbox import fairness
 from sandbox.fairness import ANYBODY, INSIDE, MAKING, OVERHEAD_SECONDS, Turn, Turns, kind_of
 
 
@@ -277,3 +279,97 @@ def test_who_goes_away_leaves_no_place_taken(begun: bool) -> None:
         assert (turns.computing, turns.modest, dict(turns.at_work), turns.waiting) == (0, 0, {}, {})
 
     played(story)
+
+
+def test_who_goes_away_while_another_request_ends_harms_nobody() -> None:
+    """A task that is cancelled notices a little later: its turn may come in between."""
+
+    async def story(turns: Turns) -> None:
+        first, gone, third = [await begins(turns, "a") for _ in range(3)]
+        gone.cancel()
+        await ends(turns, first)
+        assert gone.cancelled()
+        assert third.done()
+        await ends(turns, third)
+        assert_is_empty(turns)
+
+    played(story)
+
+
+def test_many_addresses_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fairness, "ROOM", 100)
+
+    async def story(turns: Turns) -> None:
+        stays = await begins(turns, "stays")
+        for number in range(1000):
+            turns.clock.now += 0.1  # type: ignore[attr-defined]
+            turns.end(await turns.begin(f"new-{number}"), 0.01)
+            assert len(turns.addresses[ANYBODY].ends) <= 101
+            assert len(turns.modest_at) <= 21
+        await ends(turns, stays)
+
+    played(story)
+
+
+def assert_is_empty(turns: Turns) -> None:
+    assert (turns.computing, turns.making, turns.modest, dict(turns.at_work), turns.waiting) == (0, 0, 0, {}, {})
+
+
+def assert_counts_hold(turns: Turns, running: list[Turn], pausing: int) -> None:
+    """``pausing``: places may still be held by those who have just given them up, so many at most."""
+    assert turns.modest == sum(turn.modest for turn in running)
+    for number, held in ((turns.computing, "computes"), (turns.making, "makes")):
+        assert 0 <= number - sum(getattr(turn, held) for turn in running) <= pausing
+    assert max(turns.computing, turns.making) <= fairness.AT_ONCE
+    assert turns.at_work == Counter(turn.asker for turn in running)
+    assert all(0 < number <= turns.of_one for number in turns.at_work.values())
+    assert all(turns.waiting.values())
+
+
+@pytest.mark.parametrize("addresses", [1, 3, 40], ids=["one address", "three addresses", "forty addresses"])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_history_leaves_a_place_taken_or_anybody_waiting(
+    seed: int, addresses: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fairness, "STALLED_SECONDS", 0.003)
+    chance = random.Random(seed)
+
+    async def story(turns: Turns) -> None:
+        tasks: list[asyncio.Task[Turn]] = []
+        ended = 0
+        for _ in range(600):
+            turns.clock.now += chance.choice((0.0, 0.001, 0.1))  # type: ignore[attr-defined]
+            running = [task for task in tasks if task.done() and not task.cancelled()]
+            act = chance.choice(("ask", "ask", "end", "end", "give way", "leave", "sleep"))
+            if act == "ask" and len(tasks) < 60:
+                address, kind = f"a-{chance.randrange(addresses)}", chance.choice((INSIDE, MAKING, ANYBODY))
+                tasks.append(asyncio.ensure_future(turns.begin(address, kind)))
+            elif act == "end" and running:
+                tasks.remove(task := chance.choice(running))
+                turns.end(task.result(), chance.choice((0.0, 0.002, 0.05, 2.0)))
+                ended += 1
+            elif act == "give way" and running:
+                for _ in range(chance.randrange(1, 3)):
+                    turns.give_way(chance.choice(running).result())
+            elif act == "leave" and (waits := [task for task in tasks if not task.done()]):
+                tasks.remove(task := chance.choice(waits))
+                task.cancel()
+            elif act == "sleep":
+                await asyncio.sleep(chance.choice((0, 0, 0.001)))
+            if chance.random() < 0.5:
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                running = [task for task in tasks if task.done() and not task.cancelled()]
+                assert_counts_hold(turns, [task.result() for task in running], 1)
+        while tasks:
+            await asyncio.sleep(0.001)
+            done = [task for task in tasks if task.done()]
+            assert done or turns.computing or turns.making
+            for task in done:
+                tasks.remove(task)
+                turns.end(task.result(), 0.01)
+        await asyncio.sleep(fairness.LONGEST_PAUSE + 0.01)
+        assert_is_empty(turns)
+        assert not any(shares.ends for shares in (turns.kinds, *turns.addresses.values()))
+
+    played(story, of_one=5)

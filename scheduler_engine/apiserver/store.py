@@ -17,7 +17,7 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
-from scheduler_engine.apiserver.pod_index import Labels, PodIndex
+from scheduler_engine.apiserver.pod_index import PodIndex
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
@@ -108,10 +108,6 @@ class ApiServer:
     def unfinished_on(self, node: str) -> Sequence[Pod]:
         """The pods that are bound to a node and have not ended, in order of creation."""
         return self._in_order(self.pod_index.on_node.get(node, {}))
-
-    def labels_of_ended(self, owner_uid: str) -> Sequence[Labels]:
-        """The different labels that the pods of a controller have which have ended."""
-        return [*self.pod_index.ended.get(owner_uid, {})]
 
     def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
         return [pods[key] for key in sorted(pods, key=self.created.__getitem__)]

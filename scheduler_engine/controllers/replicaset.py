@@ -43,14 +43,11 @@ class ReplicaSetController(WorkloadController):
         self._status(owner, self._active(owner), "")
 
     def _claimed(self, owner: KubeObject) -> list[Pod]:
-        """The active pods that an owner controls, once it has claimed and let go what it has to.
-
-        Pods that have ended are looked at only if it lets some go: there may be thousands, and most have equal labels.
+        """The active pods that an owner controls, once it has claimed and let go what it has to. Pods that have ended
+        or are being deleted keep their owner, whatever their labels say.
         """
-        selector = self.selector(owner)
-        lets_go = any(not selector.matches(dict(labels)) for labels in self.api.labels_of_ended(owner.uid))
-        found = self.claim(owner, "Pod", None if lets_go else self.api.unfinished(owner.namespace))
-        return [pod for pod in found if isinstance(pod, Pod) and is_active(pod)]
+        active = [pod for pod in self.api.unfinished(owner.namespace) if not pod.terminating]
+        return [pod for pod in self.claim(owner, "Pod", active) if isinstance(pod, Pod)]
 
     def _active(self, owner: KubeObject) -> list[Pod]:
         """The same without claiming any."""

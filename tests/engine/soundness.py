@@ -153,11 +153,6 @@ def unfinished_pods_are_indexed(simulation: Simulation) -> None:
     assert index.on_node.keys() == nodes
     for node in nodes:
         assert api.unfinished_on(node) == [pod for pod in api.pods_on(node) if not pod.finished]
-    ended = [(pod.controller_ref["uid"], pod.labels) for pod in api.pods() if pod.finished and pod.controller_ref]
-    assert sum(number for held in index.ended.values() for number in held.values()) == len(ended)
-    assert {(uid, labels) for uid, held in index.ended.items() for labels in held} == {
-        (uid, tuple(sorted(labels.items()))) for uid, labels in ended
-    }
 
 
 def every_pod_to_be_scheduled_is_in_one_place(seen: Seen) -> None:

@@ -67,15 +67,17 @@ class ReplicaSetController(WorkloadController):
         return ""
 
     def _related(self, owner: KubeObject) -> list[Pod]:
-        """The active pods of every set that has the same controller, its own included."""
+        """The active pods that the sets with the same controller select. A set without a controller has none."""
         parent = owner.controller_ref
-        family = [
-            item
-            for item in self.api.list(self.KIND, owner.namespace)
-            if item.uid == owner.uid
-            or (parent is not None and item.controller_ref is not None and item.controller_ref["uid"] == parent["uid"])
+        if parent is None:
+            return []
+        sets = self.api.list(self.KIND, owner.namespace)
+        selectors = [self.selector(item) for item in sets if (item.controller_ref or {}).get("uid") == parent["uid"]]
+        return [
+            pod
+            for pod in self.api.unfinished(owner.namespace)
+            if not pod.terminating and any(selector.matches(pod.labels) for selector in selectors)
         ]
-        return [pod for item in family for pod in self._active(item)]
 
     def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:
         seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from scheduler_engine import commands
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod, timestamp
 from scheduler_engine.controllers.naming import suffix, template_hash
@@ -69,6 +71,25 @@ def test_pods_that_share_their_node_with_related_pods_go_first() -> None:
 def test_being_crowded_counts_for_less_than_the_deletion_cost() -> None:
     cheap, crowded = pod_of("a", "n1", cost="-1"), pod_of("b", "n2")
     assert deletion_order([crowded, cheap], [cheap, crowded, pod_of("c", "n2")], NOW_US) == [cheap, crowded]
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [("ReplicaSet", {"n1": 2}), ("Deployment", {"n1": 1, "n2": 1})],
+    ids=["without a controller a set does not look at nodes", "with one the pod goes that shares its node"],
+)
+def test_whether_pods_share_a_node_counts_for_sets_that_have_a_controller(kind: str, left: dict[str, int]) -> None:
+    make = world.replica_set if kind == "ReplicaSet" else world.deployment
+    simulation = world.cluster(make("web", 2), nodes=1)
+    world.run(simulation)
+    world.advance(simulation, 1000)
+    simulation.execute(commands.Cordon("n1"))
+    world.apply(simulation, make_node("n2").obj())
+    world.scale(simulation, kind, "web", 3)
+    world.run(simulation)
+    world.advance(simulation, 10)
+    world.scale(simulation, kind, "web", 2)
+    assert Counter(pod.node_name for pod in world.pods(simulation)) == left
 
 
 def running(**ready: str) -> Pod:

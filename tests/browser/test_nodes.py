@@ -26,7 +26,7 @@ def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: 
     open_scenario(page, "memory-pressure")
     page.locator("#tab-nodes").click()
     eventually(lambda: "node1" in text(page, f"{PANEL} .nd-h"))
-    assert "No threshold was met so far" in text(page, PANEL)
+    assert "The kubelet has ranked no pods so far" in text(page, PANEL)
     use(page, eventually, "greedy-low", "4168Mi")
     assert "its kubelet has not seen this yet" in text(page, f"{PANEL} .nd-h")
     assert "below it" in text(page, f"{PANEL} .ga.is-below")
@@ -112,7 +112,7 @@ def test_a_grace_period_counts_down_and_what_is_typed_meanwhile_stays(page: Page
         click(page, eventually, "#do-10")
         assert f"{left} s left" in text(page, waits)
     assert page.locator("#nd-kubelet-text").input_value() == "evictionSoft: {memory.available: 1Gi}"
-    assert "No threshold was met so far" in text(page, PANEL)
+    assert "The kubelet has ranked no pods so far" in text(page, PANEL)
 
 
 def test_a_wrong_configuration_is_said_at_the_form_and_a_right_one_holds(

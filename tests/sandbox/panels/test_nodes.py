@@ -384,6 +384,18 @@ def test_history_tells_what_was_reclaimed_before_anyone_was_evicted() -> None:
     assert "low on resource: ephemeral-storage" in found["history"]["deeds"][0]["text"]
 
 
+def test_that_nobody_was_ranked_does_not_say_that_no_threshold_was_met() -> None:
+    """One look after the removal that was enough, and while a soft threshold is in its grace period."""
+    steps = {
+        "images-before-pods": (disk("writer", "13Gi"), advance(20)),
+        "soft-threshold": (use("busy", "9Gi"), advance(20)),
+    }
+    for slug, done in steps.items():
+        shown = html(world_after(slug, *done))
+        assert "The kubelet has ranked no pods so far." in shown
+        assert "No threshold was met" not in shown
+
+
 def layer(pod: str, amount: str) -> Step:
     return {"kind": "usage", "pod": f"default/{pod}", "writable_layer": amount}
 
@@ -404,7 +416,7 @@ def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None
         "enough, so no pod was evicted then."
     )
     shown = html(world_after("two-disks", *FREED))
-    assert "No threshold was met so far" not in shown
+    assert "has ranked no pods so far" not in shown
     assert "Removing containers and images freed 8Gi" in shown
     assert [(deed["title"], deed["note"], deed["first"]) for deed in found["history"]["deeds"]] == [
         ("1 unused image removed", "imagefs.available<15%", "That was enough, so no pod was evicted then."),

@@ -10,7 +10,7 @@ from sandbox.panels.drawing.runs import names, runs
 from sandbox.panels.facts.verdicts import NOTHING, Word
 from sandbox.panels.model.state import Cycle, NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
 
 MOST_ZONES = 24
@@ -173,7 +173,7 @@ def _title(scene: Scene, kind: str) -> str:
 def _summary(scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]) -> str:
     leaving = [name for name in zone.names if scene.world.nodes[name].leaving]
     told = _summary_of_colours(scene, zone, shown, values, said)
-    return say("heat.summary-leaving", summary=told, nodes=", ".join(leaving)) if leaving else told
+    return say("heat.summary-leaving", summary=told, nodes=listed(leaving)) if leaving else told
 
 
 def _summary_of_colours(

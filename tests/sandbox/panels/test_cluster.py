@@ -311,6 +311,16 @@ def test_a_node_that_is_being_deleted_is_marked_on_the_map() -> None:
     assert told["summaries"][0].endswith(" Being deleted: b.")
 
 
+def test_the_summary_of_a_zone_names_only_a_few_nodes_that_are_being_deleted() -> None:
+    simulation, names = Simulation(), [f"n{number}" for number in range(9)]
+    simulation.execute(commands.Apply(tuple(make_node(name).metadata(finalizers=["x.io/a"]).obj() for name in names)))
+    for name in names:
+        simulation.execute(commands.Delete("Node", name))
+    world = World.fold(simulation.recorder.entries)
+    (summary,) = heat(Scene(world, None, {}, {}, ""), [Zone("all", names)], "")["summaries"]
+    assert summary.endswith(" Being deleted: n0, n1, n2 and 6 more.")
+
+
 @pytest.mark.parametrize(("panel", "layout"), [("cluster", ""), ("cluster", "tiles"), ("nodes", "")])
 def test_the_page_shows_which_node_is_being_deleted(panel: str, layout: str) -> None:
     shown = panel_html(panel, leaving(), layout=layout, node="b")

@@ -47,7 +47,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     return {
         "lanes": [*lanes, *(lane for lane in (others, held) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
-        "pending": sum(lane["count"] for lane in (*lanes, others)) - len(world.replaced),
+        "pending": sum(lane["count"] for lane in (*lanes, others)) - _deleted(world),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],
@@ -111,6 +111,12 @@ ORDERS: Keys[tuple[int, Queued]] = {
     "attempts": lambda placed: placed[1].move.attempts,
     "age": lambda placed: -placed[1].at_us,
 }
+
+
+def _deleted(world: World) -> int:
+    """How many of those in flight are no longer there."""
+    known = ((queued.move.uid, world.pods.get(queued.move.pod)) for queued in world.in_lane("inFlight"))
+    return sum(1 for uid, pod in known if pod is None or pod.pod.uid != uid)
 
 
 def _heads(view: View) -> tuple[Head, ...]:

@@ -65,6 +65,16 @@ def test_a_deleted_pod_stays_in_flight_beside_the_new_one_of_its_name() -> None:
     assert [row[0] for row in table(world, View())] == ["lane", "inFlight", "activeQ"]
 
 
+def test_a_deleted_pod_in_flight_is_not_pending() -> None:
+    simulation = cluster(make_pod("web").cpu("64"), make_pod("other"))
+    stages(simulation, 4)
+    assert queues(world_of(simulation), View())["pending"] == 2
+    simulation.execute(commands.Delete("Pod", KEY))
+    world = as_the_engine(simulation)
+    assert [card["pod"] for card in in_flight(world)] == [KEY]
+    assert queues(world, View())["pending"] == 1
+
+
 def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_stays() -> None:
     simulation = replaced()
     stages(simulation, 1)

@@ -1,7 +1,8 @@
 """``kill -9`` under real load: ``python -m tests.hostile.kills`` tells whether anything answered was lost or doubled.
 
 The serving process is killed in the middle of its work and started again, over and over; so are the processes that it
-has started. Every command carries a label of its own, by which the log tells what became of it.
+has started. Every command carries a label of its own, by which the log tells what became of it. A workshop's room is at
+work beside the sandboxes.
 """
 
 from __future__ import annotations
@@ -13,112 +14,31 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from scheduler_engine.testing import make_pod
-from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN, gaps, logs, misplaced, replays
+from tests.hostile import audit
+from tests.hostile.audit import gaps, logs, misplaced, replays
+from tests.hostile.people import HANGS, Person, Tally, persistently
+from tests.hostile.room_faults import faults
+from tests.hostile.rooms import Room
 from tests.hostile.site import Site, end_family, end_in_order, family, kill, prepare, wait_until
-from tests.hostile.wire import BROKEN, Connection, enter, served, yaml
+from tests.hostile.wire import Connection, enter, served
 
-ROOMS, IN_SECOND = 10, 4
-"""Sandboxes at a time; in so many of them a second person gives commands, too."""
+SANDBOXES, IN_SECOND = 10, 4
+"""Sandboxes at a time, beside a workshop's room; in ``IN_SECOND`` of them a second person gives commands, too."""
 COMMANDS = 100
-"""Answered commands after which a room takes another sandbox: what a restart replays stays short."""
+"""Commands after which people take another sandbox: what a restart replays stays short."""
 BETWEEN = (5, 50)
 """Answered commands from one kill to the next, at least and at most. On the average more than 20."""
 LOOK_EVERY = 50
-DONE = (200, 204)
-"""What is done is answered by these: with something to be said, or without."""
-HANGS = 600
-"""Seconds without an answer that count as a hang."""
 
 
-@dataclass
-class Tally:
-    """What clients know, and what went wrong; ``shown``: sandbox's path → its panels, once nobody steps there."""
-
-    outcomes: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, dict[str, str]] = field(default_factory=dict)
-    statuses: Counter[int] = field(default_factory=Counter)
-    answered: int = 0
-    kills: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    before: int = 0
-    """The server that was killed last."""
-    over: bool = False
-
-
-class Person:
-    """Gives labelled commands in one sandbox, whatever happens to the server."""
-
-    def __init__(self, number: int, port: int, lane: int, tally: Tally, alone: bool) -> None:
-        self.number, self.tally, self.alone = number, tally, alone
-        self.random = random.Random(f"person {number}")
-        self.http = Connection(port, f"127.0.{20 + lane}.{1 + number}", timeout=HANGS)
-        self.given = 0
-
-    async def step(self, base: str) -> None:
-        """One command; who is alone may look back before it, which drops nothing."""
-        if self.alone and self.random.random() < 0.1:
-            for _ in range(self.random.randint(1, 4)):
-                await self._move(base, "back", "")
-            await self._move(base, "goto", "999999")
-        self.given += 1
-        label = f"person-{self.number}-{self.given}"
-        path, fields = self._command(label)
-        # Until the server says otherwise.
-        self.tally.outcomes[label] = UNKNOWN
-        try:
-            answer = await self.http.post(f"{base}{path}", who=label, **fields)
-        except BROKEN:
-            await asyncio.sleep(0.05)
-            return
-        self._note(answer.status, answer.text)
-        done = answer.status in DONE
-        self.tally.outcomes[label] = ANSWERED if done else REFUSED
-        self.tally.answered += done
-        if answer.status in (409, 429, 503):
-            await asyncio.sleep(0.2)
-
-    def _command(self, label: str) -> tuple[str, dict[str, str]]:
-        pod = {"manifests": yaml([make_pod(label).cpu("10m").obj()])}
-        choices: tuple[tuple[str, dict[str, str]], ...] = (
-            ("do/stage/", {}),
-            ("do/stage/", {}),
-            ("do/pod/", {}),
-            ("do/advance/", {"seconds": "0.5"}),
-            ("apply/", pod),
-            ("apply/", pod),
-        )
-        return self.random.choice(choices)
-
-    async def _move(self, base: str, verb: str, n: str) -> None:
-        """Again and again until it is answered: moves may be repeated."""
-        end = time.monotonic() + HANGS
-        while time.monotonic() < end:
-            try:
-                answer = await self.http.post(f"{base}do/{verb}/", n=n)
-            except BROKEN:
-                await asyncio.sleep(0.05)
-                continue
-            self._note(answer.status, answer.text)
-            if answer.status in DONE:
-                return
-            await asyncio.sleep(0.2)
-        self.tally.wrong.append(f"{verb} was not done within {HANGS} s")
-
-    def _note(self, status: int, text: str) -> None:
-        self.tally.statuses[status] += 1
-        if status not in (*DONE, 409, 422, 429, 503):
-            self.tally.wrong.append(f"answered {status}: {text[:200]}")
-
-
-async def room(people: list[Person], tally: Tally) -> None:
+async def sandboxes(people: list[Person], tally: Tally) -> None:
     """One sandbox after the other; of each, what it shows in the end."""
     while not tally.over:
-        base = await _persistently(lambda: enter(people[0].http), tally)
+        base = await persistently(lambda: enter(people[0].http))
         before = sum(person.given for person in people)
 
         async def work(person: Person, base: str = base, before: int = before) -> None:
@@ -126,19 +46,20 @@ async def room(people: list[Person], tally: Tally) -> None:
                 await person.step(base)
 
         await asyncio.gather(*map(work, people))
-        tally.shown[base] = await _persistently(lambda base=base: served(people[0].http, base), tally)
+        tally.shown[base] = await persistently(lambda base=base: served(people[0].http, base))
 
 
-async def _persistently(ask, tally: Tally):
-    """What ``ask`` gives, however often the server is killed meanwhile."""
-    end = time.monotonic() + HANGS
+async def rooms(first: Room, tally: Tally, held: list[Room]) -> None:
+    """One room after the other; all of them are in ``held`` in the end."""
+    room = first
     while True:
-        try:
-            return await ask()
-        except BROKEN:
-            if time.monotonic() > end:
-                raise
-            await asyncio.sleep(0.05)
+        held.append(room)
+        await room.work(lambda: tally.over)
+        tally.acts += room.acts
+        if tally.over:
+            return
+        room = Room(room.number + 1, room.port, room.lane, tally)
+        await room.open()
 
 
 async def executioner(
@@ -196,36 +117,49 @@ def run(
     tally, site = Tally(), Site(directory, environment)
     site.start()
     try:
-        asyncio.run(_run(kills, between, site, directory / "db.sqlite3", lane, seed, tally))
+        held = asyncio.run(_run(kills, between, site, directory / "db.sqlite3", lane, seed, tally))
         _restart(site, tally)
-        tally.wrong += asyncio.run(_compare(site.port, tally))
+        tally.wrong += asyncio.run(compare(site.port, tally, held))
     finally:
         site.end()
         end_family(tally.before)
-    found = logs(directory / "db.sqlite3").values()
-    tally.wrong += gaps(found) + misplaced(tally.outcomes, found) + replays(directory / "db.sqlite3")
+    database = directory / "db.sqlite3"
+    tally.wrong += lost(tally, database, held) + replays(database)
     return tally
+
+
+def lost(tally: Tally, database: Path, held: Iterable[Room]) -> list[str]:
+    """What the database of a server that has ended holds against what clients know."""
+    found, of_rooms = logs(database), audit.rooms(database)
+    wrong = [text for room in held for text in faults(room, of_rooms, found)]
+    return gaps(found.values()) + misplaced(tally.outcomes, found.values()) + wrong
 
 
 async def _run(
     kills: int, between: tuple[int, int], site: Site, database: Path, lane: int, seed: int, tally: Tally
-) -> None:
-    made = [Person(number, site.port, lane, tally, number >= 2 * IN_SECOND) for number in range(ROOMS + IN_SECOND)]
+) -> list[Room]:
+    made = [Person(number, site.port, lane, tally, number >= 2 * IN_SECOND) for number in range(SANDBOXES + IN_SECOND)]
     together = [made[2 * number : 2 * number + 2] for number in range(IN_SECOND)]
-    rooms = [*together, *([person] for person in made[2 * IN_SECOND :])]
+    groups = [*together, *([person] for person in made[2 * IN_SECOND :])]
     killing = executioner(site, kills, between, database, tally, random.Random(f"kills {seed} {lane}"))
-    await asyncio.gather(killing, *(room(people, tally) for people in rooms))
+    room, held = Room(0, site.port, lane, tally), []
+    await room.open()
+    await asyncio.gather(killing, rooms(room, tally, held), *(sandboxes(people, tally) for people in groups))
     for person in made:
         person.http.close()
+    return held
 
 
-async def _compare(port: int, tally: Tally) -> list[str]:
-    """Where a fresh process shows a sandbox otherwise than the one that stepped in it."""
+async def compare(port: int, tally: Tally, held: Iterable[Room]) -> list[str]:
+    """Where a fresh process shows a sandbox or a room otherwise than the one in which people were at work."""
     fresh = Connection(port, "127.0.19.1")
     wrong = []
     for base, before in tally.shown.items():
         now = await served(fresh, base)
         wrong += [f"{base[:12]}… {panel} differs after a restart" for panel in before if before[panel] != now[panel]]
+    for room in held:
+        if (await fresh.get(f"{room.base}results.csv")).text != room.results:
+            wrong.append(f"the results of room {room.number} differ after a restart")
     fresh.close()
     return wrong
 
@@ -252,6 +186,8 @@ def main() -> None:
     minutes = (time.monotonic() - started) / 60
     print(f"kills {dict(kills)}, {answered} commands answered in {sandboxes} sandboxes, {minutes:.1f} minutes")
     print(f"answers {dict(sorted(statuses.items()))}")
+    acts = sum((tally.acts for tally in tallies), Counter())
+    print(f"acknowledged in rooms {dict(sorted(acts.items()))}")
     wrong = [text for tally in tallies for text in tally.wrong]
     print(*(f"FAILED: {text}" for text in wrong[:50]), sep="\n")
     sys.exit(bool(wrong) or answered < 20 * given.kills)

@@ -135,10 +135,14 @@ class Line:
         """Connect, and say what is looked at: as a page whose tab follows the stage. Raises one of ``BROKEN``."""
         async with asyncio.timeout(60):
             self.reader, self.writer = await opened(self.port, self.address)
-            self.writer.write(head("GET", f"/ws{self.base}", self.port, upgrade(self.port)))
-            answer = await self.reader.readuntil(b"\r\n\r\n")
-        if b" 101 " not in answer.split(b"\r\n")[0]:
-            raise ConnectionRefusedError(answer.split(b"\r\n")[0].decode("latin-1"))
+            try:
+                self.writer.write(head("GET", f"/ws{self.base}", self.port, upgrade(self.port)))
+                answer = await self.reader.readuntil(b"\r\n\r\n")
+                if b" 101 " not in answer.split(b"\r\n")[0]:
+                    raise ConnectionRefusedError(answer.split(b"\r\n")[0].decode("latin-1"))
+            except BaseException:
+                self.writer.transport.abort()
+                raise
         if says:
             self.say({"open": ALWAYS, "follow": True})
 
@@ -155,6 +159,7 @@ class Line:
                 while True:
                     self._take(await self.read())
             except BROKEN:
+                self.writer.transport.abort()
                 self.reconnects += 1
             while not self.closed:
                 await asyncio.sleep(0.5)

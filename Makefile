@@ -2,10 +2,11 @@
 SHELL := /bin/sh
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# What `make hostile` takes: minutes of attack, MB that the server may reach, and kills.
+# What `make hostile` takes: minutes of attack, MB that the server may reach, kills, and hostile inputs.
 MINUTES ?= 60
 MEMORY ?= 2048
 KILLS ?= 1000
+INPUTS ?= 100000
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 
 BIN := .venv/bin
@@ -59,9 +60,10 @@ questions: venv ## Give every answer to every question of every lesson in Chromi
 edits: venv ## Type into every form over a line of each speed, while others change the sandbox
 	LATENCIES=0,50,200,1000 $(BIN)/python -m pytest tests/browser/test_edits.py
 
-hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000
+hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000 INPUTS=100000
 	$(BIN)/python -m tests.hostile.attack --seconds $$(( $(MINUTES) * 60 )) --bound $(MEMORY) --cap $(MEMORY)
 	$(BIN)/python -m tests.hostile.kills --kills $(KILLS)
+	$(BIN)/python -m tests.hostile.inputs --count $(INPUTS)
 	$(BIN)/python -m tests.hostile.reopen
 	$(BIN)/python -m tests.hostile.level
 

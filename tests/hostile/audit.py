@@ -21,6 +21,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import replay, trace_digest
 from tests.hostile.site import ROOT
 
+NOBODYS = "nobody gave it"
 ALL = "SELECT * FROM"
 TRAINER = "Trainer"
 """Who gave a command that the trainer of a room sent into the sandboxes of others."""
@@ -110,7 +111,7 @@ def misplaced(outcomes: Mapping[str, str], found: Iterable[Log]) -> list[str]:
         for label, outcome in outcomes.items()
         if held[label] not in allowed[outcome]
     ]
-    return wrong + [f"{label} is in the logs, and nobody gave it" for label in held if label not in outcomes]
+    return wrong + [f"{label} is in the logs, and {NOBODYS}" for label in held if label not in outcomes]
 
 
 def replays(database: Path) -> list[str]:

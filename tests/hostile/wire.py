@@ -62,7 +62,7 @@ class Connection:
                 writer.write(head(method, path, self.port, {**(headers or {}), "Content-Length": str(len(body))}))
                 writer.write(body)
                 await writer.drain()
-                answer = await read_answer(reader)
+                answer = await read_answer(reader, bodiless=method == "HEAD")
         except BaseException:
             self.close()
             raise
@@ -85,13 +85,16 @@ def head(method: str, path: str, port: int, headers: dict[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-async def read_answer(reader: asyncio.StreamReader) -> Answer:
+async def read_answer(reader: asyncio.StreamReader, bodiless: bool = False) -> Answer:
+    """``bodiless``: it was asked with HEAD, and its length is that of an answer to GET."""
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     if first.split()[1] == "100":
-        return await read_answer(reader)
+        return await read_answer(reader, bodiless)
     named = [line.partition(":") for line in lines if line]
     headers = {name.lower(): value.strip() for name, _, value in named}
-    if headers.get("transfer-encoding") == "chunked":
+    if bodiless:
+        body = b""
+    elif headers.get("transfer-encoding") == "chunked":
         body = await _chunks(reader)
     else:
         body = await reader.readexactly(int(headers.get("content-length", 0)))

@@ -1,0 +1,382 @@
+"""Draw hostile requests for the routes of the site: the same ones for the same seed."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from sandbox.panels import PANELS
+from tests.hostile import oddities
+from tests.hostile.oddities import as_json, changed, command, document, text
+from tests.hostile.routes import METHODS, TARGET, Form, Route
+from tests.hostile.wire import TEXT
+
+FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=B"
+HEAVIER = {"/commands": 8, "/manifests": 3, "api/v1/sandboxes": 3, "/apply/": 3, "/check/": 2, "/configure/": 2}
+"""End of a path → how often it is drawn, beside one that stands here not."""
+PARAMETER = re.compile(r"<(?:\w+:)?\w+>")
+PARAMETER_NAME = re.compile(r"(\w+)>")
+WHERE = {
+    "sandbox": (("edit", 12), ("watch", 4), ("swapped", 1), ("nowhere", 1)),
+    "room": (("trainer", 8), ("participant", 6), ("beamer", 2), ("running", 3), ("swapped", 1), ("nowhere", 1)),
+}
+"""Whose link a path has, and how often. ``running``: of the room at work, by a link that must not do any harm."""
+RUNNING = ("guest", "running-beamer")
+LIKELY: dict[str, Sequence[str]] = {
+    "kind": ("Pod", "Node", "Deployment", "PriorityClass", "ConfigMap", "winner", "lane", "passes", "victims"),
+    "object_kind": ("Pod", "Node", "Deployment"),
+    "key": ("default/web-0", "n1", "default/app", "dedicated"),
+    "name": ("n1", "web-0", "app", "Ada"),
+    "node": ("n1", "n2", "gone"),
+    "pod": ("default/web-0", "default/web-1", "web-0"),
+    "who": ("{person}", "{person}", "1", "Ada"),
+    "to": ("{person}",),
+    "n": ("0", "1", "2", "3", "99"),
+    "number": ("0", "1", "2"),
+    "at": ("0.0", "1.0", "1.9", "2.5", "4.1", "9.9"),
+    "tab": ("filter", "scores", "preemption", "configuration", "timeline"),
+    "open": ("filter", "status cluster inspector timeline queues"),
+    "scenario": ("node-selector", "lesson:three-queues", "own:1", "node-name-pin"),
+    "lesson": ("three-queues", "backoff"),
+    "seconds": ("1", "0.5", "60"),
+    "minutes": ("0", "5", "600"),
+    "verb": ("stage", "pod", "settle", "second"),
+    "replicas": ("0", "1", "3"),
+    "count": ("1", "2", "3"),
+    "choices": ("*a\nb", "a\nb\nc"),
+    "code": ("{code}",),
+}
+PLACES: dict[str, Sequence[str]] = {
+    "panel": tuple(PANELS),
+    "panel_id": tuple(PANELS),
+    "form": ("scenario", "manifests", "snapshot", "trace"),
+    "kind": ("pod", "node", "Pod", "Node", "Deployment", "deployment", "daemonset", "configmap", "priorityclass"),
+    "slug": ("node-selector", "three-zones-one-gpu-pool", "three-queues", "backoff"),
+    "verb": (
+        "stage",
+        "pod",
+        "settle",
+        "run",
+        "advance",
+        "back",
+        "forward",
+        "goto",
+        "stop",
+        "admission",
+        "step",
+        "turn",
+    ),
+    "code": ("{code}",),
+}
+"""Parameter of a path → what stands there."""
+LONGEST_MESSAGE = 8192
+"""Characters that a workbench reads at once."""
+DOCUMENTS = ("manifests", "manifest", "configuration", "text", "file", "yaml", "changes", "choices", "policy", "given")
+"""Fields that take a whole text."""
+HEADERS: tuple[Mapping[str, str], ...] = (
+    {"If-None-Match": "*"},
+    {"If-None-Match": 'W/"x", "'},
+    {"If-Modified-Since": "Thu, 99 Foo 2026 99:99:99 GMT"},
+    {"If-Match": '"x"'},
+    {"If-Range": "x", "Range": "bytes=-1,9-1,0-99999999999999999999"},
+    {"Range": "bytes=0-"},
+    {"Accept-Encoding": "zstd;q=x, br, *;q=-1"},
+    {"Accept-Encoding": "gzip"},
+    {"Accept": "text/html"},
+    {"Accept": "application/json;q=1e999, */*;q=٣"},
+    {"Accept-Language": "x" * 3000},
+    {"Cookie": "=" * 2000},
+    {"Cookie": 'csrftoken="\\777; a=b; sessionid=\x01é; ;;=;a'},
+    {"Cookie": "a=b; " * 300},
+    {"HX-Request": "true", "HX-Current-URL": "http://[::"},
+    {"HX-Request": "true", "HX-Target": f"<{oddities.MARK}>", "HX-Current-URL-URI-AutoEncoded": "true"},
+    {"HX-Request": "true", "HX-Prompt": "%ff%00", "HX-Prompt-URI-AutoEncoded": "true"},
+    {"Sec-Fetch-Mode": "navigate"},
+    {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    {"Referer": f"javascript:{oddities.MARK}"},
+    {"Origin": "null"},
+    {"Origin": "http://[::"},
+    {"Origin": "http://elsewhere.example"},
+    {"Host": "elsewhere.example"},
+    {"Host": "127.0.0.1:99999"},
+    {"Host": f"<{oddities.MARK}>"},
+    {"Host": ""},
+    {"X-Forwarded-For": "1.2.3.4, ::1, <script>, " + "9" * 500},
+    {"X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "gopher"},
+    {"X-HTTP-Method-Override": "DELETE"},
+    {"Daphne-Root-Path": "/x"},
+    {"Content-Encoding": "gzip"},
+    {"Expect": "100-continue"},
+    {"User-Agent": ""},
+    {"X-Odd": "é\x7f\t\x01"},
+)
+QUERIES = ("?", "?" + "a=b&" * 300, "?%ff=%", "?=&;&", "#")
+PART_HEADERS = ("", "", "", "Content-Type: text/x; charset=hex\r\n", "Content-Transfer-Encoding: base64\r\n")
+TYPES = (
+    "",
+    "text/plain",
+    "application/xml",
+    "application/x-www-form-urlencoded; charset=utf-16",
+    "application/x-www-form-urlencoded; charset=hex",
+    "application/json; charset=latin-1",
+    "multipart/form-data",
+    "multipart/form-data; boundary=" + "x" * 300,
+    "multipart/form-data; boundary*=utf-7''B",
+    "multipart/form-data; boundary=é",
+    "application/yaml",
+    ";;;=",
+    "application/json; charset=" + "x" * 300,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What is sent. Names in braces in ``path`` and ``body`` stand for what only exists once a server runs."""
+
+    number: int
+    route: str
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+    messages: tuple[tuple[int, bytes], ...] = ()
+    """Kinds and payloads of frames, when it is a websocket."""
+    socket: bool = False
+    shows: bool = False
+    """Whether a workbench must answer with fragments."""
+
+
+Known = Mapping[Route, Sequence[tuple[Sequence[str], Form]]]
+"""Route → parameters and fields of forms that pages of the site have for it."""
+
+
+class Drawer:
+    """Draws the inputs of one seed."""
+
+    def __init__(
+        self, seed: int, routes: Sequence[Route], forms: Known, methods: Mapping[Route, Sequence[str]]
+    ) -> None:
+        """``methods``: what a route takes rather, where the site has been asked."""
+        self.seed, self.routes, self.forms, self.methods = seed, routes, forms, methods
+        self.weights = [_weight(route) for route in routes]
+
+    def input(self, number: int) -> Input:
+        drawn = random.Random(f"input {number} of {self.seed}")
+        # Every route has its turn, before chance decides.
+        whole = number < len(self.routes)
+        route = self.routes[number] if whole else drawn.choices(self.routes, self.weights)[0]
+        return _of_socket(drawn, number, route) if route.socket else self._of_request(drawn, number, route)
+
+    def _of_request(self, drawn: random.Random, number: int, route: Route) -> Input:
+        usual = self.methods.get(route, route.usual)
+        method = drawn.choice(usual) if drawn.random() < 0.93 else drawn.choice(METHODS)
+        given = self.forms.get(route)
+        parameters, form = drawn.choice(given) if given and drawn.random() < 0.7 else ((), {})
+        path = "/" + _filled(drawn, route, parameters, method)
+        fields = _fields(drawn, route, form)
+        headers: dict[str, str] = {}
+        body = b""
+        if method in ("GET", "HEAD") or drawn.random() < 0.1:
+            path += f"?{_encoded(fields)}" if drawn.random() < 0.8 else drawn.choice(QUERIES)
+        if method not in ("GET", "HEAD"):
+            headers["Content-Type"], body = _body(drawn, route, fields)
+        if drawn.random() < 0.15:
+            headers |= drawn.choice(HEADERS)
+        if drawn.random() < 0.05:
+            headers["Content-Type"] = drawn.choice(TYPES)
+        if method == "POST" and drawn.random() < 0.3:
+            headers.setdefault("HX-Request", "true")
+        return Input(number, route.path, method, path, headers, body)
+
+
+def _weight(route: Route) -> int:
+    return next((weight for end, weight in HEAVIER.items() if route.path.endswith(end)), 1)
+
+
+def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], method: str) -> str:
+    """The route's path for somebody's link. ``parameters``: those of a form of the site, that of the link included."""
+    path = route.path
+    if target := TARGET.search(path):
+        whose, weights = zip(*WHERE[target[1]], strict=True)
+        chosen = drawn.choices(whose, weights)[0]
+        if chosen == "running":
+            chosen = drawn.choice((*RUNNING, "running-trainer") if method in ("GET", "HEAD") else RUNNING)
+        parameters = parameters[2:]
+        odd = quote(text(drawn), safe="", errors="surrogatepass")
+        link = {"swapped": "{swapped}", "nowhere": f"{odd}/{odd}"}.get(chosen, f"{{{chosen}}}")
+        path = path.replace(target[0], link)
+    left = list(parameters)
+
+    def parameter(found: re.Match[str]) -> str:
+        name = PARAMETER_NAME.findall(found[0])[0]
+        if name == "key" and drawn.random() < 0.5:
+            return "{draft}"
+        likely = left.pop(0) if left else text(drawn)
+        if likely not in parameters and drawn.random() < 0.8:
+            known = PLACES.get(name, ())
+            likely = drawn.choice(known) if known and drawn.random() < 0.8 else _word(drawn, route.words)
+        return quote(likely, safe="", errors="surrogatepass") or "%00"
+
+    return PARAMETER.sub(parameter, path)
+
+
+def _word(drawn: random.Random, words: Sequence[str]) -> str:
+    """One of the first ones rather, which are the view's own."""
+    return words[int(len(words) * drawn.random() ** 2)] if words else text(drawn)
+
+
+def _fields(drawn: random.Random, route: Route, form: Form) -> list[tuple[str, str]]:
+    """The fields of a form of the site with one or two of them changed, or some that the view could know."""
+    names = list(form) if form and drawn.random() < 0.8 else [_name(drawn, route) for _ in range(drawn.randrange(7))]
+    found = {name: form.get(name, "") or _likely(drawn, route, name) for name in names}
+    for name in drawn.sample(names, min(len(names), drawn.choice((0, 0, 1, 1, 1, 1, 2, 3)))):
+        found[name] = _odd(drawn, name)
+    pairs = list(found.items())
+    kind = drawn.random()
+    if kind < 0.03:
+        pairs += [(text(drawn), text(drawn))]
+    elif kind < 0.06 and pairs:
+        pairs += [(drawn.choice(pairs)[0], text(drawn))] * drawn.choice((1, 2, 500))
+    elif kind < 0.07:
+        pairs += [(f"field-{place}", "") for place in range(1500)]
+    elif kind < 0.1 and pairs:
+        pairs.pop(drawn.randrange(len(pairs)))
+    return pairs
+
+
+def _name(drawn: random.Random, route: Route) -> str:
+    if route.fields and drawn.random() < 0.9:
+        return drawn.choice(route.fields)
+    return drawn.choice(list(LIKELY)) if drawn.random() < 0.3 else _word(drawn, route.words)
+
+
+def _likely(drawn: random.Random, route: Route, name: str) -> str:
+    if name in DOCUMENTS[:5] and drawn.random() < 0.7:
+        return drawn.choice((as_json(drawn.choice(oddities.manifests())), drawn.choice(oddities.files())))
+    return drawn.choice(LIKELY[name]) if name in LIKELY else _word(drawn, route.words)
+
+
+def _odd(drawn: random.Random, name: str) -> str:
+    return document(drawn) if name in DOCUMENTS and drawn.random() < 0.85 else text(drawn)
+
+
+def _encoded(pairs: Sequence[tuple[str, str]]) -> str:
+    def one(given: str) -> str:
+        return quote_plus(given[:3000], errors="surrogatepass")
+
+    return "&".join(f"{one(name)}={one(given)}" for name, given in pairs[:200])
+
+
+def _body(drawn: random.Random, route: Route, pairs: list[tuple[str, str]]) -> tuple[str, bytes]:
+    """Content type and body."""
+    kind = drawn.random()
+    if route.path.startswith("api/"):
+        return (JSON if kind < 0.95 else drawn.choice(TYPES)), _of_api(drawn, route)
+    if kind < 0.7:
+        whole = "&".join(f"{_plus(name)}={_plus(given)}" for name, given in pairs)
+        return FORM, whole.encode()
+    if kind < 0.85:
+        return PARTS, _parts(drawn, pairs)
+    if kind < 0.9:
+        return drawn.choice(TYPES), _bytes(drawn)
+    if kind < 0.95:
+        return FORM, _bytes(drawn)
+    return JSON, as_json(dict(pairs)).encode()
+
+
+def _plus(given: str) -> str:
+    return quote_plus(given, errors="surrogatepass")
+
+
+def _parts(drawn: random.Random, pairs: list[tuple[str, str]]) -> bytes:
+    """Of a multipart form, now and then with a part that is none."""
+    lines = []
+    for name, given in pairs:
+        file = f'; filename="{_line(text(drawn))}"' if name == "file" or drawn.random() < 0.1 else ""
+        extra = drawn.choice(PART_HEADERS)
+        lines.append(f'--B\r\nContent-Disposition: form-data; name="{_line(name)}"{file}\r\n{extra}\r\n{given}\r\n')
+    whole = ("".join(lines) + "--B--\r\n").encode(errors="surrogatepass")
+    kind = drawn.random()
+    if kind < 0.1:
+        return whole[: drawn.randrange(len(whole))]
+    return whole.replace(b"\r\n", b"\n") if kind < 0.15 else whole
+
+
+def _line(given: str) -> str:
+    return given.replace("\r", "").replace("\n", "")[:200]
+
+
+def _bytes(drawn: random.Random) -> bytes:
+    whole = drawn.choice((document(drawn), as_json(oddities.value(drawn)), text(drawn))).encode(errors="surrogatepass")
+    return drawn.choice((whole, b"\xff\xfe" + whole, b"\x00" * 50, drawn.randbytes(200), b"\x1f\x8b" + whole, b""))
+
+
+def _of_api(drawn: random.Random, route: Route) -> bytes:
+    end = route.path.rpartition("/")[2]
+    if end == "manifests":
+        return document(drawn).encode(errors="surrogatepass")
+    if drawn.random() < 0.05:
+        return _bytes(drawn)
+    shapes: dict[str, Any] = {
+        "commands": lambda: command(drawn),
+        "head": lambda: changed(drawn, {"to": 1}),
+        "sandboxes": lambda: changed(drawn, _new(drawn)),
+    }
+    given = shapes.get(end, lambda: {name: oddities.value(drawn) for name in route.fields} or oddities.value(drawn))()
+    told = as_json(given)
+    if drawn.random() < 0.05:
+        told = re.sub(r'"(\w+)":', r'"\1": 1, "\1":', told, count=1)
+    return told.encode()
+
+
+def _new(drawn: random.Random) -> dict[str, Any]:
+    whole = {
+        "title": "Mine",
+        "seed": 7,
+        "queue_rules": "v1.34",
+        "priority_numbers": True,
+        "configuration": oddities.CONFIGURATION,
+        "commands": [command(drawn), {"kind": "stage"}],
+    }
+    kind = drawn.random()
+    if kind < 0.1:
+        return {"file": document(drawn)}
+    return {"scenario": "node-selector"} if kind < 0.15 else whole
+
+
+def _of_socket(drawn: random.Random, number: int, route: Route) -> Input:
+    path = "/" + _filled(drawn, route, (), "GET") if route.path else "/ws/" + quote(text(drawn), errors="surrogatepass")
+    headers = dict(drawn.choice(HEADERS)) if drawn.random() < 0.2 else {}
+    messages = [_message(drawn, route) for _ in range(drawn.choice((1, 1, 2, 4)))]
+    shows = ("{edit}" in path or "{watch}" in path) and all(map(_is_text, messages)) and any(map(_is_view, messages))
+    return Input(number, route.path or "ws/", "GET", path, headers, messages=tuple(messages), socket=True, shows=shows)
+
+
+def _is_text(message: tuple[int, bytes]) -> bool:
+    return message[0] == TEXT
+
+
+def _is_view(message: tuple[int, bytes]) -> bool:
+    try:
+        view = json.loads(message[1])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(view, dict) and "ping" not in view and len(message[1]) <= LONGEST_MESSAGE
+
+
+def _message(drawn: random.Random, route: Route) -> tuple[int, bytes]:
+    kind = drawn.random()
+    if kind < 0.08:
+        return drawn.choice((TEXT, 0x82, 0x01, 0x80, 0x89, 0x8A, 0x83, 0xC1)), _bytes(drawn)[:120]
+    if kind < 0.2:
+        return TEXT, as_json(oddities.value(drawn)).encode()
+    view: dict[str, Any] = {"open": " ".join(PANELS), "follow": True, "order": "name", "find": "a", "pages": "filter:2"}
+    view |= {name: drawn.choice(given) for name, given in LIKELY.items() if name in ("pod", "node", "at", "tab")}
+    names = [name for name in route.words if name not in view]
+    view |= dict.fromkeys(drawn.sample(names, min(len(names), 3)), "1")
+    return TEXT, json.dumps(changed(drawn, view)).encode()

@@ -123,22 +123,27 @@ def check_size(size: int) -> None:
 
 
 def check_objects(command: dict[str, Any], world: World) -> None:
-    """Raises ``OverQuota`` when the trace is full, or an ``apply`` would bring too many objects into the cluster."""
+    """Raises ``OverQuota`` when the trace is full, or an ``apply`` would bring too many objects into the cluster.
+
+    What is no manifest does not count: the engine refuses it.
+    """
     limits = quotas()
     if len(world.entries) >= limits.entries:
         raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} events. {WAY_OUT}")
     if command["kind"] != "apply":
         return
     held_in_all = sum(map(len, world.objects.values()))
-    added = {(manifest.get("kind"), _key(manifest)) for manifest in command["manifests"]}
-    new_in_all = sum(key not in world.objects.get(str(kind), {}) for kind, key in added)
+    given = command["manifests"]
+    manifests = [manifest for manifest in given if isinstance(manifest, dict)] if isinstance(given, list) else []
+    added = {(str(manifest.get("kind")), _key(manifest)) for manifest in manifests}
+    new_in_all = sum(key not in world.objects.get(kind, {}) for kind, key in added)
     if new_in_all and held_in_all + new_in_all > limits.objects:
         raise OverQuota(
             f"The limit is {limits.objects:,} objects in one sandbox: "
             f"there are {held_in_all:,}, and this would add {new_in_all:,}."
         )
     for kind, held, most in (("Node", world.nodes, limits.nodes), ("Pod", world.pods, limits.pods)):
-        new = {_key(manifest) for manifest in command["manifests"] if manifest.get("kind") == kind} - held.keys()
+        new = {key for added_kind, key in added if added_kind == kind} - held.keys()
         if new and len(held) + len(new) > most:
             raise OverQuota(
                 f"The limit is {most} {kind.lower()}s in one sandbox: "

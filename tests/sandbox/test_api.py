@@ -125,6 +125,24 @@ REFUSED: dict[str, tuple[str, Any, int, str]] = {
     "nothing to do": ("commands", {"kind": "stage"}, 422, "There is no pod to schedule now"),
     "a move to nowhere": ("head", {"to": -1}, 422, "not as the API's document has it"),
     "a list": ("commands", [1], 422, "not as the API's document has it"),
+    **{
+        f"a manifest that is {kind}": ("commands", {"kind": "apply", "manifests": [manifest]}, 422, "")
+        for kind, manifest in (("a list", [{}]), ("nothing", None), ("a text", "kind: Pod"), ("of no kind", {}))
+    },
+    **{
+        f"a manifest whose {name} is {value}": (
+            "commands",
+            {"kind": "apply", "manifests": [make_pod("a").obj() | {name: value}]},
+            422,
+            "",
+        )
+        for name in ("kind", "metadata")
+        for value in (["Pod"], {"name": ["a"]}, None, 5)
+    },
+    **{
+        f"{value} for manifests": ("commands", {"kind": "apply", "manifests": value}, 422, "")
+        for value in (None, 5, "x")
+    },
 }
 
 

@@ -219,8 +219,9 @@ def _configured(value: Any, kind: Any) -> Any:
         return value if typed else _emptied(value)
     fields = kind.fields
     result = {name: _configured(item, fields[name].type if name in fields else RAW) for name, item in value.items()}
-    if kind is PLUGIN_CONFIG and value.get("name") in PLUGIN_ARGS and "args" in value:
-        result["args"] = _configured(value["args"], PLUGIN_ARGS[value["name"]])
+    name = value.get("name")
+    if kind is PLUGIN_CONFIG and isinstance(name, str) and name in PLUGIN_ARGS and "args" in value:
+        result["args"] = _configured(value["args"], PLUGIN_ARGS[name])
     return result
 
 

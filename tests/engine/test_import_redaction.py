@@ -131,6 +131,17 @@ def test_an_unknown_field_of_a_configuration_is_named_and_its_value_is_not_kept(
     assert "strange" in prepare(read).skipped[0].reason
 
 
+@pytest.mark.parametrize("name", [["NodeResourcesFit"], {"a": "b"}, 5])
+def test_a_plugin_whose_name_is_no_text_is_refused_and_the_cluster_is_there(name: Any) -> None:
+    version = "kubescheduler.config.k8s.io/v1"
+    profile = {"pluginConfig": [{"name": name, "args": {"scoringStrategy": {"type": "zq1qz"}}}]}
+    given = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    assert not MARKER.search(json.dumps(gathered(*objects(), given).as_json()))
+    made = imported(*objects(), given)
+    assert made.configuration is None
+    assert made.skipped[0].kind == "KubeSchedulerConfiguration"
+
+
 def test_extenders_are_refused_without_saying_where_they_are() -> None:
     extender = {"urlPrefix": "https://zq1qz", "tlsConfig": {"keyData": "enExcXo="}}
     version = "kubescheduler.config.k8s.io/v1"

@@ -105,6 +105,25 @@ def test_other_names_of_predicates_are_known(name: str, plugin: str) -> None:
     assert ("stood in the documentation" in told(result)) == (name != "PodFitsPorts")
 
 
+@pytest.mark.parametrize("argument", ["labelsPresence", "serviceAffinity"])
+def test_a_predicate_without_a_name_is_known_by_its_argument(argument: str) -> None:
+    named, nameless = (
+        converted(predicates=[{**name, "argument": {argument: {"labels": ["rack"]}}}]) for name in ({"name": "A"}, {})
+    )
+    assert nameless.configuration == named.configuration
+    assert len(nameless.notices) == len(named.notices)
+
+
+@pytest.mark.parametrize("argument", [item.argument for item in PRIORITIES if item.argument])
+def test_a_priority_without_a_name_is_known_by_its_argument(argument: str) -> None:
+    given = RATIO if argument.startswith("requested") else {"label": "ssd"}
+    named, nameless = (
+        converted(priorities=[{**name, "weight": 2, "argument": {argument: given}}]) for name in ({"name": "A"}, {})
+    )
+    assert nameless.configuration == named.configuration
+    assert len(nameless.notices) == len(named.notices)
+
+
 def test_labels_that_every_node_must_have_are_added_to_node_affinity() -> None:
     here = {"labelsPresence": {"labels": ["zone", "example.com/rack"], "presence": True}}
     away = {"labelsPresence": {"labels": ["retiring"], "presence": False}}

@@ -119,7 +119,7 @@ def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
 def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
     """The predicates in the list; arguments and what is different are noted on the way."""
     for index, item in enumerate(given):
-        known, path = predicate_of(item), f"predicates[{index}]"
+        known, path, name = predicate_of(item), f"predicates[{index}]", item.get("name", "")
         if known is None:
             continue
         argument = (item.get("argument") or {}).get("labelsPresence")
@@ -129,9 +129,9 @@ def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tu
             draft.tell(path, f"{known.note} NodeAffinity looks at the pods’ own node selectors as well.")
         elif known.changed:
             when = "" if known.gone == POLICY_GONE else f"Without effect since {known.gone}. "
-            draft.tell(path, f"{item['name']}: {when}{known.note}")
-        if item["name"] in ONLY_DOCUMENTED:
-            draft.tell(path, f"{item['name']} stood in the documentation; the scheduler itself knew only {known.name}.")
+            draft.tell(path, f"{name or known.name}: {when}{known.note}")
+        if name in ONLY_DOCUMENTED:
+            draft.tell(path, f"{name} stood in the documentation; the scheduler itself knew only {known.name}.")
         if item.get("argument") and known.argument not in item["argument"]:
             draft.tell(f"{path}.argument", f"{known.name} takes no argument. This one was ignored, and is so here.")
         yield known.name, known
@@ -161,7 +161,7 @@ def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
         weights[known.name] = item["weight"]
         _argument(known, item, draft)
         if known.changed:
-            draft.tell(path, f"{item['name']}: {known.note}")
+            draft.tell(path, f"{item.get('name') or known.name}: {known.note}")
     if given is None:
         for known in PRIORITIES:
             if known.weight and known.changed:

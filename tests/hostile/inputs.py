@@ -42,7 +42,8 @@ DOCUMENTED = (503, 507)
 """Statuses of a server that is busy or full, which it says in words."""
 FEW_WORDS = 4
 REFLECTED = re.compile(rf"<{MARK}|\" {MARK}=|{ITS_RESULT}")
-TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL)", re.MULTILINE)
+ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
+TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL)")
 TRY_AGAIN = 1011
 """Close code of a live line that broke down."""
 TOLD_EVERY = 5000
@@ -118,8 +119,11 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
 
 
 def errors_in(log: str) -> Iterator[str]:
-    for found in TRACE.finditer(log):
-        yield f"the log has: {log[max(found.start() - 300, 0) : found.start() + 1200]}"
+    """Each error of a server's log, with the end of its traceback."""
+    for entry in ENTRY.split(log):
+        if TRACE.search(entry):
+            first, _, rest = entry.partition("\n")
+            yield f"the log has: {first[:200]} … {rest.strip()[-900:]}"
 
 
 def _of_clicks(clicks: list[Click]) -> Iterator[str]:

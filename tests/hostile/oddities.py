@@ -227,7 +227,7 @@ def manifests() -> tuple[dict[str, Any], ...]:
 @cache
 def files() -> tuple[str, ...]:
     """Texts of short scenarios and lessons, and of a room."""
-    found = [FILE]
+    found = [FILE, as_json(POLICY), as_json(KUBELET), as_json(SNAPSHOT)]
     for name in ("scenarios", "lessons", "challenges"):
         short = sorted((FIXTURES / name).glob("*.yaml"), key=lambda path: (path.stat().st_size, path.name))
         found += [path.read_text() for path in short[:SHORT_FILES]]
@@ -284,12 +284,46 @@ CONFIGURATION: dict[str, Any] = {
         }
     ],
 }
+POLICY: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Policy",
+    "predicates": [
+        {"name": "GeneralPredicates"},
+        {"name": "InARack", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}},
+    ],
+    "priorities": [
+        {"name": "LeastRequestedPriority", "weight": 1},
+        {"name": "Ssd", "weight": 2, "argument": {"labelPreference": {"label": "ssd", "presence": True}}},
+    ],
+    "extenders": [{"urlPrefix": "http://x", "managedResources": [{"name": "a.b/c", "ignoredByScheduler": True}]}],
+    "hardPodAffinitySymmetricWeight": 10,
+}
+KUBELET: dict[str, Any] = {
+    "apiVersion": "kubelet.config.k8s.io/v1beta1",
+    "kind": "KubeletConfiguration",
+    "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
+    "evictionSoft": {"memory.available": "1Gi"},
+    "evictionSoftGracePeriod": {"memory.available": "1m30s"},
+    "evictionPressureTransitionPeriod": "5m0s",
+}
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "web-0", "namespace": "default", "labels": {"app": "web"}},
     "spec": {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": "100m"}}}]},
 }
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1", "labels": {"topology.kubernetes.io/zone": "a"}},
+    "spec": {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}], "unschedulable": False},
+    "status": {
+        "capacity": {"cpu": "4", "memory": "8Gi", "pods": "10"},
+        "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2025-01-01T00:00:00Z"}],
+        "images": [{"names": ["x"], "sizeBytes": 5}],
+    },
+}
+SNAPSHOT: dict[str, Any] = {"pods": [POD], "nodes": [NODE], "schedulerConfig": CONFIGURATION, "namespaces": []}
 GIVEN: dict[str, Any] = {
     "manifests": [POD],
     "manifest": POD,

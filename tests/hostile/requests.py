@@ -34,6 +34,8 @@ LIKELY: dict[str, Sequence[str]] = {
     "name": ("n1", "web-0", "app", "Ada"),
     "node": ("n1", "n2", "gone"),
     "pod": ("default/web-0", "default/web-1", "web-0"),
+    "left": ("/s/{edit}/", "node-selector"),
+    "right": ("/s/{watch}/", "node-selector"),
     "who": ("{person}", "{person}", "1", "Ada"),
     "to": ("{person}",),
     "n": ("0", "1", "2", "3", "99"),

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from tests.hostile.audit import TRAINER, Log, RoomRows
-from tests.hostile.rooms import Known, Participant, Room
+from tests.hostile.participants import Known, Participant
+from tests.hostile.rooms import Room
 
 Row = Mapping[str, Any]
 

@@ -7,19 +7,20 @@ remembers what was acknowledged, so that ``room_faults.faults`` can say what the
 from __future__ import annotations
 
 import asyncio
+import csv
 import random
-import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from html import unescape
+from io import StringIO
 from typing import Any
-from urllib.parse import urlencode
 
 from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN
-from tests.hostile.people import DONE, HANGS, Person, Tally, persistently
-from tests.hostile.wire import BROKEN, Answer, Connection, Line
+from tests.hostile.participants import Count, Known, Participant
+from tests.hostile.people import HANGS, Person, Tally, persistently
+from tests.hostile.room_pages import BEAMER, LATEST, ROOM_CODE, ROW, THINKS, TRAINERS_OWN, Asker, first
+from tests.hostile.wire import Connection, Line
 
 FILE = """\
 kind: Workshop
@@ -32,78 +33,9 @@ questions:
 PLANNED = ("Which queue?", "Which of them?")
 SENT = ("node-selector", "node-name-pin")
 PEOPLE = 4
+OF_ENGINE = ("right", "expected")
 QUESTIONS = 25
 """Questions after which another room is opened: pages stay as long as those of a class."""
-THINKS = 0.4
-"""Seconds between two clicks of a person. A page may do five things a second."""
-NEVER = ("400", "403", "404", "410", "500", "507")
-LATER = (409, 429, 503)
-FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
-OPEN_QUESTION = re.compile(r'action="answer/".*?name="number" value="(\d+)".*?</fieldset>', re.DOTALL)
-CHOICE = re.compile(r'name="chosen" value="([^"]*)"')
-LATEST = re.compile(r'name="number" value="(\d+)"')
-OWN = re.compile(r'id="desk-own"[^>]* src="([^"]+)"')
-TRAINERS_OWN = re.compile(r'title="Your sandbox" src="([^"]+)"')
-CODE = re.compile(r"data-code hidden>code (\d{4})<")
-ROOM_CODE = re.compile(r'aria-label="Code (\w{6})"')
-BEAMER = re.compile(r'href="https?://[^/"]+(/w/[^"]+)"[^>]*>Beamer view')
-ROW = re.compile(r'data-person="(\d+)">([^<]*)</button>')
-
-
-class Known:
-    """What a thing may be: as it was acknowledged last, or as somebody asked since who was cut off."""
-
-    def __init__(self, value: Any) -> None:
-        self.may = [value]
-
-    def note(self, value: Any, outcome: str) -> None:
-        if outcome == ANSWERED:
-            self.may = [value]
-        elif outcome == UNKNOWN:
-            self.may.append(value)
-
-    def __contains__(self, value: Any) -> bool:
-        return value in self.may
-
-    @property
-    def certain(self) -> Any:
-        """The value if there is one only, else None."""
-        return self.may[0] if len(self.may) == 1 else None
-
-
-@dataclass
-class Count:
-    """How often something was done, at least and at most."""
-
-    least: int = 0
-    most: int = 0
-
-    def note(self, outcome: str) -> None:
-        self.least += outcome == ANSWERED
-        self.most += outcome != REFUSED
-
-    def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and self.least <= number <= self.most
-
-
-@dataclass
-class Participant:
-    """Somebody in the room; ``base`` is the path of their page."""
-
-    base: str
-    name: Known
-    person: Person
-    hand: Known = field(default_factory=lambda: Known(False))
-    help: Known = field(default_factory=lambda: Known(False))
-    answers: dict[int, Known] = field(default_factory=dict)
-    """Number of a question → what was chosen; None = no answer."""
-    seats: Count = field(default_factory=lambda: Count(1, 1))
-    taken: set[str] = field(default_factory=set)
-    """Paths of the sandboxes that their page showed."""
-    steps: Count = field(default_factory=Count)
-    """Steps that the trainer sent."""
-    key: str = ""
-    turn: int = 0
 
 
 class Room:
@@ -111,6 +43,7 @@ class Room:
 
     def __init__(self, number: int, port: int, lane: int, tally: Tally) -> None:
         self.number, self.port, self.lane, self.tally = number, port, lane, tally
+        self.asker = Asker(number, tally)
         self.random = random.Random(f"room {number} of {lane}")
         self.http = Connection(port, f"127.0.{20 + lane}.{200 + number % 50}", timeout=HANGS)
         self.trainer = Person(1000 * number + 100, port, lane, tally, alone=False)
@@ -124,11 +57,14 @@ class Room:
         """Number of a question and ``over``, ``revealed`` or ``away`` → whether it is."""
         self.lost_names: list[str] = []
         """Under which somebody may have joined whose page never came."""
-        self.acts: Counter[str] = Counter()
-        """What was acknowledged, by path."""
-        self.results = ""
+        self.results: list[dict[str, str]] = []
         """The table of results, once nobody does anything any more."""
         self.given = 0
+
+    @property
+    def acts(self) -> Counter[str]:
+        """What was acknowledged, by the end of its path."""
+        return self.asker.acts
 
     @property
     def id(self) -> str:
@@ -139,14 +75,14 @@ class Room:
 
     async def open(self) -> None:
         """A room with ``PEOPLE`` people in it who have their sandboxes."""
-        answer = await self._done(lambda: self._post(self.http, "/workshop/open/", text=FILE))
+        answer = await self.asker.done(lambda: self.asker.post(self.http, "/workshop/open/", text=FILE))
         self.base = answer.headers["hx-redirect"]
-        page = (await self._page(self.http, self.base)).text
-        self.code, self.beamer = _first(ROOM_CODE, page), _first(BEAMER, page)
+        page = (await self.asker.page(self.http, self.base)).text
+        self.code, self.beamer = first(ROOM_CODE, page), first(BEAMER, page)
         for number in range(PEOPLE):
             self.people.append(await self.joined(f"Zoë {number}"))
         for person in self.people:
-            await self._done(lambda person=person: self._post(person.person.http, f"{person.base}take/"))
+            await self.asker.done(lambda person=person: self.asker.post(person.person.http, f"{person.base}take/"))
         await self._learn_keys()
 
     async def joined(self, name: str) -> Participant:
@@ -154,9 +90,9 @@ class Room:
         person = Person(1000 * self.number + 101 + len(self.people), self.port, self.lane, self.tally, alone=False)
         for again in range(100):
             called = name + " again" * again
-            outcome, answer = await self._post(person.http, "/join/", code=self.code, name=called)
+            outcome, answer = await self.asker.post(person.http, "/join/", code=self.code, name=called)
             if outcome == ANSWERED:
-                return Participant(answer.headers["hx-redirect"], Known(called), person)
+                return Participant(answer.headers["hx-redirect"], Known(called), person, self.asker)
             if outcome == UNKNOWN:
                 self.lost_names.append(called)
             await asyncio.sleep(THINKS)
@@ -164,7 +100,7 @@ class Room:
 
     async def _learn_keys(self) -> None:
         """Under which numbers the trainer's page knows the people."""
-        page = (await self._page(self.http, self.base)).text
+        page = (await self.asker.page(self.http, self.base)).text
         keys = {unescape(name): key for key, name in ROW.findall(page)}
         for person in self.people:
             person.key = keys.get(person.name.certain, person.key)
@@ -183,7 +119,7 @@ class Room:
             for path in (self.base, self.beamer, self.people[0].base):
                 line = Line(self.port, path, self.http.address)
                 await persistently(lambda line=line: stack.enter_async_context(line))
-            await asyncio.gather(self._teach(over), *(self._take_part(person, over) for person in self.people))
+            await asyncio.gather(self._teach(over), *(person.take_part(over) for person in self.people))
         await self._end_well()
         for http in (self.http, self.trainer.http, *(person.person.http for person in self.people)):
             http.close()
@@ -217,41 +153,41 @@ class Room:
         text = f"Question {self.given} of room {self.number}?"
         choices = [f"{letter}{self.given}" for letter in "abc"]
         fields = {"ask": text, "choices": "\n".join(["*" + choices[0], *choices[1:]]), "many": str(self.given % 2)}
-        outcome, _ = await self._post(self.http, f"{self.base}ask/", **fields)
+        outcome, _ = await self.asker.post(self.http, f"{self.base}ask/", **fields)
         self.asked.setdefault(text, Count()).note(outcome)
         return outcome
 
     async def _planned(self) -> None:
         number = self.random.randrange(len(PLANNED))
-        outcome, _ = await self._post(self.http, f"{self.base}planned/", number=str(number))
+        outcome, _ = await self.asker.post(self.http, f"{self.base}planned/", number=str(number))
         self.asked.setdefault(PLANNED[number], Count()).note(outcome)
 
     async def _predict(self) -> None:
         kind = self.random.choice(("passes", "winner", "lane"))
-        self.predicted.note((await self._post(self.http, f"{self.base}predict/", kind=kind))[0])
+        self.predicted.note((await self.asker.post(self.http, f"{self.base}predict/", kind=kind))[0])
 
     async def _mark(self, verb: str) -> None:
         """End, reveal or put away the question that the page shows."""
-        number = _first(LATEST, (await self._page(self.http, self.base)).text)
+        number = first(LATEST, (await self.asker.page(self.http, self.base)).text)
         if number:
-            outcome, _ = await self._post(self.http, f"{self.base}{verb}/", number=number)
+            outcome, _ = await self.asker.post(self.http, f"{self.base}{verb}/", number=number)
             for mark in {"end": ("over",), "reveal": ("over", "revealed"), "put-away": ("over", "away")}[verb]:
                 self.marks.setdefault((int(number), mark), Known(False)).note(True, outcome)
 
     async def _switch(self, verb: str, known: Known) -> None:
         """On is rare: who is stopped does nothing."""
         on = known.certain is not True and self.random.random() < 0.4
-        known.note(on, (await self._post(self.http, f"{self.base}{verb}/", on=str(int(on))))[0])
+        known.note(on, (await self.asker.post(self.http, f"{self.base}{verb}/", on=str(int(on))))[0])
 
     async def _set_timer(self) -> None:
         minutes = self.random.choice(("0", "5", "0.5", "600"))
-        self.timer.note(minutes != "0", (await self._post(self.http, f"{self.base}timer/", minutes=minutes))[0])
+        self.timer.note(minutes != "0", (await self.asker.post(self.http, f"{self.base}timer/", minutes=minutes))[0])
 
     async def _step(self) -> None:
         """Who could not make it is named in the answer."""
         verb = self.random.choice(("stage", "pod", "second"))
         pairs = [("verb", verb), *(("to", person.key) for person in self.people)]
-        outcome, answer = await self._post(self.http, f"{self.base}step/", pairs)
+        outcome, answer = await self.asker.post(self.http, f"{self.base}step/", pairs)
         text = unescape(answer.text)
         partly = outcome == REFUSED and "Not everybody" in text
         for person in self.people:
@@ -262,139 +198,30 @@ class Room:
         person = self.random.choice(self.people)
         name = f"Zoë {self.people.index(person)}, {self.acts.total()}"
         fields = {"who": person.key, "name": name}
-        person.name.note(name, (await self._post(self.http, f"{self.base}rename/", **fields))[0])
+        person.name.note(name, (await self.asker.post(self.http, f"{self.base}rename/", **fields))[0])
 
     async def _send(self) -> None:
         pairs = [("scenario", self.random.choice(SENT)), *(("to", person.key) for person in self.people)]
-        outcome, _ = await self._post(self.http, f"{self.base}send/", pairs)
+        outcome, _ = await self.asker.post(self.http, f"{self.base}send/", pairs)
         for person in self.people:
             person.seats.note(outcome)
 
     async def _own_step(self) -> None:
-        await self.trainer.step(_first(TRAINERS_OWN, (await self._page(self.http, self.base)).text))
-
-    # --- A participant
-
-    async def _take_part(self, person: Participant, over: Callable[[], bool]) -> None:
-        while not over():
-            page = (await self._page(person.person.http, person.base)).text
-            self._look(person, page)
-            drawn = self.random.random()
-            if drawn < 0.4:
-                await self.answer(person, page)
-            elif drawn < 0.55:
-                await self.raise_hand(person, person.hand.certain is not True)
-            elif drawn < 0.6:
-                on = person.help.certain is not True
-                fields = {"on": str(int(on))}
-                person.help.note(on, (await self._post(person.person.http, f"{person.base}help/", **fields))[0])
-            elif own := _first(OWN, page):
-                await person.person.step(own)
-            else:
-                await self._post(person.person.http, f"{person.base}take/")
-            await asyncio.sleep(THINKS)
-
-    def _look(self, person: Participant, page: str) -> None:
-        """The page shows what its owner did."""
-        if ("Lower hand" in page) not in person.hand:
-            self.tally.wrong.append(f"room {self.number}: the page of {person.name.may} shows another hand")
-        if own := _first(OWN, page):
-            person.taken.add(own)
-
-    async def answer(self, person: Participant, page: str) -> str:
-        """To the question that the page shows, if it shows one."""
-        form = OPEN_QUESTION.search(page)
-        if form is None:
-            return REFUSED
-        offered = list(map(unescape, CHOICE.findall(form[0])))
-        many = 'type="checkbox"' in form[0]
-        chosen = [one for one in offered if self.random.random() < 0.5] if many else [self.random.choice(offered)]
-        person.turn += 1
-        pairs = [("number", form[1]), ("page", "tab"), ("turn", str(person.turn))]
-        outcome, _ = await self._post(
-            person.person.http, f"{person.base}answer/", [*pairs, *(("chosen", one) for one in chosen)]
-        )
-        person.answers.setdefault(int(form[1]), Known(None)).note(chosen, outcome)
-        return outcome
-
-    async def raise_hand(self, person: Participant, up: bool) -> str:
-        outcome, _ = await self._post(person.person.http, f"{person.base}hand/", on=str(int(up)))
-        person.hand.note(up, outcome)
-        return outcome
+        await self.trainer.step(first(TRAINERS_OWN, (await self.asker.page(self.http, self.base)).text))
 
     # --- The end
 
     async def _end_well(self) -> None:
         """A question that everybody answers, a hand that stays up, and everybody comes back by their code."""
-        await self._until_done(self.ask)
-        await self._until_done(lambda: self.raise_hand(self.people[0], True))
+        await self.asker.until_done(self.ask)
+        await self.asker.until_done(lambda: self.people[0].raise_hand(True))
         for person in self.people:
+            await self.asker.until_done(person.answer_now)
+            await person.come_back(self.code)
+        self.results = self.own_rows((await self.asker.page(self.http, f"{self.base}results.csv")).text)
 
-            async def answer(person: Participant = person) -> str:
-                return await self.answer(person, (await self._page(person.person.http, person.base)).text)
-
-            await self._until_done(answer)
-            await self._come_back(person)
-        self.results = (await self._page(self.http, f"{self.base}results.csv")).text
-
-    async def _come_back(self, person: Participant) -> None:
-        code = _first(CODE, (await self._page(person.person.http, person.base)).text)
-        for name in person.name.may:
-            fields = {"code": self.code, "name": name, "back": code}
-            _, answer = await self._post(person.person.http, "/join/", **fields)
-            if answer.headers.get("hx-redirect") == person.base:
-                return
-        self.tally.wrong.append(f"room {self.number}: {person.name.may} could not come back: {answer.status}")
-
-    async def _until_done(self, act: Callable[[], Awaitable[str]]) -> None:
-        for _ in range(HANGS):
-            if await act() == ANSWERED:
-                return
-            await asyncio.sleep(THINKS)
-        self.tally.wrong.append(f"room {self.number}: {act} was never acknowledged")
-
-    # --- Asking
-
-    async def _post(
-        self, http: Connection, path: str, pairs: Iterable[tuple[str, str]] = (), **fields: str
-    ) -> tuple[str, Answer]:
-        """What its sender knows of it, and the answer; an empty one when the line broke."""
-        body = urlencode([*pairs, *fields.items()]).encode()
-        try:
-            answer = await http.ask("POST", path, body, FORM)
-        except BROKEN:
-            await asyncio.sleep(0.05)
-            return UNKNOWN, Answer(0, {}, b"")
-        self._note(answer, path)
-        if answer.status in DONE:
-            self.acts[path.removeprefix(self.base).split("/")[-2]] += 1
-            return ANSWERED, answer
-        return REFUSED, answer
-
-    async def _page(self, http: Connection, path: str) -> Answer:
-        """Patient with a server that is killed, or at work."""
-        while True:
-            answer = await persistently(lambda: http.get(path))
-            self._note(answer, path)
-            if answer.status not in LATER:
-                return answer
-            await asyncio.sleep(THINKS)
-
-    async def _done(self, act: Callable[[], Awaitable[tuple[str, Answer]]]) -> Answer:
-        while True:
-            outcome, answer = await act()
-            if outcome == ANSWERED:
-                return answer
-            await asyncio.sleep(THINKS)
-
-    def _note(self, answer: Answer, path: str) -> None:
-        self.tally.statuses[answer.status] += 1
-        if str(answer.status) in NEVER:
-            where = path.rstrip("/").rpartition("/")[2]
-            self.tally.wrong.append(f"room {self.number}: {where} was answered {answer.status} {answer.text[:200]}")
-
-
-def _first(pattern: re.Pattern[str], page: str) -> str:
-    """What a page has in the first place that a pattern fits, or nothing."""
-    found = pattern.search(page)
-    return unescape(found[1]) if found else ""
+    def own_rows(self, table: str) -> list[dict[str, str]]:
+        """The rows of its people in a table of results, without what an engine adds that may be at work."""
+        names = {name for person in self.people for name in person.name.may}
+        rows = [row for row in csv.DictReader(StringIO(table)) if row["participant"] in names]
+        return [{name: cell for name, cell in row.items() if name not in OF_ENGINE} for row in rows]

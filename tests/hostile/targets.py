@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from scheduler_engine.testing import Builder, make_node, make_pod
 from tests.hostile import oddities
-from tests.hostile.rooms import BEAMER, FILE, FORM, ROOM_CODE, ROW, Room
+from tests.hostile.room_pages import BEAMER, FORM, LATER, ROOM_CODE, ROW, THINKS
+from tests.hostile.rooms import FILE, Room
 from tests.hostile.routes import PARAMETER, TARGET, Route
 from tests.hostile.wire import Answer, Connection
 
@@ -18,6 +22,7 @@ INPUTS, IN_ROOM = 150, 100
 GONE = (404, 409, 410, 423)
 NEW = "/api/v1/sandboxes"
 URLENCODED = {"Content-Type": "application/x-www-form-urlencoded"}
+FORMS = (b"lesson=three-queues", b"", b"scenario=three-zones-one-gpu-pool", b"")
 JSON = {"Content-Type": "application/json"}
 DEPLOYMENT = Builder("apps/v1", "Deployment", "app", "default").spec(
     replicas=2,
@@ -43,7 +48,7 @@ class Targets:
         self.http = Connection(port, f"127.0.30.{1 + number}", patience)
         self.running = running
         self.names: dict[str, str] = {}
-        self.in_sandbox = self.in_room = 0
+        self.in_sandbox = self.in_room = self.made = 0
         self.guest_of: Room | None = None
 
     async def renew(self) -> None:
@@ -60,11 +65,16 @@ class Targets:
             await self._join()
 
     async def _new_sandbox(self) -> None:
-        self.in_sandbox = 0
-        body = json.dumps({"title": f"<{oddities.MARK}>", "commands": COMMANDS}).encode()
-        made = json.loads((await self._done("POST", NEW, body, JSON)).text)
-        self.names["edit"] = "/".join(made["edit"].split("/")[4:6])
-        self.names["watch"] = "/".join(made["watch"].split("/")[4:6])
+        """One of the API with a title in odd letters, of a scenario, or of a lesson, in turn."""
+        self.in_sandbox, self.made = 0, self.made + 1
+        if form := FORMS[self.made % len(FORMS)]:
+            path = (await self._done("POST", "/new/", form, URLENCODED)).headers["location"]
+        else:
+            body = json.dumps({"title": f"<{oddities.MARK}>", "commands": COMMANDS}).encode()
+            path = urlsplit(json.loads((await self._done("POST", NEW, body, JSON)).text)["edit"]).path
+        self.names["edit"] = _link(path)
+        sandbox, token = self.names["edit"].split("/")
+        self.names["watch"] = f"{sandbox}/{urlsafe_b64encode(sha256(f'view:{token}'.encode()).digest()[:24]).decode()}"
         dump = json.dumps({"apiVersion": "v1", "kind": "List", "items": CLUSTER}).encode()
         draft = await self._done("POST", "/import/", b"text=" + quote(dump).encode(), URLENCODED)
         self.names["draft"] = draft.text.strip().split("/")[-2]
@@ -97,6 +107,9 @@ class Targets:
 
     async def _done(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
         answer = await self.http.ask(method, path, body, headers)
+        while answer.status in LATER:
+            await asyncio.sleep(THINKS)
+            answer = await self.http.ask(method, path, body, headers)
         assert answer.status < 400, f"{method} {path[:20]} was answered {answer.status} {answer.text[:300]}"
         return answer
 
@@ -128,5 +141,5 @@ class Targets:
 
 
 def _link(path: str) -> str:
-    """``id/token`` of the path of a page of a room."""
+    """``id/token`` of the path of a page of a room, or of a sandbox."""
     return "/".join(path.split("/")[2:4])

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tests.hostile.audit import ANSWERED, TRAINER, UNKNOWN, Log, RoomRows
+from tests.hostile.participants import Count, Known, Participant
 from tests.hostile.people import Person, Tally
 from tests.hostile.room_faults import faults
-from tests.hostile.rooms import Count, Known, Participant, Room
+from tests.hostile.rooms import Room
 
 ID, BOX = "ab" * 16, "cd" * 16
 STAGE = '{"kind":"stage"}'
@@ -38,7 +39,7 @@ def room() -> Room:
     room.eyes.note(True, ANSWERED)
     room.asked["Which?"] = Count(1, 1)
     room.marks[1, "revealed"] = Known(True)
-    ada = Participant(f"/w/{ID}/ada/", Known("Ada"), Person(1, 1, 0, room.tally, alone=False))
+    ada = Participant(f"/w/{ID}/ada/", Known("Ada"), Person(1, 1, 0, room.tally, alone=False), room.asker)
     ada.hand.note(True, ANSWERED)
     ada.answers[1] = Known(["a"])
     ada.steps = Count(1, 1)

@@ -8,44 +8,34 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
 import os
 import re
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import django
 
 from tests.hostile.kills import compare, lost, restart, rooms
-from tests.hostile.oddities import ITS_RESULT, MARK
 from tests.hostile.people import Person, Tally
-from tests.hostile.requests import Drawer, Input
+from tests.hostile.requests import Drawer
 from tests.hostile.rooms import Room
 from tests.hostile.routes import Form, Route, forms_of, routes
+from tests.hostile.sender import DOCUMENTED, FEW_WORDS, SECONDS, Seen, Sender
 from tests.hostile.site import MEGABYTE, Site, end_in_order, prepare
 from tests.hostile.targets import Targets
 from tests.hostile.visitors import Click, gather, statuses
-from tests.hostile.wire import BROKEN, TEXT, Answer, enter, frame, head, opened, read_frame, served, upgrade
+from tests.hostile.wire import enter, served
 
 LIMITED = ("ADDRESS", "CREATE", "SOCKET", "COMMAND", "ROOM", "JOIN", "CODE", "LOOK", "MESSAGE")
 RATES = {f"{name}_RATE": "100000" for name in LIMITED}
 """Environment of a server that turns nobody away for coming often: what they bring is to be looked at."""
-SECONDS = 300
-"""Without an answer for so long, something hangs."""
-DOCUMENTED = (503, 507)
-"""Statuses of a server that is busy or full, which it says in words."""
-FEW_WORDS = 4
-REFLECTED = re.compile(rf"<{MARK}|\" {MARK}=|{ITS_RESULT}")
 ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
-TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL)")
-TRY_AGAIN = 1011
-"""Close code of a live line that broke down."""
+TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL) (?!django.request:)")
+"""An error in a log. What Django says of an answer is known from the answer."""
 TOLD_EVERY = 5000
 THINKS = 0.3
 
@@ -69,25 +59,13 @@ class Plan:
 @dataclass
 class Report:
     plan: Plan
-    sent: int = 0
-    statuses: Counter[int] = field(default_factory=Counter)
-    routes: dict[str, Counter[int]] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
     wrong: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    """Inputs after which the line ended without an answer."""
     clicks: list[Click] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     rooms: int = 0
     largest: int = 0
     seconds: float = 0
-
-    def note(self, number: int, route: str, status: int) -> None:
-        self.sent += 1
-        self.statuses[status] += 1
-        self.routes.setdefault(route, Counter())[status] += 1
-
-    def fault(self, number: int, route: str, text: str) -> None:
-        self.wrong.append(f"input {number}, {route}: {text}")
 
 
 def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
@@ -109,7 +87,8 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
     report.rooms, report.seconds = len(held), time.monotonic() - began
     report.wrong += [
         *report.tally.wrong,
-        *lost(report.tally, directory / "db.sqlite3", held, True),
+        *report.seen.wrong,
+        *lost(report.tally, directory / "db.sqlite3", held, strangers=True),
         *errors_in(site.log),
     ]
     report.wrong += [*_of_clicks(report.clicks)]
@@ -184,10 +163,13 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
         for number in numbers:
             given = drawer.input(number)
             await target.renew_if_used()
-            sender = Sender(target, report)
+            sender = Sender(target, report.seen)
             await (sender.talk(given) if given.socket else sender.ask(given))
-            if report.sent % TOLD_EVERY == 0:
-                print(f"{report.sent} inputs, {len(report.wrong)} wrong, {site.memory() // MEGABYTE} MB", flush=True)
+            if report.seen.sent % TOLD_EVERY == 0:
+                print(
+                    f"{report.seen.sent} inputs, {len(report.seen.wrong)} wrong, {site.memory() // MEGABYTE} MB",
+                    flush=True,
+                )
             if not site.alive():
                 return
 
@@ -218,100 +200,11 @@ async def _harvest(targets: Targets, known: tuple[Route, ...]) -> tuple[Found, d
     return forms, methods
 
 
-class Sender:
-    """Sends an input, and judges what comes back."""
-
-    def __init__(self, target: Targets, report: Report) -> None:
-        self.target, self.report = target, report
-
-    async def ask(self, given: Input) -> None:
-        path, body = self.target.filled(given.path), self.target.filled_body(given.body)
-        headers = {name: text.replace("\r", " ").replace("\n", " ") for name, text in given.headers.items()}
-        try:
-            answer = await self.target.http.ask(given.method, path, body, headers)
-        except TimeoutError:
-            self.report.note(given.number, given.route, 0)
-            return self.report.fault(given.number, given.route, f"no answer within {SECONDS} s")
-        except BROKEN as error:
-            self.report.note(given.number, given.route, 0)
-            self.report.broken.append(f"{given.number} {given.method} {given.route} {error!r}")
-            return None
-        self.report.note(given.number, given.route, answer.status)
-        self.target.saw(given, answer.status)
-        if wrong := judged(answer):
-            self.report.fault(given.number, given.route, wrong)
-        return None
-
-    async def talk(self, given: Input) -> None:
-        """Open a live line, say it all, and ask whether the line is alive."""
-        try:
-            async with asyncio.timeout(SECONDS):
-                code = await self._talk(given)
-        except TimeoutError:
-            self.report.note(given.number, given.route, 0)
-            return self.report.fault(given.number, given.route, f"neither a word nor an end within {SECONDS} s")
-        except BROKEN:
-            code = 0
-        self.report.note(given.number, given.route, code)
-        if code == TRY_AGAIN:
-            self.report.fault(given.number, given.route, "the live line broke down")
-        return None
-
-    async def _talk(self, given: Input) -> int:
-        """Status of the handshake if it is refused; else the code with which the line was closed, or 101."""
-        reader, writer = await opened(self.target.http.port, self.target.http.address)
-        try:
-            headers = upgrade(self.target.http.port) | given.headers
-            writer.write(head("GET", self.target.filled(given.path), self.target.http.port, headers))
-            answer = await reader.readuntil(b"\r\n\r\n")
-            status = int(answer.split()[1])
-            if status != 101:
-                if status >= 500:
-                    self.report.fault(given.number, given.route, f"the handshake was answered {status}")
-                return status
-            for kind, payload in given.messages:
-                writer.write(frame(kind, payload))
-            writer.write(frame(TEXT, b'{"ping": 1}'))
-            wanted = {b'{"pong"'} | ({b"<!--"} if given.shows else set())
-            while True:
-                kind, payload = await read_frame(reader)
-                if kind == TEXT and REFLECTED.search(payload.decode(errors="replace")):
-                    self.report.fault(given.number, given.route, f"reflected in {payload[:200]!r}")
-                wanted = {start for start in wanted if not payload.startswith(start)}
-                if not wanted:
-                    return status
-                if kind == 0x88:
-                    return int.from_bytes(payload[:2])
-        finally:
-            writer.transport.abort()
-
-
-def judged(answer: Answer) -> str:
-    """What is wrong with an answer, or nothing."""
-    text = _text(answer)
-    if answer.status >= 500 and (answer.status not in DOCUMENTED or len(text.split()) < FEW_WORDS):
-        return f"{answer.status} {text[:300]}"
-    kind = answer.headers.get("content-type", "")
-    if "html" in kind and (found := REFLECTED.search(text)):
-        return f"reflected: …{text[max(0, found.start() - 100) : found.end() + 60]}…"
-    if answer.body and not kind:
-        return f"{answer.status} has no content type"
-    return ""
-
-
-def _text(answer: Answer) -> str:
-    if answer.headers.get("content-encoding") != "gzip":
-        return answer.text
-    with suppress(OSError, EOFError):
-        return gzip.decompress(answer.body).decode(errors="replace")
-    return ""
-
-
 def tell(report: Report) -> None:
     """The figures, on standard output."""
-    print(f"{report.sent} inputs to {len(report.routes)} routes in {report.seconds:.0f} s")
-    print(f"answers {dict(sorted(report.statuses.items()))}, largest {report.largest // MEGABYTE} MB")
-    print(f"{len(report.broken)} lines ended without an answer {report.broken[:10]}")
+    print(f"{report.seen.sent} inputs to {len(report.seen.routes)} routes in {report.seconds:.0f} s")
+    print(f"answers {dict(sorted(report.seen.statuses.items()))}, largest {report.largest // MEGABYTE} MB")
+    print(f"{len(report.seen.broken)} lines ended without an answer {report.seen.broken[:10]}")
     print(f"visitors: {len(report.clicks)} clicks {statuses(report.clicks)}")
     print(
         f"people: {report.tally.answered} commands, in {report.rooms} rooms {dict(sorted(report.tally.acts.items()))}"
@@ -334,7 +227,7 @@ def main() -> None:
         os.environ.update(environment)
         django.setup(set_prefix=False)
         report = run(Plan(**given, bound=bound), Path(folder), environment)
-        for route, seen in sorted(report.routes.items()) if by_route else ():
+        for route, seen in sorted(report.seen.routes.items()) if by_route else ():
             print(f"{route:<60} {dict(sorted(seen.items()))}")
         tell(report)
         sys.exit(bool(report.wrong))

@@ -8,9 +8,10 @@ import pytest
 
 from scheduler_engine.commands import from_json
 from tests.hostile import inputs, oddities
-from tests.hostile.inputs import Plan, judged
+from tests.hostile.inputs import Plan
 from tests.hostile.requests import Drawer
 from tests.hostile.routes import Route, forms_of, routes
+from tests.hostile.sender import judged
 from tests.hostile.wire import Answer
 
 SHORT = Plan(count=350, at_once=4, visitors=1, people=1, restarts=False)
@@ -21,9 +22,9 @@ HTML = {"content-type": "text/html; charset=utf-8"}
 def test_no_input_breaks_the_site_or_loses_what_others_did(tmp_path: Path, environment: dict[str, str]) -> None:
     report = inputs.run(SHORT, tmp_path, environment)
     assert report.wrong == []
-    assert report.sent == SHORT.count
-    assert {route.path or "ws/" for route in routes() if route.socket} <= set(report.routes)
-    assert {route.path for route in routes() if not route.socket} <= set(report.routes)
+    assert report.seen.sent == SHORT.count
+    assert {route.path or "ws/" for route in routes() if route.socket} <= set(report.seen.routes)
+    assert {route.path for route in routes() if not route.socket} <= set(report.seen.routes)
     assert report.clicks
     assert report.tally.answered
     assert {"open", "join", "take", "ask", "answer", "hand"} <= set(report.tally.acts)

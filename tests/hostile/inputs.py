@@ -141,9 +141,9 @@ async def _attack(plan: Plan, site: Site, report: Report) -> list[Room]:
 
 
 async def _step(person: Person, tally: Tally) -> None:
-    """In one sandbox, like somebody who thinks."""
+    """Step in one sandbox, at a person's pace, until it is over; not before something was done."""
     base = await enter(person.http)
-    while not tally.over:
+    while not (tally.over and tally.answered):
         await person.step(base)
         await asyncio.sleep(THINKS)
     tally.shown[base] = await served(person.http, base)

@@ -14,7 +14,7 @@ from tests.hostile.room_pages import CHOICE, CODE, OPEN_QUESTION, OWN, THINKS, A
 
 
 class Known:
-    """What a thing may be: as it was acknowledged last, or as somebody asked since who was cut off."""
+    """The values that something may have: the one acknowledged last, and those whose answers were lost since."""
 
     def __init__(self, value: Any) -> None:
         self.may = [value]
@@ -36,7 +36,7 @@ class Known:
 
 @dataclass
 class Count:
-    """How often something was done, at least and at most."""
+    """Count how often something was done, at least and at most."""
 
     least: int = 0
     most: int = 0
@@ -90,7 +90,7 @@ class Participant:
             await asyncio.sleep(THINKS)
 
     def _look(self, page: str) -> None:
-        """The page shows what its owner did."""
+        """Check that the page shows what its owner did, and note the sandbox in it."""
         if ("Lower hand" in page) not in self.hand:
             self.asker.tally.wrong.append(f"room {self.asker.number}: the page of {self.name.may} shows another hand")
         if own := first(OWN, page):
@@ -100,7 +100,7 @@ class Participant:
         return await self.answer((await self.asker.page(self.person.http, self.base)).text)
 
     async def answer(self, page: str) -> str:
-        """To the question that the page shows, if it shows one."""
+        """Answer the question that the page shows, if it shows one."""
         form = OPEN_QUESTION.search(page)
         if form is None:
             return REFUSED
@@ -122,7 +122,7 @@ class Participant:
         return outcome
 
     async def come_back(self, code: str) -> None:
-        """Join the room of a code again, by one's own."""
+        """Join the room again, by one's own code of four digits."""
         back = first(CODE, (await self.asker.page(self.person.http, self.base)).text)
         for name in self.name.may:
             fields = {"code": code, "name": name, "back": back}

@@ -30,7 +30,7 @@ ROW = re.compile(r'data-person="(\d+)">([^<]*)</button>')
 
 
 def first(pattern: re.Pattern[str], page: str) -> str:
-    """What a page has in the first place that a pattern fits, or nothing."""
+    """Return what the first match of a pattern holds; "" if there is none."""
     found = pattern.search(page)
     return unescape(found[1]) if found else ""
 
@@ -60,7 +60,7 @@ class Asker:
         return REFUSED, answer
 
     async def page(self, http: Connection, path: str) -> Answer:
-        """Patient with a server that is killed, or at work."""
+        """Return a page, however often the server is killed meanwhile, or busy."""
         while True:
             answer = await persistently(lambda: http.get(path))
             self._note(answer, path)

@@ -34,6 +34,7 @@ PLANNED = ("Which queue?", "Which of them?")
 SENT = ("node-selector", "node-name-pin")
 PEOPLE = 4
 OF_ENGINE = ("right", "expected")
+"""Columns of the results for which the site asks an engine."""
 QUESTIONS = 25
 """Questions after which another room is opened: pages stay as long as those of a class."""
 
@@ -56,7 +57,7 @@ class Room:
         self.marks: dict[tuple[int, str], Known] = {}
         """Number of a question and ``over``, ``revealed`` or ``away`` → whether it is."""
         self.lost_names: list[str] = []
-        """Under which somebody may have joined whose page never came."""
+        """Names under which somebody may have joined without getting an answer."""
         self.results: list[dict[str, str]] = []
         """The table of results, once nobody does anything any more."""
         self.given = 0
@@ -74,7 +75,7 @@ class Room:
     # --- Opening
 
     async def open(self) -> None:
-        """A room with ``PEOPLE`` people in it who have their sandboxes."""
+        """Open a room, and let ``PEOPLE`` people join it and take their sandboxes."""
         answer = await self.asker.done(lambda: self.asker.post(self.http, "/workshop/open/", text=FILE))
         self.base = answer.headers["hx-redirect"]
         page = (await self.asker.page(self.http, self.base)).text
@@ -86,7 +87,7 @@ class Room:
         await self._learn_keys()
 
     async def joined(self, name: str) -> Participant:
-        """Whose answer is lost is in the room, perhaps, and joins again under another name."""
+        """Join the room. When an answer is lost, the name may be taken: try another one."""
         person = Person(1000 * self.number + 101 + len(self.people), self.port, self.lane, self.tally, alone=False)
         for again in range(100):
             called = name + " again" * again
@@ -99,7 +100,7 @@ class Room:
         raise ConnectionRefusedError(f"{name} could not join")
 
     async def _learn_keys(self) -> None:
-        """Under which numbers the trainer's page knows the people."""
+        """Read from the trainer's page under which number it lists each participant."""
         page = (await self.asker.page(self.http, self.base)).text
         keys = {unescape(name): key for key, name in ROW.findall(page)}
         for person in self.people:
@@ -110,7 +111,7 @@ class Room:
     # --- At work
 
     async def work(self, until: Callable[[], bool]) -> None:
-        """Until ``until`` holds, or there were enough questions; then one more question, which everybody answers."""
+        """Work until ``until`` holds or enough questions were asked; then ask one more, which everybody answers."""
 
         def over() -> bool:
             return until() or self.given >= QUESTIONS
@@ -131,7 +132,7 @@ class Room:
             await asyncio.sleep(THINKS)
 
     def _acts(self) -> list[tuple[int, Callable[[], Awaitable[Any]]]]:
-        """How often, and what a trainer does."""
+        """Return what a trainer does, each with how often."""
         return [
             (25, self.ask),
             (8, self._planned),
@@ -175,7 +176,7 @@ class Room:
                 self.marks.setdefault((int(number), mark), Known(False)).note(True, outcome)
 
     async def _switch(self, verb: str, known: Known) -> None:
-        """On is rare: who is stopped does nothing."""
+        """Turn a switch. On is rare, as nobody in a frozen room does anything."""
         on = known.certain is not True and self.random.random() < 0.4
         known.note(on, (await self.asker.post(self.http, f"{self.base}{verb}/", on=str(int(on))))[0])
 
@@ -184,7 +185,7 @@ class Room:
         self.timer.note(minutes != "0", (await self.asker.post(self.http, f"{self.base}timer/", minutes=minutes))[0])
 
     async def _step(self) -> None:
-        """Who could not make it is named in the answer."""
+        """Send a step to everybody. The answer names those who could not make it."""
         verb = self.random.choice(("stage", "pod", "second"))
         pairs = [("verb", verb), *(("to", person.key) for person in self.people)]
         outcome, answer = await self.asker.post(self.http, f"{self.base}step/", pairs)
@@ -212,7 +213,7 @@ class Room:
     # --- The end
 
     async def _end_well(self) -> None:
-        """A question that everybody answers, a hand that stays up, and everybody comes back by their code."""
+        """Ask a question that everybody answers, leave a hand up, and let everybody come back by their code."""
         await self.asker.until_done(self.ask)
         await self.asker.until_done(lambda: self.people[0].raise_hand(True))
         for person in self.people:
@@ -221,7 +222,7 @@ class Room:
         self.results = self.own_rows((await self.asker.page(self.http, f"{self.base}results.csv")).text)
 
     def own_rows(self, table: str) -> list[dict[str, str]]:
-        """The rows of its people in a table of results, without what an engine adds that may be at work."""
+        """Return the rows of the room's people in a table of results, without what an engine adds: it may be busy."""
         names = {name for person in self.people for name in person.name.may}
         rows = [row for row in csv.DictReader(StringIO(table)) if row["participant"] in names]
         return [{name: cell for name, cell in row.items() if name not in OF_ENGINE} for row in rows]

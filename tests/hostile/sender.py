@@ -69,7 +69,7 @@ class Sender:
         return None
 
     async def talk(self, given: Input) -> None:
-        """Open a live line, say it all, and ask whether the line is alive."""
+        """Open a live line, send every message, then ask for a pong."""
         try:
             async with asyncio.timeout(SECONDS):
                 code = await self._talk(given)
@@ -84,7 +84,7 @@ class Sender:
         return None
 
     async def _talk(self, given: Input) -> int:
-        """Status of the handshake if it is refused; else the code with which the line was closed, or 101."""
+        """Return the status of the handshake; if the server then closes the line, the code of that."""
         reader, writer = await opened(self.target.http.port, self.target.http.address)
         try:
             headers = upgrade(self.target.http.port) | given.headers
@@ -113,7 +113,7 @@ class Sender:
 
 
 def judged(answer: Answer) -> str:
-    """What is wrong with an answer, or nothing."""
+    """Say what is wrong with an answer; "" if nothing is."""
     text = _text(answer)
     if answer.status >= 500 and (answer.status not in DOCUMENTED or len(text.split()) < FEW_WORDS):
         return f"{answer.status} {text[:300]}"

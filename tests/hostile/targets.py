@@ -65,7 +65,7 @@ class Targets:
             await self._join()
 
     async def _new_sandbox(self) -> None:
-        """One of the API with a title in odd letters, of a scenario, or of a lesson, in turn."""
+        """Make a sandbox by the API, of a scenario, or of a lesson, in turn."""
         self.in_sandbox, self.made = 0, self.made + 1
         if form := FORMS[self.made % len(FORMS)]:
             path = (await self._done("POST", "/new/", form, URLENCODED)).headers["location"]
@@ -98,7 +98,7 @@ class Targets:
         self.names["swapped"] = f"{self.names['trainer'].split('/')[0]}/{self.names['edit'].split('/')[1]}"
 
     async def _join(self) -> None:
-        """The room at work gets a guest, of whom nobody knows what they do."""
+        """Join the room at work as a guest, whose acts nobody records."""
         room = self.guest_of = self.running()
         joined = await self.http.post("/join/", code=room.code, name=f"Guest {self.http.address}")
         path = joined.headers.get("hx-redirect", "")
@@ -114,7 +114,7 @@ class Targets:
         return answer
 
     def saw(self, given: Any, status: int) -> None:
-        """What strangers did to their own may have ended it."""
+        """Count the inputs; one that is answered as if its target were gone counts for ten."""
         used = 1 if status not in GONE else 10
         self.in_sandbox += used * ("{edit}" in given.path)
         self.in_room += used * ("{trainer}" in given.path or "{participant}" in given.path)
@@ -131,7 +131,7 @@ class Targets:
         return body
 
     def pages(self, route: Route) -> Iterator[str]:
-        """Paths by which to look at what a route shows; what has to be guessed of them is ``x``."""
+        """Return the paths at which a route can be looked at, with ``x`` for each further parameter."""
         whose = {"sandbox": ("edit",), "room": ("trainer", "participant", "beamer")}
         target = TARGET.search(route.path)
         for link in whose[target[1]] if target else ("",):

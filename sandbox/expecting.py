@@ -114,8 +114,9 @@ class Look:
         """Whether it holds where its command ends in a file: at the moment that is looked at, if that lies in it."""
         present, here = self.live.world, len(self.world.entries)
         end = min(present.end_of(moment.command), here)
-        # A tick of playing may go on without an entry, and the clock with it.
-        if present.entry_of(moment) == end and present.commands[moment.command - 1].kind != "advance":
+        # A tick of playing may go on without an entry, and the clock with it. Nothing was done before command 1.
+        kind = present.commands[moment.command - 1].kind if moment.command else ""
+        if present.entry_of(moment) == end and kind != "advance":
             return True
         at = self.at if end == here else Moment(moment.command, end - present.starts[moment.command])
         return not wrong_with(earlier.simulation_at(self.live, at), data)

@@ -56,6 +56,12 @@ def places(visitor: Any, at: str = "") -> list[tuple[str, bool]]:
     return [(found.place, found.red) for found in outcomes(visitor, at)]
 
 
+def test_an_expectation_of_the_start_is_shown_where_nothing_was_done(visitor: Any) -> None:
+    about = {"pod": "default/no", "node": "", "plugin": ""}
+    expectations.expect(visitor.row(), "placement", about, None)
+    assert [(found.n, found.counts) for found in outcomes(visitor)] == [(0, True)]
+
+
 FACTS: list[tuple[dict[str, str], dict[str, Any]]] = [
     ({"fact": "placement", "pod": "default/web"}, {"pod": "default/web"}),
     ({"fact": "placement", "pod": "default/big"}, {"pod": "default/big", "pending": True}),

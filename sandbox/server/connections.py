@@ -356,8 +356,9 @@ class LiveLine(WebSocketProtocol):
         super().dropConnection(abort)
 
     def onClose(self, wasClean: bool, code: int, reason: str) -> None:
-        # Without a handshake there was no application to tell.
-        if self.counted is not None:
+        # Without a handshake there was no application to tell. A refused one is told at once, and again when its
+        # connection ends: by then Daphne may have forgotten it.
+        if self.counted is not None and self in self.factory.server_class.connections:
             super().onClose(wasClean, code, reason)
 
     def connectionLost(self, reason: Any) -> None:

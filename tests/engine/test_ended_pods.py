@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from scheduler_engine import commands
-from scheduler_engine.simulation import Simulation
 from tests.engine.controllers import Manifest, apply, cluster, deployment, find, replica_set
+from tests.engine.counting import calls
 from tests.engine.soundness import unfinished_pods_are_indexed
 
 REFUSED = {"cpu": "900", "pod": {"nodeName": "n1"}}
 """No kubelet takes such a pod."""
 
 
-def calls_of(simulation: Simulation, seconds: int) -> int:
-    number = 0
-
-    def count(frame: object, event: str, argument: object) -> None:
-        nonlocal number
-        number += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        simulation.execute(commands.Advance(seconds))
-    finally:
-        sys.setprofile(before)
-    return number
-
-
 @pytest.mark.parametrize("owner", [replica_set("web", 1, **REFUSED), deployment("web", 1, **REFUSED)], ids=["set", "d"])
 def test_a_second_costs_no_more_with_many_ended_pods(owner: Manifest) -> None:
     simulation = cluster(owner, nodes=1)
     simulation.execute(commands.Advance(60))
-    first = calls_of(simulation, 20)
+    first = calls(lambda: simulation.execute(commands.Advance(20)))
     simulation.execute(commands.Advance(300))
-    later = calls_of(simulation, 20)
+    later = calls(lambda: simulation.execute(commands.Advance(20)))
     phases = [pod.phase for pod in simulation.api.pods()]
     assert len(phases) == 401
     assert set(phases) == {"Failed"}

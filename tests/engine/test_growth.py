@@ -5,7 +5,6 @@ Work is counted in calls of functions, methods and comparisons, so that the mach
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from scheduler_engine.api.validation import check_update, validate
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
+from tests.engine.counting import calls
 from tests.engine.worst_inputs import CONFIGURATIONS, WORST, Text
 
 LINES = 60
@@ -61,22 +61,6 @@ def counted(value: Any) -> Any:
     if isinstance(value, str):
         return Counted(value)
     return CountedNumber(value) if type(value) is int else value
-
-
-def calls(work: Callable[[], object]) -> int:
-    number = 0
-
-    def count(frame: object, event: str, argument: object) -> None:
-        nonlocal number
-        number += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return number
 
 
 def checking(text: str) -> int:

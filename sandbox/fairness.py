@@ -24,10 +24,11 @@ AT_ONCE = 1
 CROWDED_SECONDS = 2.0
 """For so long after a modest request, those of other addresses leave a pause between them."""
 LONGEST_PAUSE = 0.1
+"""Seconds after something was made, until the next one is begun."""
 OVERHEAD_SECONDS = 0.0005
-"""What a request costs beside its own thread: to be read, handed over and written. So long the next one pauses."""
+"""What a request costs beside its own thread: to be read, handed over and written. The next one pauses for as long."""
 USUAL_SECONDS = 0.002
-"""What a request counts as long as it is at work."""
+"""What a request counts while it is at work: what it has used is known when it ends."""
 STALLED_SECONDS = 0.25
 """Who has not given up a place by then waits for something else than the processor: the next one begins."""
 ROOM = 10_000
@@ -95,7 +96,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Turns:
-    """Used on the loop that serves alone, but for ``give_way``."""
+    """Used on the loop that serves, and by no other thread: those call the function ``give_way``."""
 
     of_one: int
     clock: Callable[[], float] = time.monotonic

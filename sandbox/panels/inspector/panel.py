@@ -72,7 +72,7 @@ def _shown(world: World, key: str, view: View) -> dict[str, Any]:
 def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     attempts = world.attempts.get(pod.key, [])
     asked_for = world.by_number.get(view.cycle)
-    own = [cycle for cycle in attempts if _is_of(cycle, pod)]
+    own = [cycle for cycle in attempts if cycle.is_of(pod.pod.uid)]
     cycle = asked_for if asked_for in attempts else _telling(pod, own)
     return {
         "kind": "pod",
@@ -106,14 +106,9 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     }
 
 
-def _is_of(cycle: Cycle, pod: PodState) -> bool:
-    """Return True if the attempt is not that of an earlier pod of the same name."""
-    return cycle.uid in ("", pod.pod.uid)
-
-
 def _of_namesake(pod: PodState, attempts: list[Cycle]) -> str:
     """Say that the message of a pending pod comes from the attempt of a deleted pod of its name."""
-    if pod.pod.node_name or not attempts or not attempts[-1].taken or _is_of(attempts[-1], pod):
+    if pod.pod.node_name or not attempts or not attempts[-1].taken or attempts[-1].is_of(pod.pod.uid):
         return ""
     return say("inspector.message-of-namesake", cycle=attempts[-1].number)
 
@@ -251,7 +246,7 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
             "what": _what(cycle),
-            "earlier": key in world.pods and not _is_of(cycle, world.pods[key]),
+            "earlier": key in world.pods and not cycle.is_of(world.pods[key].pod.uid),
             "chosen": cycle.number == view.cycle,
         }
         for cycle in on_page(found, pages)

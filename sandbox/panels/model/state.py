@@ -223,6 +223,10 @@ class Cycle:
     def last_command(self) -> int:
         return max([self.command, *(mark.command for mark in self.stages)])
 
+    def is_of(self, uid: str) -> bool:
+        """Return True if the attempt is not that of another pod of the same name."""
+        return self.uid in ("", uid)
+
     def mark(self, stage: str) -> StageMark | None:
         return next((mark for mark in reversed(self.stages) if mark.stage == stage), None)
 

@@ -201,14 +201,14 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "woken": woken_by(world, queued),
         "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
         "command": by.get("command", 0),
-        "now": world.cycle is not None and _same(world.cycle, queued.move) and not world.cycle.outcome,
+        "now": _is_in(world.cycle, queued.move),
         **lane.card(world, queued),
     }
 
 
-def _same(cycle: Cycle, move: PodMoved) -> bool:
-    """Return True if the attempt is that of the pod that moved, and not of another one of its name."""
-    return cycle.pod == move.pod and cycle.uid in ("", move.uid)
+def _is_in(cycle: Cycle | None, move: PodMoved) -> bool:
+    """Return True if the attempt goes on, and is that of the pod that moved."""
+    return cycle is not None and cycle.pod == move.pod and cycle.is_of(move.uid) and not cycle.outcome
 
 
 def _by_time(queued: Queued) -> tuple[int, ...]:

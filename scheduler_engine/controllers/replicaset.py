@@ -46,12 +46,15 @@ class ReplicaSetController(WorkloadController):
         """The active pods that an owner controls, once it has claimed and let go what it has to. Pods that have ended
         or are being deleted keep their owner, whatever their labels say.
         """
-        active = [pod for pod in self.api.unfinished(owner.namespace) if not pod.terminating]
-        return [pod for pod in self.claim(owner, "Pod", active) if isinstance(pod, Pod)]
+        claimed = self.claim(owner, "Pod", self._active_in(owner.namespace))
+        return [pod for pod in claimed if isinstance(pod, Pod)]
+
+    def _active_in(self, namespace: str) -> list[Pod]:
+        return [pod for pod in self.api.unfinished(namespace) if is_active(pod)]
 
     def _active(self, owner: KubeObject) -> list[Pod]:
         """The same without claiming any."""
-        found = ((pod, pod.controller_ref) for pod in self.api.unfinished(owner.namespace) if not pod.terminating)
+        found = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
         return [pod for pod, reference in found if reference is not None and reference["uid"] == owner.uid]
 
     def _create(self, owner: KubeObject, missing: int) -> str:
@@ -75,8 +78,8 @@ class ReplicaSetController(WorkloadController):
         selectors = [self.selector(item) for item in sets if (item.controller_ref or {}).get("uid") == parent["uid"]]
         return [
             pod
-            for pod in self.api.unfinished(owner.namespace)
-            if not pod.terminating and any(selector.matches(pod.labels) for selector in selectors)
+            for pod in self._active_in(owner.namespace)
+            if any(selector.matches(pod.labels) for selector in selectors)
         ]
 
     def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:

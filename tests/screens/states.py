@@ -460,6 +460,7 @@ def dialogs(visit: Visit) -> Iterator[Shot]:
         page.locator(f"#dialog-{name}").wait_for()
         if name == "share":
             page.locator("#share-embed summary").click()
+            page.frame_locator("#embed-preview").locator("#panel-sentence").wait_for()
         if name == "find":
             page.locator("#find-text").fill("node")
             page.locator("#find-list li").first.wait_for()

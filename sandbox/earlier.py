@@ -9,35 +9,40 @@ from sandbox.live import Live
 from sandbox.panels.model.moment import Moment
 from scheduler_engine.simulation import Simulation
 
+KEPT = 2
+"""Simulations of the past that are kept: of the moment that is looked at, and of an attempt before it."""
+
 
 def simulation_at(live: Live, moment: Moment | None) -> Simulation:
     """The simulation as it was at a moment, None = the present; to be read only.
 
-    The one that was read last is kept, as the next moment that is looked at is often the same, or a little later.
+    Those that were read last are kept, as the next moment that is looked at is often the same, or a little later.
     Raises ``Rejected`` where a command cannot end, or ``StateGone``.
     """
     if live.at(moment) is live.world:
         return live.simulation
     whole, ended = live.log_until(moment)
-    state = live.records.keys(live.plan.sandbox_id, [whole]).get(whole, 0)
-    if live.read is None or live.read[:3] != (whole, state, ended):
+    key = whole, live.records.keys(live.plan.sandbox_id, [whole]).get(whole, 0), ended
+    simulation = live.read.pop(key, None)
+    if simulation is None:
         simulation = _after(live, whole)
         if ended is not None:
             engine.execute(simulation, ended)
-        live.read = (whole, state, ended, simulation)
-    return live.read[3]
+    live.read[key] = simulation
+    while len(live.read) > KEPT:
+        del live.read[next(iter(live.read))]
+    return simulation
 
 
 def _after(live: Live, whole: int) -> Simulation:
     """After so many commands of the log, from the nearest copy that is still part of it."""
-    read, live.read = live.read, None
+    read = {n: (n, state, None) for n, state, ended in live.read if ended is None and n <= whole}
     begins = {n: frame.state for n, frame in live.keyframes.items() if n <= whole}
-    if read is not None and read[2] is None and read[0] <= whole:
-        begins[read[0]] = read[1]
+    begins |= {n: state for n, state, _ in read.values()}
     kept = live.records.keys(live.plan.sandbox_id, [*begins])
     nearest = max((n for n, state in begins.items() if n and kept.get(n) == state), default=0)
-    if nearest and read is not None and read[:3] == (nearest, begins[nearest], None):
-        simulation = read[3]
+    if nearest in read:
+        simulation = live.read.pop(read[nearest])
     elif nearest:
         simulation = copy.deepcopy(live.keyframes[nearest].simulation)
     else:

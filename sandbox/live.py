@@ -73,9 +73,9 @@ class Live:
         """From which state so many commands were executed that the log may not hold yet."""
         self.wanted: Position | None = None
         """The position that could not be reached, if ``world.stuck`` tells of one."""
-        self.read: tuple[int, int, str | None, Simulation] | None = None
-        """For ``earlier``, what was read last of the past: after so many commands, the key of the last one, and the
-        text of one more that ended early.
+        self.read: dict[tuple[int, int, str | None], Simulation] = {}
+        """For ``earlier``, what was read of the past, last of all the last: after so many commands, the key of the last
+        one, and the text of one more that ended early.
         """
         self.led: tuple[tuple[Any, ...], Simulation | None] | None = None
         """For the lesson: after which command which steps were played on a copy last, and the copy; None: refused."""

@@ -23,6 +23,7 @@ from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.records import Position
+from sandbox.witness import Asked
 
 log = logging.getLogger(__name__)
 
@@ -123,15 +124,22 @@ def _all_drawn(
     live: Live, position: Position, view: View, panels: Sequence[str], can_edit: bool, follow: bool
 ) -> dict[str, Fragment]:
     live.move_to(position)
-    world = live.at(view.at)
-    world.look_at(view.replica)
-    world.expected = Look(live, world, view.at, live.expecting)
-    world.lesson = Desk(live, world, view.at, live.studied)
+    world = world_in_view(live, view)
     if follow:
         tab = Fragment(tab_for(world.cycle_in_view(view.cycle)), b"")
         cache.put(_tab_key(live, position, view), tab, settings.FRAGMENT_CACHE_CHARACTERS)
         panels = _with(panels, tab.html)
     return {panel: _fragment(live, world, position, panel, view, can_edit) for panel in panels}
+
+
+def world_in_view(live: Live, view: View) -> World:
+    """The world of the moment that is looked at, with what is known beside its trace."""
+    world = live.at(view.at)
+    world.look_at(view.replica)
+    world.expected = Look(live, world, view.at, live.expecting)
+    world.witness = Asked(live, world, view.at)
+    world.lesson = Desk(live, world, view.at, live.studied)
+    return world
 
 
 def _known(

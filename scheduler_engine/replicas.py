@@ -74,6 +74,11 @@ class Replicas:
         """The scheduler that leads, of several the first; when none does, the one that led last and is gone."""
         return next((member.scheduler for member in self.members if member.scheduler is not None), self.last)
 
+    def scheduler_of(self, cycle: int) -> Scheduler | None:
+        """The scheduler whose latest cycle has this number; None: it has begun another one, or is gone."""
+        known = [member.scheduler for member in self.members if member.scheduler is not None] or [self.last]
+        return next((item for item in known if item.latest is not None and item.latest.number == cycle), None)
+
     def leaders(self) -> list[Replica]:
         """Those who have a scheduler, whether it stands still or not."""
         return [member for member in self.members if member.scheduler is not None]

@@ -7,7 +7,8 @@ design of the sandbox; seed 000–004.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
@@ -121,17 +122,36 @@ class Simulation(Cluster):
         history = self.history
         if history is None:
             return
-        anew = Simulation(
-            history.seed,
-            history.configuration,
-            history.full,
-            history.queue_rules,
-            allow_privileged=history.allow_privileged,
-            priority_numbers=history.priority_numbers,
-        )
-        for command in history.commands:
-            anew.execute(command)
-        self.__dict__ = anew.__dict__
+        self.__dict__ = _anew(history, history.commands).__dict__
+
+    def as_of(self, entries: int) -> Simulation:
+        """Make anew the simulation as it stood when its trace had so many entries, or soon after: between two steps.
+
+        Only for one that keeps its commands (``undoes``).
+        """
+        assert self.history is not None
+        recorded = self.recorder.entries
+        number = recorded[entries - 1].command if entries else 0
+        begun = bisect_left(recorded, number, key=lambda entry: entry.command)
+        anew = _anew(self.history, self.history.commands[: max(0, number - 1)])
+        if number:
+            command = self.history.commands[number - 1]
+            anew.execute(commands.ended_early(command, entries - begun))
+        return anew
+
+
+def _anew(history: History, given: Iterable[commands.Command]) -> Simulation:
+    simulation = Simulation(
+        history.seed,
+        history.configuration,
+        history.full,
+        history.queue_rules,
+        allow_privileged=history.allow_privileged,
+        priority_numbers=history.priority_numbers,
+    )
+    for command in given:
+        simulation.execute(command)
+    return simulation
 
 
 # --- the handler table ------------------------------------------------------------------------------------------------

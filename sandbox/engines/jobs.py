@@ -14,7 +14,6 @@ from django.db import Error as DatabaseFailure
 from sandbox import expecting, quotas, rendering
 from sandbox import trial as trials
 from sandbox.engines import asking, embedding, exporting, importing, teaching
-from sandbox.lessons.desk import Desk
 from sandbox.live import Live, ReplayFailed, StateGone
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
@@ -187,12 +186,8 @@ def state(live: Live, position: Position) -> dict[str, Any]:
 def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, Any]:
     """What a panel shows."""
     live.move_to(position)
-    world = live.at(view.at)
-    world.look_at(view.replica)
     live.look_up_expected(None)
-    world.expected = expecting.Look(live, world, view.at, live.expecting)
-    world.lesson = Desk(live, world, view.at, live.studied)
-    found: dict[str, Any] = plain(PANELS[panel].stats(world, view))
+    found: dict[str, Any] = plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
     return found
 
 

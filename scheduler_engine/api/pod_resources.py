@@ -22,6 +22,10 @@ Amounts = dict[str, int]
 """Resource name → nano-units."""
 
 
+BASIC = {"cpu": "milli_cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage"}
+"""Resource → field of ``Resource``; all others are scalar."""
+
+
 @dataclass(slots=True)
 class Resource:
     """Amounts: millicores, bytes, bytes, pods; ``scalar`` holds extended resources and hugepages in whole units."""
@@ -31,6 +35,11 @@ class Resource:
     ephemeral_storage: int = 0
     allowed_pod_number: int = 0
     scalar: dict[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> int:
+        """How much of one resource."""
+        place = BASIC.get(name)
+        return getattr(self, place) if place else self.scalar.get(name, 0)
 
     def add(self, other: Resource, sign: int = 1) -> None:
         """Add (or subtract) everything but the pod number."""

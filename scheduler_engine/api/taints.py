@@ -27,6 +27,11 @@ class Taint:
     def __str__(self) -> str:
         return f"{{{self.key}: {self.value}}}"
 
+    @property
+    def text(self) -> str:
+        """As kubectl writes it: ``dedicated=gpu:NoSchedule``."""
+        return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
+
 
 @dataclass(frozen=True, slots=True)
 class Toleration:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, asdict
+from dataclasses import MISSING, Field, asdict, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,11 @@ from scheduler_engine.commands.kinds import (
     Advance,
     Apply,
     Command,
+    PodCycle,
     Replica,
+    Run,
     Scale,
+    Settle,
 )
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -205,6 +208,13 @@ BOUNDS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "run": (lambda command: 0 < command.cycles <= MAX_CYCLES, "cycles", f"must be from 1 to {MAX_CYCLES}"),
 }
 """Kind of a command → (what must hold of it, the field that is wrong when it does not, what is said of that)."""
+
+
+def ended_early(command: Command, entries: int) -> Command:
+    """The command, to end at the first rest at which it has written so many trace entries; one that is a single step
+    as it is.
+    """
+    return replace(command, until=entries) if isinstance(command, (PodCycle, Settle, Advance, Run)) else command
 
 
 def time_us(command: Advance) -> int:

@@ -6,7 +6,7 @@ Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,8 +20,9 @@ from scheduler_engine.api.pod_resources import (
 )
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, Things, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
-from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import Status, unresolvable, unschedulable
 from scheduler_engine.plugins.resource_allocation import Wish, rows_on_node, strategy_from, wishes
 
@@ -37,6 +38,10 @@ class Wanted:
     memory: int
     ephemeral_storage: int
     scalar: tuple[tuple[str, int], ...]
+
+    def all(self) -> tuple[tuple[str, int], ...]:
+        basic = ("cpu", self.milli_cpu), ("memory", self.memory), ("ephemeral-storage", self.ephemeral_storage)
+        return (*basic, *self.scalar)
 
 
 class Lacking(NamedTuple):
@@ -110,11 +115,16 @@ class NodeResourcesFit(Plugin):
         wanted = state.read(PRE_FILTER_KEY)
         if wanted is None:
             raise PluginError(f'error reading "{PRE_FILTER_KEY}" from cycleState: not found')
-        lacking = lacking_resources(wanted, node_info)
-        if not lacking:
-            return None
-        hopeless = any(item.hopeless for item in lacking)
-        return (unresolvable if hopeless else unschedulable)(*(item.reason for item in lacking))
+        return _status(lacking_resources(wanted, node_info))
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        wanted = state.data[PRE_FILTER_KEY]
+        lacking = {item.resource: item for item in lacking_resources(wanted, node_info)}
+        shown = [_places(node_info, lacking), *_sums(wanted, node_info, lacking)]
+        if len(shown) == 1:
+            shown.append(fact("fit.no-requests"))
+        says = _conclusion(pod, node_info.name, [*lacking.values()])
+        return Facts(says, (*shown, *_beside(pod, wanted)), _status([*lacking.values()]))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         state.write(PRE_SCORE_KEY, self._wishes(pod))
@@ -164,6 +174,89 @@ def lacking_resources(wanted: Wanted, node_info: NodeInfo) -> list[Lacking]:
         if amount > capacity - taken:
             lacking.append(Lacking(name, amount, taken, capacity))
     return lacking
+
+
+def _status(lacking: Sequence[Lacking]) -> Status | None:
+    if not lacking:
+        return None
+    hopeless = any(item.hopeless for item in lacking)
+    return (unresolvable if hopeless else unschedulable)(*(item.reason for item in lacking))
+
+
+# --- facts ---
+
+
+def _waiting(node_info: NodeInfo) -> list[PodInfo]:
+    """Pods that count as there because they are nominated; assumed ones have their node."""
+    return [info for info in node_info.pods if not info.pod.node_name]
+
+
+def _places(node_info: NodeInfo, lacking: Mapping[str, Lacking]) -> Fact:
+    waiting, full = _waiting(node_info), "pods" in lacking
+    key = f"fit.places{'-full' if full else ''}{'-nominated' if waiting else ''}"
+    return fact(
+        key,
+        not full,
+        there=len(node_info.pods) - len(waiting),
+        nominated=len(waiting),
+        pods=Keys(info.pod.key for info in waiting),
+        whole=len(node_info.pods) + 1,
+        allowed=node_info.allocatable.allowed_pod_number,
+    )
+
+
+def _sums(wanted: Wanted, node_info: NodeInfo, lacking: Mapping[str, Lacking]) -> Iterator[Fact]:
+    for name, asked in wanted.all():
+        if not asked:
+            continue
+        item = lacking.get(name)
+        used, total = node_info.requested.of(name), node_info.allocatable.of(name)
+        holders = [info for info in _waiting(node_info) if info.resource.request.of(name)]
+        nominated = sum(info.resource.request.of(name) for info in holders)
+        key = "fit.enough" if item is None else "fit.too-much-for-the-node" if item.hopeless else "fit.too-much"
+        amounts = {
+            "used": used - nominated,
+            "nominated": nominated,
+            "asked": asked,
+            "whole": used + asked,
+            "total": total,
+            "rest": abs(total - used - asked),
+        }
+        yield fact(
+            f"{key}-nominated" if holders else key,
+            item is None,
+            resource=name,
+            pods=Keys(info.pod.key for info in holders),
+            **{word: Amount(name, number) for word, number in amounts.items()},
+        )
+
+
+def _conclusion(pod: Pod, node: str, lacking: Sequence[Lacking]) -> Fact:
+    hopeless = Keys(item.resource for item in lacking if item.hopeless)
+    short = Keys(item.resource for item in lacking if item.resource != "pods")
+    if not lacking:
+        key, resources = "fit.fits", short
+    elif hopeless:
+        key, resources = "fit.too-small", hopeless
+    elif not short:
+        key, resources = "fit.no-place", short
+    else:
+        key, resources = "fit.not-enough" if len(short) == len(lacking) else "fit.not-enough-and-no-place", short
+    return fact(key, not lacking, node=node, pod=Keys((pod.key,)), resources=resources)
+
+
+def _beside(pod: Pod, wanted: Wanted) -> Iterator[Fact]:
+    """What is not checked, and what is in the sums beside the containers."""
+    checked = dict(wanted.scalar)
+    for name, asked in sorted(resource_of(pod_requests(pod, use_status=False)).scalar.items()):
+        if asked and name not in checked:
+            yield fact("fit.ignored", resource=name, asked=Amount(name, asked))
+    overhead = pod.spec.get("overhead")
+    if overhead:
+        yield fact("fit.overhead", amounts=", ".join(f"{name} {quantity}" for name, quantity in overhead.items()))
+    started = [item for item in pod.init_containers if item.get("restartPolicy") != "Always"]
+    if started:
+        yield fact("fit.init-containers", number=Things("container", len(started)))
 
 
 def _empty_node(node: Node) -> NodeInfo:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import PostFilterResult, QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.runtime import Framework, Scores
 from scheduler_engine.framework.status import Status
 from scheduler_engine.scheduler.fit_error import Diagnosis
@@ -23,7 +24,8 @@ class Cycle:
     ``pod`` is the pod as popped, ``assumed`` the same with its node once it is assumed. A cycle whose ``stage`` is a
     binding stage is a binding cycle: the next scheduling cycle may start beside it. ``percentage_of_nodes_to_score`` is
     the general one of the configuration that it began with. ``pre_filter``, ``post_filter`` and ``reserve`` are the
-    answers at these extension points; None: success, or not asked.
+    answers at these extension points; None: success, or not asked. ``nominated``: node → the pods that Filter counted
+    there although they only wait for its place.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Cycle:
     pre_filter: Status | None = None
     narrowed_to: tuple[str, ...] | None = None
     search: Search | None = None
+    nominated: dict[str, tuple[PodInfo, ...]] = field(default_factory=dict)
     post_filter: tuple[PostFilterResult | None, Status] | None = None
     raw: Scores = field(default_factory=dict)
     normalized: Scores = field(default_factory=dict)

@@ -55,7 +55,8 @@ def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ..
 
 
 class SchedulerParts:
-    """``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it, oldest first.
+    """``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it, oldest first. ``latest``
+    is the cycle that began last, under way or over: until the next one begins, the snapshot is as it saw it.
     ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → watch
     events of a pod that come late; ``heard``: those whose time has come.
     """
@@ -85,6 +86,7 @@ class SchedulerParts:
         self.queue = self._build_queue()
         self.next_start_node_index = 0
         self.cycle: Cycle | None = None
+        self.latest: Cycle | None = None
         self.bindings: list[Cycle] = []
         self.unheard: dict[str, list[WatchEvent]] = {}
         self.heard: list[WatchEvent] = []

@@ -85,11 +85,14 @@ def _passed(node: str) -> FilterRow:
 
 def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> None:
     framework = cycle.framework
+    if framework.handle.nominator.has_nominations():
+        counted = ((info.name, framework.nominated_for(cycle.pod, info.name)) for info in search.order)
+        cycle.nominated = {node: tuple(infos) for node, infos in counted if infos}
     rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
     if scheduler.recorder.full:
         for info, status in search.visited:
-            nominated = tuple(item.pod.key for item in framework.nominated_for(cycle.pod, info.name))
+            nominated = tuple(item.pod.key for item in cycle.nominated.get(info.name, ()))
             if status is None:
                 rows.append((info.name, "", "Success", (), nominated) if nominated else _passed(info.name))
                 continue

@@ -87,7 +87,7 @@ class Scheduler(SchedulerParts):
             return True
         framework = self.profiles[pod.scheduler_name]
         percentage = self.configuration.percentage_of_nodes_to_score or 0
-        self.cycle = Cycle(self.cycle_count, info, framework, "Snapshot", percentage)
+        self.cycle = self.latest = Cycle(self.cycle_count, info, framework, "Snapshot", percentage)
         self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", f"attempt {info.attempts}", self.cycle.stage))
         return True
 

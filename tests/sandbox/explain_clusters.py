@@ -13,6 +13,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, REGION, ZONE, make_node, make_pod
+from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]
 DRIVER = "csi.example.com"
@@ -21,7 +22,7 @@ KEYS = (HOSTNAME, ZONE, "rack")
 
 
 def world_of(simulation: Simulation) -> World:
-    return World.fold(simulation.recorder.entries)
+    return witnessed(simulation)
 
 
 def run(simulation: Simulation, steps: list[commands.Command]) -> None:

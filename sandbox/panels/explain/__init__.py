@@ -13,14 +13,13 @@ from dataclasses import replace
 from sandbox.panels.explain.allocation import fit_score
 from sandbox.panels.explain.balance import balanced_score
 from sandbox.panels.explain.claims import claim_lines
-from sandbox.panels.explain.fit import fit_filter
 from sandbox.panels.explain.images import image_score
 from sandbox.panels.explain.model import SUCCESS, Case, Explanation, Line, names
 from sandbox.panels.explain.node_affinity import affinity_filter, affinity_score
 from sandbox.panels.explain.node_rules import claim_filter, name_filter, port_filter
 from sandbox.panels.explain.pod_affinity import pod_affinity_filter
 from sandbox.panels.explain.pod_affinity_score import pod_affinity_score
-from sandbox.panels.explain.spread import spread_filter, spread_score
+from sandbox.panels.explain.spread import spread_score
 from sandbox.panels.explain.taints import taint_filter, taint_score, unschedulable_filter
 from sandbox.panels.explain.volume_limits import limits_filter
 from sandbox.panels.explain.volume_places import binding_filter, zone_filter
@@ -30,6 +29,8 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.node_info import PodInfo
 
 __all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_score", "seen_in"]
@@ -42,12 +43,12 @@ EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
     "TaintToleration": (taint_filter, taint_score),
     "NodeAffinity": (affinity_filter, affinity_score),
     "NodePorts": (port_filter, None),
-    "NodeResourcesFit": (fit_filter, fit_score),
+    "NodeResourcesFit": (None, fit_score),
     "VolumeRestrictions": (restrictions_filter, None),
     "NodeVolumeLimits": (limits_filter, None),
     "VolumeBinding": (binding_filter, None),
     "VolumeZone": (zone_filter, None),
-    "PodTopologySpread": (spread_filter, spread_score),
+    "PodTopologySpread": (None, spread_score),
     "InterPodAffinity": (pod_affinity_filter, pod_affinity_score),
     "DynamicResources": (claim_filter, None),
     "NodeResourcesBalancedAllocation": (None, balanced_score),
@@ -74,6 +75,9 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     _, failed, code, reasons, with_nominated = row
     others = {name: (code, reasons) for name, code, reasons in dict(filtered.also).get(node_name, ())}
     recorded = (code, reasons) if plugin == failed else others.get(plugin, (SUCCESS, ()))
+    facts = world.witness.filter(cycle, node_name, plugin)
+    if facts is not None:
+        return _checked_filter(_of_facts(facts), recorded)
     if explain is None or seen is None or node_name not in seen.nodes:
         return _only_recorded(plugin, *recorded)
     case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}))
@@ -82,6 +86,13 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     nominated = () if what_if else tuple(seen.nominated[key] for key in with_nominated if key in seen.nominated)
     told = _both_runs(case, nominated, explain)
     return _checked_filter(told, recorded)
+
+
+def _of_facts(facts: Facts) -> Explanation:
+    status = facts.status
+    code, reasons = (SUCCESS, ()) if status is None else (status.code.value, status.reasons)
+    said = Explanation(wording.sentence(facts), wording.lines(facts), code, reasons, facts.raw, facts.normalized)
+    return replace(said, brief=wording.brief(facts))
 
 
 def _only_recorded(plugin: str, code: str, reasons: tuple[str, ...]) -> Explanation:
@@ -135,14 +146,18 @@ def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Ex
     if cycle.score is None or node_name not in raws:
         return Explanation(say("explain.gave-no-score", plugin=plugin, node=node_name, pod=short_name(cycle.pod)))
     normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
+    facts = world.witness.score(cycle, node_name, plugin)
+    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
+    weight = dict(cycle.score.weights).get(plugin, 0)
+    if facts is not None:
+        return _weighted(_checked_score(_of_facts(facts), raws[node_name], normalized), node_name, weight, total)
     if explain is None or seen is None or node_name not in seen.nodes:
         text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
         return Explanation(text, raw=raws[node_name], normalized=normalized)
     feasible = cycle.filter.feasible if cycle.filter else ()
     case = Case(seen, seen.nodes[node_name], seen.arguments.get(plugin, {}), (), feasible, raws)
     told = _checked_score(explain(case), raws[node_name], normalized)
-    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
-    return _weighted(told, node_name, dict(cycle.score.weights).get(plugin, 0), total)
+    return _weighted(told, node_name, weight, total)
 
 
 def _weighted(told: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.explain.fit import held
 from sandbox.panels.explain.model import Case, Explanation, Line, as_it_is, bare, names, written
 from sandbox.panels.words.say import say
 from scheduler_engine.api.pod_resources import DEFAULT_REQUESTS, amount, is_scalar_resource, pod_requests
@@ -67,13 +66,13 @@ def rows_of(case: Case, manifest: Mapping[str, Any], defaults: bool) -> tuple[li
     full = pod_requests(case.pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS) if defaults else plain
     rows, left_out = [], []
     for name, weight in _resources(manifest):
-        asked, capacity = amount(name, full.get(name, 0)), held(case.info.allocatable, name)
+        asked, capacity = amount(name, full.get(name, 0)), case.info.allocatable.of(name)
         if asked == 0 and is_scalar_resource(name):
             left_out.append(Line(name, say("explain.left-out"), say("allocation.not-asked-for", pod=case.name)))
         elif capacity == 0:
             left_out.append(Line(name, say("explain.left-out"), say("allocation.node-has-none")))
         else:
-            used, counted = held(case.info.requested, name), list[str]()
+            used, counted = case.info.requested.of(name), list[str]()
             if defaults and name in ("cpu", "memory"):
                 used, counted = _non_zero(case, name)
                 if full.get(name, 0) != plain.get(name, 0):
@@ -89,7 +88,7 @@ def _non_zero(case: Case, name: str) -> tuple[int, list[str]]:
         info.pod.key
         for info in case.here
         if (info.resource.non_zero_milli_cpu if name == "cpu" else info.resource.non_zero_memory)
-        != held(info.resource.request, name)
+        != info.resource.request.of(name)
     ]
     return (basic.milli_cpu if name == "cpu" else basic.memory), counted
 

@@ -12,6 +12,7 @@ from sandbox.panels.model.used_ports import HostPort
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
@@ -21,15 +22,7 @@ UNRESOLVABLE = "UnschedulableAndUnresolvable"
 SUCCESS = "Success"
 BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 MOST_NAMES = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One step of the arithmetic: what it is about, the sum itself, and a remark."""
-
-    label: str
-    formula: str
-    note: str = ""
+Line = wording.Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +31,7 @@ class Explanation:
 
     The rest is what the arithmetic came to, to be compared with the trace: ``code`` and ``reasons`` of a filter
     (Success without reasons = the node passes), ``raw`` and ``normalized`` of a score (None = not worked out).
+    ``brief``: the sentence in two or three words, "" where there are none.
     """
 
     sentence: str
@@ -46,6 +40,7 @@ class Explanation:
     reasons: tuple[str, ...] = ()
     raw: int | None = None
     normalized: int | None = None
+    brief: str = ""
 
 
 @dataclass(frozen=True)

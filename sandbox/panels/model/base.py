@@ -17,6 +17,7 @@ from sandbox.panels.model.requeuing import Left, Requeuing
 from sandbox.panels.model.schedulers import InFocus, SchedulerState
 from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from sandbox.panels.model.stuck import Stuck
+from sandbox.panels.model.witness import Nobody, Witness
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.trace import events as ev
 
@@ -24,8 +25,8 @@ from scheduler_engine.trace import events as ev
 class Models:
     """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
     the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario), ``expected``
-    (what is expected of the run) and ``stuck`` (the log leads further than it can be replayed) may be set by the
-    caller.
+    (what is expected of the run), ``witness`` (what plugins looked at) and ``stuck`` (the log leads further
+    than it can be replayed) may be set by the caller.
 
     ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
     fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
@@ -90,6 +91,7 @@ class Models:
         self.guide = Guide()
         self.stuck: Stuck | None = None
         self.expected: Watch = Nothing()
+        self.witness: Witness = Nobody()
         self.lesson: Teacher = Alone()
         self.commands: list[Command] = []
         self.given: Applied | None = None

@@ -11,12 +11,14 @@ from sandbox.panels.words.amounts import SECOND, amounts
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource
 from scheduler_engine.api.topology import BETA_ZONE, ZONE
+from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
 
 if TYPE_CHECKING:
     from sandbox.panels.model.seen import Seen
 
 
+BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 STEPS = ("stage", "pod", "settle", "run", "advance")
 """Commands that only let happen what is due."""
 
@@ -218,6 +220,11 @@ class Cycle:
     @property
     def next_stage(self) -> str:
         return self.stages[-1].next_stage if self.stages else "Pop"
+
+    @property
+    def last_scheduling(self) -> StageMark | None:
+        """The last stage of its scheduling cycle that is done."""
+        return next((mark for mark in reversed(self.stages) if mark.stage not in BINDING), None)
 
     @property
     def last_command(self) -> int:

@@ -31,6 +31,7 @@ BESIDE = (
     "stuck",
     "boxes",
     "expected",
+    "witness",
     "lesson",
     "_appliers",
 )

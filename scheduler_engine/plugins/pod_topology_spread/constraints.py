@@ -11,13 +11,14 @@ from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.api.taints import first_untolerated
+from scheduler_engine.api.taints import Taint, first_untolerated
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.framework.node_info import PodInfo
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
+AFFINITY = "affinity"
 
 SYSTEM_DEFAULT_CONSTRAINTS: tuple[Mapping[str, Any], ...] = (
     {"maxSkew": 3, "topologyKey": HOSTNAME, "whenUnsatisfiable": SCHEDULE_ANYWAY},
@@ -38,11 +39,15 @@ class SpreadConstraint:
 
     def counts_node(self, pod: Pod, node: Node) -> bool:
         """Whether the node inclusion policies let ``node`` take part."""
+        return self.honors_what(pod, node) is None
+
+    def honors_what(self, pod: Pod, node: Node) -> Taint | str | None:
+        """What keeps ``node`` from taking part: a taint, or "affinity"; None = nothing."""
         if self.honors_affinity and not pod.required_node_affinity.matches(node.name, node.labels):
-            return False
+            return AFFINITY
         if not self.honors_taints or not node.taints:
-            return True
-        return first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute")) is None
+            return None
+        return first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"))
 
 
 def constraints_of(manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:

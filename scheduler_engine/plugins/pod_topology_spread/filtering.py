@@ -56,6 +56,10 @@ class Domains:
         """The skew of the domain ``value`` once the incoming pod is in it."""
         return self.counts.get(value) + self.self_match - self.minimum
 
+    def numbers(self) -> tuple[tuple[str, int], ...]:
+        """(domain, matching pods) of each domain that takes part."""
+        return tuple({**self.counts.base, **self.counts.changed}.items())
+
     def clone(self) -> Domains:
         copied = Domains.__new__(Domains)
         copied.constraint, copied.ascending = self.constraint, self.ascending

@@ -7,11 +7,13 @@ Source: seed 002 §4; upstream ``plugins/podtopologyspread/plugin.go``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_changed
+from scheduler_engine.framework.facts import Fact, Facts, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import SKIP, Status
@@ -24,6 +26,7 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import (
     default_selector,
     has_all_keys,
 )
+from scheduler_engine.plugins.pod_topology_spread.facts import filter_facts, standing_facts
 from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
@@ -98,6 +101,17 @@ class PodTopologySpread(Plugin):
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        facts = filter_facts(_filter_state_of(state), node_info, self.handle.snapshot.list())
+        return facts if pod.topology_spread_constraints else replace(facts, shown=(*facts.shown, self._origin()))
+
+    def _origin(self) -> Fact:
+        return fact("spread.default-of-scheduler" if self.system_defaulted else "spread.default-of-profile")
+
+    def explain_standing(self, pod: Pod, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        return tuple(standing_facts(filter_state(pod, constraints, nodes)))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         everything = self.handle.snapshot.list()

@@ -17,6 +17,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
 from tests.sandbox import traces
 from tests.sandbox.explain_clusters import SERVICE, STORAGE
+from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]
 
@@ -26,7 +27,7 @@ def after(*manifests: Data, then: tuple[commands.Command, ...] = (commands.Settl
     simulation.execute(commands.Apply(tuple(manifests)))
     for command in then:
         simulation.execute(command)
-    return World.fold(simulation.recorder.entries)
+    return witnessed(simulation)
 
 
 def filtered(world: World, pod: str, node: str, plugin: str) -> Explanation:
@@ -168,7 +169,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         [
             "zone, at most 1: 2 in a + 1 itself − 0 fewest = 3 > 1",
             "Pods per zone: a 2, b 0 (fewest)",
-            "Does not count: n3",
+            "Does not count for zone: n3",
         ],
     ),
     "an existing pod's own anti-affinity is told by its name": (
@@ -374,7 +375,7 @@ def test_the_worked_bin_packing_example_shows_its_arithmetic(node: str, formula:
     scenario = load_scenario(SCENARIOS / "29-bin-packing-worked-example.yaml")
     simulation = scenario.open()
     play(simulation, scenario.then)
-    world = World.fold(simulation.recorder.entries)
+    world = witnessed(simulation)
     assert f"From 0 to 10: {formula}" in lines(explain_score(world, world.cycles[-1], node, "NodeResourcesFit"))
 
 
@@ -396,7 +397,7 @@ def test_a_denial_that_no_arithmetic_explains_is_shown_as_recorded() -> None:
     simulation.execute(commands.Apply((*two_nodes(), make_pod("web-1").obj())))
     simulation.execute(commands.Fault("NodeResourcesFit", "filter", "deny"))
     simulation.execute(commands.PodCycle())
-    world = World.fold(simulation.recorder.entries)
+    world = witnessed(simulation)
     row = next(row for row in world.cycles[-1].filter.rows if row[1])  # type: ignore[union-attr]
     told = explain_filter(world, world.cycles[-1], row[0], "NodeResourcesFit")
     assert (told.code, told.reasons) == row[2:4]
@@ -449,12 +450,12 @@ def test_an_old_cycle_is_told_as_it_was_after_the_cluster_has_changed() -> None:
         )
     )
     simulation.execute(commands.Settle())
-    before = World.fold(simulation.recorder.entries)
+    before = witnessed(simulation)
     simulation.execute(commands.Delete("Pod", "default/db-1"))
     simulation.execute(commands.Delete("Pod", "default/web-1"))
     simulation.execute(commands.Advance(60))
     simulation.execute(commands.Delete("Node", "n1"))
-    later = World.fold(simulation.recorder.entries)
+    later = witnessed(simulation)
     assert filtered(later, "web-1", "n1", "NodeResourcesFit").code
     assert explain_filter(later, later.cycles[0], "n1", "NodeResourcesFit") == explain_filter(
         before, before.cycles[0], "n1", "NodeResourcesFit"

@@ -1,0 +1,43 @@
+"""What plugins looked at in an attempt: asked of the plugins themselves, by whoever can reach that moment.
+
+A panel words what it is given; where nobody is asked, or a plugin gives nothing, there is what the trace recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sandbox.panels.model.state import Cycle
+from scheduler_engine.framework.facts import Fact, Facts
+
+
+class Witness(Protocol):
+    """Of the sandbox and the moment that are looked at."""
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        """Whether asking costs little, so that it may be done without being wished for."""
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        """By what a filter judged a node; None: it cannot be told."""
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        """How a plugin came to its score for a node; None: it cannot be told."""
+
+    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+        """What a plugin says of a pod as it stands among the others at the moment that is looked at."""
+
+
+class Nobody:
+    """Of a trace alone."""
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        return False
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return None
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return None
+
+    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+        return ()

@@ -1,0 +1,74 @@
+"""Plugins of a live sandbox, asked about what they said: those of the simulation itself, or of one made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox import earlier
+from sandbox.live import Live
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.facts import Fact, Facts
+from scheduler_engine.scheduler.explaining import filter_facts, score_facts, standing_facts
+from scheduler_engine.scheduler.scheduler import Scheduler
+
+CHEAP = 600
+"""Nodes and pods of a cluster whose past is looked into without being asked to."""
+
+
+@dataclass
+class Asked:
+    """A ``Witness`` of ``world``, which is that of the moment ``at`` (None: the present). It asks everything once."""
+
+    live: Live
+    world: World
+    at: Moment | None
+    known: dict[tuple[Any, ...], Facts | None] = field(default_factory=dict)
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        newest = self.at is None and self.live.simulation.replicas.scheduler_of(cycle.number) is not None
+        return newest or self.live.size <= CHEAP
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self._asked(filter_facts, cycle, node, plugin)
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self._asked(score_facts, cycle, node, plugin)
+
+    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+        if self.at is not None and self.live.size > CHEAP:
+            return ()
+        try:
+            scheduler = earlier.simulation_at(self.live, self.at).scheduler
+        except Rejected:
+            return ()
+        return standing_facts(scheduler, pod, plugin)
+
+    def _asked(self, ask: Any, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        key = (ask, cycle.number, node, plugin)
+        if key not in self.known:
+            scheduler = self._scheduler(cycle)
+            self.known[key] = None if scheduler is None else ask(scheduler, cycle.number, node, plugin)
+        return self.known[key]
+
+    def _scheduler(self, cycle: Cycle) -> Scheduler | None:
+        """The one that made the attempt, before it began another one. None: no command can end there."""
+        for moment in self._moments(cycle):
+            try:
+                found = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
+            except Rejected:
+                continue
+            if found is not None:
+                return found
+        return None
+
+    def _moments(self, cycle: Cycle) -> Iterator[Moment | None]:
+        """The one that is looked at, then the end of the attempt's scheduling cycle."""
+        yield self.at
+        mark, present = cycle.last_scheduling, self.live.world
+        if mark is not None:
+            yield present.moment_of(present.rest_at(mark.entry))

@@ -1,0 +1,114 @@
+"""What a plugin decided by: keys and numbers, given by the code that decided, and no words.
+
+A plugin may have, beside ``filter`` and ``score``, methods that say what these looked at:
+
+================ ===================================================================================
+method           signature
+================ ===================================================================================
+explain_filter   (state, pod, node_info) → Facts, with the status that ``filter`` gives
+explain_score    (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
+explain_standing (pod, nodes) → tuple[Fact, …]: how a pod that has its node stands among the others
+================ ===================================================================================
+
+They are asked when somebody looks, with the state of that very cycle. Who words a fact finds a sentence by its key,
+and writes each value by its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scheduler_engine.framework.status import Status
+
+
+class Amount(NamedTuple):
+    """``number`` in millicores of cpu, bytes of memory and storage, whole units of the rest."""
+
+    resource: str
+    number: int
+
+
+class Keys(tuple[str, ...]):
+    """Keys of objects, as ``namespace/name``; cluster-wide ones by their name."""
+
+
+class Domain(NamedTuple):
+    """A topology key."""
+
+    key: str
+
+
+class Place(NamedTuple):
+    """One domain of a topology key; ``value`` None: the node has no such label."""
+
+    key: str
+    value: str | None
+
+
+class Label(NamedTuple):
+    """A label as an object has it; ``value`` None: it has none."""
+
+    key: str
+    value: str | None
+
+
+class Counts(NamedTuple):
+    """``numbers``: ((name, how many), …); ``lowest`` is pointed out, None: none is."""
+
+    numbers: tuple[tuple[str, int], ...]
+    lowest: int | None = None
+
+
+class Things(NamedTuple):
+    """So many of a kind: a row of the table ``things``."""
+
+    kind: str
+    number: int
+
+
+Value = str | int | Amount | Keys | Domain | Place | Label | Counts | Things
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that was looked at. ``ok``: whether it speaks for the node, None = for neither side.
+
+    ``key``: ``table.row``, by which it is worded; ``values``: what belongs into its places.
+    """
+
+    key: str
+    values: Mapping[str, Value]
+    ok: bool | None = None
+
+
+def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
+    return Fact(key, values, ok)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What follows, ``says``, and what it follows from, in order.
+
+    ``status``: of a filter, None = the node passes. ``raw`` and ``normalized``: of a score, None = not given.
+    """
+
+    says: Fact
+    shown: tuple[Fact, ...] = ()
+    status: Status | None = None
+    raw: int | None = None
+    normalized: int | None = None
+
+    def of(self, *keys: str) -> list[Fact]:
+        """Those of the facts shown whose key is one of ``keys``."""
+        return [item for item in self.shown if item.key in keys]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Keys):
+        return [*value]
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(held) for name, held in value._asdict().items()}
+    return [plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,80 @@
+"""Why a plugin said what it said in the cycle that began last: the plugin itself is asked, with what it had then.
+
+Until the next cycle begins, the snapshot is as this one saw it, and the cycle holds what PreFilter and PreScore wrote.
+Nothing is changed, and nothing gets into the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.runtime import ACTIVE_FILTERS
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.parts import SchedulerParts
+
+
+def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
+    """What ``plugin`` looked at to judge ``node`` in cycle ``number``; of one that was not asked, what it would have.
+
+    None when it cannot be told: another cycle has begun, the node was not there, or the plugin gives no facts.
+    """
+    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
+    if cycle is None or cycle.number != number or info is None or cycle.search is None:
+        return None
+    active = [item.name for item in cycle.state.data[ACTIVE_FILTERS]]
+    asked = cycle.framework.plugins.get(plugin)
+    if plugin not in active or not hasattr(asked, "explain_filter"):
+        return None
+    status = cycle.diagnosis.node_to_status.statuses.get(node)
+    what_if = status is not None and status.plugin in active[: active.index(plugin)]
+    nominated = () if what_if else cycle.nominated.get(node, ())
+    try:
+        return _both_runs(cycle, asked, info, nominated)
+    except PluginError:
+        return None
+
+
+def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodInfo, ...]) -> Facts | None:
+    """Filters must pass with the nominated pods on the node, and without them; the first refusal counts."""
+    alone: Facts = plugin.explain_filter(cycle.state, cycle.pod, info)
+    if not nominated:
+        return alone
+    state, there = cycle.state.clone(), info.clone()
+    for waiting in nominated:
+        there.add_pod_info(waiting)
+        if cycle.framework.run_add_pod(state, cycle.pod, waiting, there) is not None:
+            return None
+    told: Facts = plugin.explain_filter(state, cycle.pod, there)
+    key = "nominated.passes-both-ways"
+    if told.status is not None:
+        key = "nominated.counted"
+    elif alone.status is not None:
+        told, key = alone, "nominated.must-pass-without"
+    return replace(told, shown=(*told.shown, fact(key, pods=Keys(item.pod.key for item in nominated))))
+
+
+def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
+    """How ``plugin`` came to its score for ``node`` in cycle ``number``; None as for ``filter_facts``."""
+    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
+    if cycle is None or cycle.number != number or info is None or node not in cycle.raw.get(plugin, {}):
+        return None
+    asked = cycle.framework.plugins[plugin]
+    if not hasattr(asked, "explain_score"):
+        return None
+    facts: Facts = asked.explain_score(cycle.state, cycle.pod, info, cycle.raw[plugin])
+    return facts
+
+
+def standing_facts(scheduler: SchedulerParts, key: str, plugin: str) -> tuple[Fact, ...]:
+    """What ``plugin`` says of a pod as it stands among those that the cache knows now; of one that is gone nothing."""
+    pod = scheduler.api.pod(key)
+    framework = scheduler.profiles.get(pod.scheduler_name) if pod is not None else None
+    asked: Any = framework.plugins.get(plugin) if framework is not None else None
+    if pod is None or not hasattr(asked, "explain_standing"):
+        return ()
+    found: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
+    return found

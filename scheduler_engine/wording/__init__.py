@@ -1,0 +1,172 @@
+"""Facts in words: the one place where the page, the command line and failing tests get their sentences from.
+
+A row of ``en/<table>.yaml`` words one kind of fact. Its parts, each of which may be left out:
+
+=========  ===============================================================================================
+says       a sentence for everyone, where this fact decided
+brief      two or three words for a node's card, where this fact refused it
+label      of the line of arithmetic: what it is about
+formula    the sum itself
+note       a remark
+=========  ===============================================================================================
+
+A part with ``one`` and ``other`` goes by the value ``count``. ``{sign}`` is ≤ or >, as the fact is ok or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scheduler_engine.api.topology import HOSTNAME
+from scheduler_engine.framework.facts import Amount, Counts, Domain, Fact, Facts, Keys, Label, Place, Things, Value
+
+Part = str | dict[str, str]
+FOLDER = Path(__file__).parent / "en"
+BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
+STORED = ("memory", "ephemeral-storage")
+MOST_NAMES = 6
+MOST_COUNTS = 8
+
+
+def _read(folder: Path) -> dict[str, dict[str, Part]]:
+    # A loader to which every scalar is a string: "on" and "no" are words here.
+    tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
+    return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
+
+
+ROWS = _read(FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step of the arithmetic: what it is about, the sum itself, and a remark."""
+
+    label: str
+    formula: str
+    note: str = ""
+
+
+def sentence(facts: Facts) -> str:
+    """What follows from the facts, for everyone."""
+    return worded(facts.says, "says")
+
+
+def brief(facts: Facts) -> str:
+    """The same in two or three words, "" where there are none."""
+    return worded(facts.says, "brief")
+
+
+def lines(facts: Facts) -> tuple[Line, ...]:
+    """The arithmetic, for those who want to check it."""
+    return tuple(Line(*(worded(item, part) for part in ("label", "formula", "note"))) for item in facts.shown)
+
+
+def worded(told: Fact, part: str) -> str:
+    """One part of a fact's row, "" where the row has none. KeyError for a fact without a row, or a missing value."""
+    text = ROWS[told.key].get(part, "")
+    if isinstance(text, dict):
+        text = text["one" if told.values["count"] == 1 else "other"]
+    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(told.values)}) if text else ""
+
+
+def written(values: Mapping[str, Value]) -> dict[str, str]:
+    """Each value as text; amounts of one resource in one unit, in which all of them are exact."""
+    numbers: dict[str, list[int]] = {}
+    for value in values.values():
+        if isinstance(value, Amount):
+            numbers.setdefault(value.resource, []).append(value.number)
+    units = {resource: unit_of(resource, found) for resource, found in numbers.items()}
+    return {name: _written(value, units) for name, value in values.items()}
+
+
+def _written(value: Value, units: Mapping[str, tuple[str, int]]) -> str:
+    if isinstance(value, Amount):
+        unit, size = units[value.resource]
+        return f"{value.number // size}{unit}" if value.number or unit == "m" else "0"
+    return WRITERS[type(value)](value)
+
+
+def unit_of(resource: str, numbers: Sequence[int]) -> tuple[str, int]:
+    """The largest unit in which all of these are whole, and its size."""
+    if resource == "cpu":
+        return "m", 1
+    if resource not in STORED and not resource.startswith("hugepages-"):
+        return "", 1
+    return next(((unit, size) for unit, size in BINARY if not any(number % size for number in numbers)), ("B", 1))
+
+
+def row_text(row: str, /, **places: object) -> str:
+    """The words of a value: a row of ``values.yaml``."""
+    return str(ROWS["values.words"][row]).format_map(places)
+
+
+def short_name(key: str) -> str:
+    """``web-4`` for ``default/web-4``; other namespaces stay."""
+    return key.removeprefix("default/")
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """``a, b and c`` or ``a, b and 4 more``."""
+    if len(names) > most:
+        return row_text("more", names=", ".join(names[:most]), count=len(names) - most)
+    if len(names) < 2:
+        return "".join(names)
+    return row_text("last", names=", ".join(names[:-1]), name=names[-1])
+
+
+def _names(keys: Keys) -> str:
+    shown = [short_name(key) for key in keys]
+    return listed(shown, MOST_NAMES if len(shown) <= MOST_NAMES else MOST_NAMES - 1)
+
+
+def _domain(domain: Domain) -> str:
+    return row_text("node") if domain.key == HOSTNAME else domain.key.rpartition("/")[2]
+
+
+def _place(place: Place) -> str:
+    if place.value is None:
+        return row_text("no-label", key=place.key)
+    if place.key == HOSTNAME:
+        return row_text("on-node", node=place.value)
+    return row_text("in-domain", domain=_domain(Domain(place.key)), name=place.value)
+
+
+def _label(label: Label) -> str:
+    return row_text("no-label", key=label.key) if label.value is None else f"{label.key}={label.value}"
+
+
+def _things(things: Things) -> str:
+    part: Any = ROWS["things." + things.kind]
+    return str(part["one" if things.number == 1 else "other"]).format(count=things.number)
+
+
+def _counts(counts: Counts) -> str:
+    """``a 2, b 0 (fewest)``: at most eight, those with the lowest numbers first when there are more."""
+    numbers = counts.numbers
+    if len(numbers) > MOST_COUNTS:
+        numbers = tuple(sorted(numbers, key=lambda item: item[1])[:MOST_COUNTS])
+    parts = [
+        row_text("fewest" if number == counts.lowest else "count", name=name or row_text("nameless"), number=number)
+        for name, number in numbers
+    ]
+    more = len(counts.numbers) - len(numbers)
+    if more:
+        return row_text("more", names=", ".join(parts), count=more)
+    return ", ".join(parts) or row_text("none")
+
+
+WRITERS: dict[type, Callable[[Any], str]] = {
+    str: str,
+    int: lambda number: str(number).replace("-", "−"),
+    Keys: _names,
+    Domain: _domain,
+    Place: _place,
+    Label: _label,
+    Things: _things,
+    Counts: _counts,
+}

@@ -1,0 +1,48 @@
+"""Worlds of a simulation whose plugins can be asked: about attempts of long ago in one that is made anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from scheduler_engine.framework.facts import Fact, Facts
+from scheduler_engine.scheduler.explaining import filter_facts, score_facts, standing_facts
+from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.simulation import Simulation
+
+
+@dataclass
+class Asked:
+    """``made``: number of a cycle → the simulation made anew for it."""
+
+    simulation: Simulation
+    made: dict[int, Simulation] = field(default_factory=dict)
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        return True
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        scheduler = self._scheduler(cycle)
+        return None if scheduler is None else filter_facts(scheduler, cycle.number, node, plugin)
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        scheduler = self._scheduler(cycle)
+        return None if scheduler is None else score_facts(scheduler, cycle.number, node, plugin)
+
+    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+        return standing_facts(self.simulation.scheduler, pod, plugin)
+
+    def _scheduler(self, cycle: Cycle) -> Scheduler | None:
+        found = self.simulation.replicas.scheduler_of(cycle.number)
+        if found is not None or cycle.last_scheduling is None:
+            return found
+        if cycle.number not in self.made:
+            self.made[cycle.number] = self.simulation.as_of(cycle.last_scheduling.entry)
+        return self.made[cycle.number].replicas.scheduler_of(cycle.number)
+
+
+def witnessed(simulation: Simulation) -> World:
+    world = World.fold(simulation.recorder.entries)
+    world.witness = Asked(simulation)
+    return world

@@ -10,20 +10,16 @@ from sandbox.panels import PANELS, View, World
 from sandbox.panels.drawing.shapes import Drawing
 from sandbox.panels.model.past import Past
 from scheduler_engine.scenario import FOLDER, load_scenario, play
-from scheduler_engine.simulation import Simulation
+from tests.sandbox.witnessing import witnessed
+
+world_of = witnessed
 
 
 def world_after(slug: str, *steps: dict[str, Any]) -> World:
     """The scenario ``slug`` as it is opened, and after ``steps`` (commands in JSON form)."""
     simulation = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml"))).open()
     play(simulation, steps)
-    return world_of(simulation)
-
-
-def world_of(simulation: Simulation) -> World:
-    world = World.fold(simulation.recorder.entries)
-    world.clock_us = simulation.now_us
-    return world
+    return witnessed(simulation)
 
 
 def looking_back(world: World, entries: int) -> World:

@@ -44,5 +44,6 @@ class Asked:
 
 def witnessed(simulation: Simulation) -> World:
     world = World.fold(simulation.recorder.entries)
+    world.clock_us = simulation.now_us
     world.witness = Asked(simulation)
     return world

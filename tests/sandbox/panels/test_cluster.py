@@ -14,9 +14,10 @@ from sandbox.panels.words.phrases import zone_title
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_node
+from scheduler_engine.testing import ZONE, make_node, make_pod
+from scheduler_engine.testing.builders import Builder
 from tests.sandbox import traces
-from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after
+from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after, world_of
 
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -44,14 +45,16 @@ def test_order_numbers_go_round_the_zones_and_the_start_is_marked(found: dict[st
     [
         ("node-a1", "no", "cpu"),
         ("node-a2", "no", "cpu + mem"),
-        ("node-b1", "no", "skew 2 > 1"),
-        ("node-c1", "no", "web here"),
-        ("node-b2", "hard", "disk=hdd"),
+        ("node-b1", "no", "spread"),
+        ("node-c1", "no", "anti-affinity"),
+        ("node-b2", "hard", "selector"),
         ("node-c2", "hard", "cordoned"),
         ("node-a3", "hard", "gpu taint"),
     ],
 )
-def test_a_refusal_is_two_words_on_the_card(found: dict[str, Any], node: str, kind: str, word: str) -> None:
+def test_a_refusal_is_the_recorded_reason_in_two_words_on_the_card(
+    found: dict[str, Any], node: str, kind: str, word: str
+) -> None:
     said = cards(found)[node]["word"]
     assert (said.kind, said.text) == (kind, word)
 
@@ -78,10 +81,29 @@ def test_a_ghost_has_no_place_and_is_not_counted(found: dict[str, Any]) -> None:
     assert (ghost["ghost"], ghost["place"], found["count"]) == (True, 0, 8)
 
 
-def test_zone_headers_carry_the_skew_of_the_constraint_in_question(found: dict[str, Any]) -> None:
-    skews = {zone["title"]: zone["skew"] for zone in found["zones"]}
-    assert (skews["eu-a"]["count"], skews["eu-a"]["said"], skews["eu-a"]["text"]) == (1, "yes", "skew 1 ≤ 1")
-    assert (skews["eu-b"]["count"], skews["eu-b"]["said"], skews["eu-b"]["text"]) == (2, "no", "skew 2 > 1")
+def spread() -> Simulation:
+    """Before web-4 is placed zone a has two of its pods, b one and c none."""
+    nodes = [make_node(f"{zone}{number}").zone(zone).obj() for zone in "abc" for number in (1, 2)]
+    there = [make_pod(f"web-{name}").label("app", "web").node(name).obj() for name in ("a1", "a2", "b1")]
+    simulation = Simulation()
+    simulation.execute(commands.Apply((*nodes, *there)))
+    return simulation
+
+
+def filtered(simulation: Simulation, *pods: Builder) -> World:
+    simulation.execute(commands.Apply(tuple(pod.obj() for pod in pods)))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    return world_of(simulation)
+
+
+def web(name: str = "web-4") -> Any:
+    return make_pod(name).label("app", "web").spread(ZONE, {"app": "web"})
+
+
+def test_zone_headers_carry_the_skew_of_the_constraint_in_question() -> None:
+    skews = {title: (count, text) for title, (count, text, _) in zone_skews(filtered(spread(), web())).items()}
+    assert skews == {"a": (2, "skew 3 > 1"), "b": (1, "skew 2 > 1"), "c": (0, "skew 1 ≤ 1")}
 
 
 def test_scores_and_the_winner_replace_the_verdicts() -> None:
@@ -267,7 +289,7 @@ def test_while_the_pod_is_being_placed_one_more_is_counted() -> None:
 
 
 def test_without_zones_the_map_groups_by_the_label_that_pods_spread_over_and_shows_its_skew() -> None:
-    found = stats(world_after("spread-one-constraint", {"kind": "stage"}), View())
+    found = stats(world_after("spread-one-constraint", *[{"kind": "stage"}] * 4), View())
     assert found["key"] == "zone"
     assert [(zone["title"], zone["count"]) for zone in found["zones"]] == [("zoneA", 2), ("zoneB", 2)]
     assert all(zone["skew"] for zone in found["zones"])

@@ -37,7 +37,7 @@ def test_a_pod_tells_what_it_asks_for_wants_spreads_and_keeps_off(world: World) 
 
 def test_why_not_there_groups_nodes_by_what_they_said(world: World) -> None:
     groups = {group["short"]: group["nodes"] for group in stats(world, View())["not_there"]}
-    assert groups["skew 2 > 1"] == "node-b1 and node-b3"
+    assert groups["spread"] == "node-b1 and node-b3"
     assert groups["cordoned"] == "node-c2"
 
 

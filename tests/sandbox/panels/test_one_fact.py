@@ -1,0 +1,147 @@
+"""What is shown of one verdict in several places comes from one fact: zone header, card, cell, row and inspector."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pytest
+
+from sandbox.panels import View, World
+from sandbox.panels.cluster import panel as cluster
+from sandbox.panels.explain import explain_filter
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from tests.sandbox.scenarios import drawn, panel_html, world_of
+
+SPREAD = "PodTopologySpread"
+Data = dict[str, Any]
+
+
+def nodes(*zones: str, **labels: str) -> list[Data]:
+    """One node to a zone, named after it, and another one."""
+    made = []
+    for zone in zones:
+        for number in (1, 2):
+            builder = make_node(f"{zone}{number}").zone(zone)
+            for key, value in labels.items():
+                builder.label(key, value)
+            made.append(builder.obj())
+    return made
+
+
+def web(name: str, node: str = "") -> Any:
+    pod = make_pod(name).label("app", "web")
+    return pod.node(node) if node else pod
+
+
+def there(**counts: int) -> list[Data]:
+    """So many pods on the first node of each zone."""
+    return [web(f"web-{zone}{n}", f"{zone}1").obj() for zone, count in counts.items() for n in range(count)]
+
+
+def other_zone(taint: bool) -> list[Data]:
+    """Zone d is empty, and closed to the pod."""
+    node = make_node("d1").zone("d").label("kind", "gpu")
+    return [(node.taint("dedicated", "gpu") if taint else node).obj()]
+
+
+def not_on_gpu(**more: Any) -> Data:
+    pod = web("web-9").node_affinity("kind", ["gpu"], "NotIn")
+    made: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", **more).obj()
+    return made
+
+
+def twice() -> Data:
+    pod = web("web-9").spread(HOSTNAME, {"app": "web"}, 5, "DoNotSchedule")
+    made: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule").obj()
+    return made
+
+
+CASES: dict[str, tuple[list[Data], Data, str, str]] = {
+    "a node that the pod's affinity rules out is no domain": (
+        [*nodes("a", "b"), *other_zone(taint=False), *there(a=2, b=1)],
+        not_on_gpu(),
+        "a",
+        "skew 2 > 1",
+    ),
+    "nodeAffinityPolicy Ignore lets it be one": (
+        [*nodes("a", "b"), *other_zone(taint=False), *there(a=2, b=1)],
+        not_on_gpu(nodeAffinityPolicy="Ignore"),
+        "a",
+        "skew 3 > 1",
+    ),
+    "a tainted node is a domain": (
+        [*nodes("a", "b"), *other_zone(taint=True), *there(a=2, b=1)],
+        web("web-9").spread(ZONE, {"app": "web"}).obj(),
+        "a",
+        "skew 3 > 1",
+    ),
+    "nodeTaintsPolicy Honor leaves it out": (
+        [*nodes("a", "b"), *other_zone(taint=True), *there(a=2, b=1)],
+        web("web-9").spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", nodeTaintsPolicy="Honor").obj(),
+        "a",
+        "skew 2 > 1",
+    ),
+    "with fewer domains than minDomains the fewest counts as none": (
+        [*nodes("a", "b"), *there(a=2, b=2)],
+        web("web-9").spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", minDomains=3).obj(),
+        "a",
+        "skew 3 > 1",
+    ),
+    "the second of two constraints is the one that the zones are about": (
+        [*nodes("a", "b"), *there(a=1)],
+        twice(),
+        "a",
+        "skew 2 > 1",
+    ),
+    "a pod that does not match its own selector does not count itself": (
+        [*nodes("a", "b"), *there(a=2)],
+        make_pod("db-9").label("app", "db").spread(ZONE, {"app": "web"}).obj(),
+        "a",
+        "skew 2 > 1",
+    ),
+    "pods of another namespace and pods that are going do not count": (
+        [
+            *nodes("a", "b"),
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "blue"}},
+            *(make_pod(f"web-{n}", namespace="blue").label("app", "web").node("a1").obj() for n in range(2)),
+            web("leaving", "a1").obj(),
+            *there(a=1),
+        ],
+        web("web-9").spread(ZONE, {"app": "web"}).obj(),
+        "a",
+        "skew 2 > 1",
+    ),
+}
+
+
+def refused(objects: list[Data], pod: Data) -> World:
+    """The pod is refused in a paused cycle, after Filter."""
+    simulation = Simulation()
+    simulation.execute(commands.Apply(tuple(objects)))
+    simulation.execute(commands.Settle())
+    if simulation.api.pod("default/leaving") is not None:
+        simulation.execute(commands.Delete("Pod", "default/leaving"))
+    simulation.execute(commands.Apply((pod,)))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    return world_of(simulation)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_header_card_cell_and_inspector_tell_the_skew_that_the_filter_found(case: str) -> None:
+    objects, pod, zone, text = CASES[case]
+    world = refused(objects, pod)
+    node = f"{zone}1"
+    assert world.cycle is not None
+    shown = cluster.stats(world, View())["zones"]
+    (header,) = [item["skew"]["text"] for item in shown if item["title"] == zone]
+    (card,) = [found["word"].text for item in shown for found in item["nodes"] if found["name"] == node]
+    cell = explain_filter(world, world.cycle, node, SPREAD)
+    (formula,) = [line.formula for line in cell.lines if line.label == "zone, at most 1"]
+    assert (header, card) == (text, text)
+    assert formula.endswith(f"fewest = {text.removeprefix('skew ')}")
+    assert cell.sentence in drawn("filter", world, View(node=node, plugin=SPREAD))["rows"]
+    assert escape(cell.sentence) in panel_html("inspector", world, node=node)

@@ -13,7 +13,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.facts import Fact, Facts
-from scheduler_engine.scheduler.explaining import filter_facts, score_facts, standing_facts
+from scheduler_engine.scheduler.explaining import filter_facts, score_facts, search_facts, standing_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
 
 CHEAP = 600
@@ -38,6 +38,10 @@ class Asked:
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         return self._asked(score_facts, cycle, node, plugin)
+
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        scheduler = self._scheduler(cycle)
+        return () if scheduler is None else search_facts(scheduler, cycle.number)
 
     def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
         if self.at is not None and self.live.size > CHEAP:

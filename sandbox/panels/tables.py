@@ -64,7 +64,7 @@ def filters(world: World, view: View) -> Iterator[Row]:
     yield ["pod", "attempt", "cycle", "place", "node", "zone", "verdict", "plugin", "code", "reasons", *plugins]
     if cycle is None or search is None:
         return
-    places = {node: place for place, node in enumerate(search.order, 1)}
+    places = {node: place for place, node in enumerate(search.whole, 1)}
     also = dict(search.table.also)
     for node, plugin, code, reasons, _ in search.table.rows:
         verdict = "fail" if plugin else "pass"
@@ -72,7 +72,7 @@ def filters(world: World, view: View) -> Iterator[Row]:
         said = _said(search, plugin, others)
         head = [places.get(node, ""), node, _zone(world, node), verdict, plugin, code, REASONS.join(reasons)]
         yield [*_attempt(cycle), *head, *said]
-    for node in search.unvisited:
+    for node in (*search.unvisited, *search.left_out):
         head = [places.get(node, ""), node, _zone(world, node), "not visited", "", "", ""]
         yield [*_attempt(cycle), *head, *("" for _ in plugins)]
 

@@ -15,6 +15,7 @@ from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.parts import SchedulerParts
+from scheduler_engine.scheduler.search import enough_facts
 
 
 def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
@@ -78,3 +79,11 @@ def standing_facts(scheduler: SchedulerParts, key: str, plugin: str) -> tuple[Fa
         return ()
     found: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
     return found
+
+
+def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:
+    """Why so many feasible nodes were enough in cycle ``number``; nothing when another cycle has begun."""
+    cycle = scheduler.latest
+    if cycle is None or cycle.number != number or cycle.search is None:
+        return ()
+    return enough_facts(cycle.search.enough, cycle.framework.profile_name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.facts import Fact, fact
 from scheduler_engine.framework.interface import NodeInfoLister
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import Framework
@@ -20,14 +21,67 @@ MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
 
 
-def num_feasible_nodes_to_find(profile_percentage: int | None, global_percentage: int, num_nodes: int) -> int:
-    """How many feasible nodes are enough; a profile's own percentage wins, 0 means adaptive."""
-    if num_nodes < MIN_FEASIBLE_NODES_TO_FIND:
-        return num_nodes
-    percentage = global_percentage if profile_percentage is None else profile_percentage
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """With how many feasible nodes (``needed``) a search among so many ``nodes`` ends.
+
+    ``because``: a percentage that the ``profile`` or the ``general`` configuration gives, an ``adaptive`` one, ``few``
+    nodes, or that there is ``no-score`` plugin.
+    """
+
+    nodes: int
+    needed: int
+    because: str
+    percentage: int = 100
+
+    @property
+    def share(self) -> int:
+        return self.nodes * self.percentage // 100
+
+
+def enough_of(profile_percentage: int | None, global_percentage: int, nodes: int) -> Enough:
+    """A profile's own percentage wins over the general one, 0 means adaptive (upstream ``numFeasibleNodesToFind``)."""
+    if nodes < MIN_FEASIBLE_NODES_TO_FIND:
+        return Enough(nodes, nodes, "few")
+    percentage, because = profile_percentage, "profile"
+    if percentage is None:
+        percentage, because = global_percentage, "general"
     if percentage == 0:
-        percentage = max(50 - num_nodes // 125, MIN_FEASIBLE_NODES_PERCENTAGE)
-    return max(num_nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)
+        percentage, because = max(adaptive_percentage(nodes), MIN_FEASIBLE_NODES_PERCENTAGE), "adaptive"
+    return Enough(nodes, max(nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND), because, percentage)
+
+
+def adaptive_percentage(nodes: int) -> int:
+    """Before the least percentage is applied; negative for very many nodes."""
+    return 50 - nodes // 125
+
+
+def enough_facts(enough: Enough, profile: str) -> tuple[Fact, ...]:
+    """Why a search ended with so many nodes."""
+    if enough.because == "no-score":
+        return (fact("search.no-score-plugin", needed=enough.needed),)
+    least = MIN_FEASIBLE_NODES_TO_FIND
+    if enough.because == "few":
+        return (fact("search.few-nodes", nodes=enough.nodes, least=least),)
+    low = enough.share < least
+    return (
+        _percentage(enough, profile),
+        fact(
+            "search.enough-at-least" if low else "search.enough",
+            nodes=enough.nodes,
+            percentage=enough.percentage,
+            share=enough.share,
+            least=least,
+        ),
+    )
+
+
+def _percentage(enough: Enough, profile: str) -> Fact:
+    if enough.because != "adaptive":
+        return fact(f"search.{enough.because}-percentage", percentage=enough.percentage, profile=profile)
+    raw, least = adaptive_percentage(enough.nodes), MIN_FEASIBLE_NODES_PERCENTAGE
+    key = "search.least-percentage" if raw < least else "search.adaptive-percentage"
+    return fact(key, nodes=enough.nodes, percentage=raw, least=least)
 
 
 @dataclass(slots=True)
@@ -36,18 +90,23 @@ class Search:
 
     ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes visited, in that order, the
     feasible node too many that ended the search included; statuses of those that failed are in ``diagnosis``.
+    ``enough``: how ``nodes_to_find`` came about.
     """
 
     diagnosis: Diagnosis
     start_index: int
     next_start_index: int
     nodes: Sequence[NodeInfo] = ()
-    nodes_to_find: int = 0
+    enough: Enough = Enough(0, 0, "few")
     feasible: Sequence[NodeInfo] = ()
     order: Sequence[NodeInfo] = ()
     nominated_node: str = ""
     nominated_status: Status | None = None
     failure: str = ""
+
+    @property
+    def nodes_to_find(self) -> int:
+        return self.enough.needed
 
     @property
     def visited(self) -> list[tuple[NodeInfo, Status | None]]:
@@ -86,16 +145,16 @@ def search_nodes(
         search.nodes = [info for info in found if info is not None]
         listed = " ".join(sorted(diagnosis.unschedulable_plugins))
         diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
-    search.nodes_to_find = _enough(framework, global_percentage, len(search.nodes))
+    search.enough = _enough(framework, global_percentage, len(search.nodes))
     _visit(framework, state, pod, search, search.nodes, start_index)
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
     return search
 
 
-def _enough(framework: Framework, global_percentage: int, count: int) -> int:
+def _enough(framework: Framework, global_percentage: int, count: int) -> Enough:
     if not framework.points["score"]:
-        return 1
-    return num_feasible_nodes_to_find(framework.percentage_of_nodes_to_score, global_percentage, count)
+        return Enough(count, 1, "no-score")
+    return enough_of(framework.percentage_of_nodes_to_score, global_percentage, count)
 
 
 def _nominated_node_fits(
@@ -110,7 +169,7 @@ def _nominated_node_fits(
     if info is None:
         return False
     search.nominated_node = pod.nominated_node_name
-    search.nodes_to_find = _enough(framework, global_percentage, 1)
+    search.enough = _enough(framework, global_percentage, 1)
     status = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
     search.nominated_status = status
     search.nodes = search.order = (info,)

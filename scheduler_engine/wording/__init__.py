@@ -63,7 +63,11 @@ def brief(facts: Facts) -> str:
 
 def lines(facts: Facts) -> tuple[Line, ...]:
     """The arithmetic, for those who want to check it."""
-    return tuple(Line(*(worded(item, part) for part in ("label", "formula", "note"))) for item in facts.shown)
+    return lines_of(facts.shown)
+
+
+def lines_of(shown: Sequence[Fact]) -> tuple[Line, ...]:
+    return tuple(Line(*(worded(item, part) for part in ("label", "formula", "note"))) for item in shown)
 
 
 def worded(told: Fact, part: str) -> str:

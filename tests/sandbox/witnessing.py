@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from scheduler_engine.framework.facts import Fact, Facts
-from scheduler_engine.scheduler.explaining import filter_facts, score_facts, standing_facts
+from scheduler_engine.scheduler.explaining import filter_facts, score_facts, search_facts, standing_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
@@ -29,6 +29,10 @@ class Asked:
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         scheduler = self._scheduler(cycle)
         return None if scheduler is None else score_facts(scheduler, cycle.number, node, plugin)
+
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        scheduler = self._scheduler(cycle)
+        return () if scheduler is None else search_facts(scheduler, cycle.number)
 
     def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
         return standing_facts(self.simulation.scheduler, pod, plugin)

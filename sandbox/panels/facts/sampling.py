@@ -6,18 +6,17 @@ Source: seed 002 §7; upstream ``schedule_one.go`` (``numFeasibleNodesToFind``, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.shapes import Drawing, Rect, Shapes, Text
-from sandbox.panels.explain.model import Line, signed
 from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.trace.events import FilterRan
+from scheduler_engine.wording import Line
 
-AT_LEAST = 100
-LEAST_PERCENTAGE = 5
 NOT_NEEDED = "sampling.not-needed"
 LABEL_ROOM, LONG_ROOM = 12, 50
 """Percent of the line that a label needs at either end, and one with a long name."""
@@ -28,13 +27,15 @@ SHORT_NAME, LONGEST_NAME = 16, 24
 @dataclass(frozen=True, slots=True)
 class Search:
     """``visited`` nodes in visiting order, of which ``fit`` are kept and ``failed`` failed; ``extra``: one more fits,
-    which ended the search. ``unvisited``: the rest, in the order in which they would have come. ``won``: the nominated
-    node was tried first and fits.
+    which ended the search. ``whole``: the order of all nodes, ``order``: of those that were searched; ``unvisited``:
+    the rest of these, in the order in which they would have come. ``left_out``: nodes of which PreFilter said that they
+    need not be looked at. ``won``: the nominated node was tried first and fits.
     """
 
     table: FilterRan
+    whole: tuple[str, ...]
     order: tuple[str, ...]
-    narrowed: bool
+    left_out: tuple[str, ...]
     won: bool
     visited: tuple[str, ...]
     unvisited: tuple[str, ...]
@@ -47,17 +48,23 @@ class Search:
 
     @property
     def start(self) -> int:
-        return self.table.start_index
-
-    @property
-    def following(self) -> int:
-        return self.table.next_start_index
+        """Where in the ``order`` it started: the index goes round where fewer nodes are searched than there are."""
+        return self.table.start_index % len(self.order) if self.order else 0
 
     def at(self, index: int) -> str:
-        """``place 145 (node-144)``; places count from 1."""
-        if index < len(self.order):
-            return say("sampling.place", place=index + 1, node=self.order[index])
-        return say("sampling.place-without-a-node", place=index + 1)
+        """``place 145 (node-144)`` of the nodes that are searched; places count from 1."""
+        return _place(self.order, index)
+
+    @property
+    def following(self) -> str:
+        """Where the next search starts that goes round all nodes."""
+        return _place(self.whole, self.table.next_start_index)
+
+
+def _place(order: tuple[str, ...], index: int) -> str:
+    if index < len(order):
+        return say("sampling.place", place=index + 1, node=order[index])
+    return say("sampling.place-without-a-node", place=index + 1)
 
 
 def search_of(cycle: Cycle) -> Search | None:
@@ -71,28 +78,38 @@ def search_of(cycle: Cycle) -> Search | None:
     failed = {row[0] for row in table.rows if row[1]}
     if table.nominated_first and not won:
         failed.add(table.nominated_first)
-    start = table.start_index % len(cycle.order) if cycle.order else 0
+    order = _order(cycle, table, won)
+    start = table.start_index % len(order) if order else 0
     seen = set(visited)
-    rest = tuple(name for name in (*cycle.order[start:], *cycle.order[:start]) if name not in seen)
-    narrowed = cycle.pre_filter is not None and cycle.pre_filter.node_names is not None
+    rest = tuple(name for name in (*order[start:], *order[:start]) if name not in seen)
+    left_out = tuple(name for name in cycle.order if name not in {*order, *visited})
     extra = len(passing) > len(table.feasible)
-    return Search(table, cycle.order, narrowed, won, visited, rest, len(failed), extra)
+    return Search(table, cycle.order, order, left_out, won, visited, rest, len(failed), extra)
+
+
+def _order(cycle: Cycle, table: FilterRan, won: bool) -> tuple[str, ...]:
+    """The nodes that were searched; a nominated node that wins keeps the others from it."""
+    named = cycle.pre_filter.node_names if cycle.pre_filter else None
+    if named is None or won:
+        return cycle.order
+    known = set(cycle.order)
+    return tuple(name for name in named if name in known)
 
 
 def summary(search: Search) -> str:
     """One or two sentences on how far the search went and where the next one starts."""
-    following = search.at(search.following)
     nominated = search.table.nominated_first
     if search.won:
-        return say("sampling.nominated-won", node=nominated, following=following)
+        return say("sampling.nominated-won", node=nominated, following=search.following)
     first = [say("sampling.nominated-first", node=nominated)] if nominated else []
-    return " ".join((*first, _how_far(search), say("sampling.following", following=following)))
+    if search.left_out:
+        count, nodes = len(search.order), plural(search.table.all_nodes, "node")
+        first.append(say("sampling.narrowed", count=count, nodes=nodes))
+    return " ".join((*first, _how_far(search), say("sampling.following", following=search.following)))
 
 
 def _how_far(search: Search) -> str:
-    nodes, looked = plural(search.table.all_nodes, "node"), len(search.visited)
-    if search.narrowed:
-        return say("sampling.narrowed", looked=looked, nodes=nodes)
+    nodes, looked = plural(len(search.order), "node"), len(search.visited)
     if not search.unvisited:
         return say("sampling.all-looked-at", count=looked, nodes=nodes, start=search.at(search.start))
     last = search.order.index(search.visited[-1]) if search.visited else search.start
@@ -108,69 +125,41 @@ def _how_far(search: Search) -> str:
 
 def why_unvisited(search: Search) -> str:
     """Why the search ended before it came to the rest."""
-    if search.narrowed:
-        return say("sampling.narrowed-by-pre-filter")
     if search.won:
         return say("sampling.nominated-wins", node=search.table.nominated_first)
     return say("sampling.enough-fit", count=search.table.nodes_to_find)
 
 
-def arithmetic(cycle: Cycle, search: Search) -> list[Line]:
+def not_visited(search: Search) -> list[tuple[str, tuple[str, ...]]]:
+    """Why nodes were not visited, and which."""
+    found = [(why_unvisited(search), search.unvisited), (say("sampling.narrowed-by-pre-filter"), search.left_out)]
+    return [(why, nodes) for why, nodes in found if nodes]
+
+
+def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
     """The percentage, what is enough, start, visited and next start."""
     if search.won:
         return [Line(say("sampling.nominated"), search.table.nominated_first, say("sampling.nominated-note"))]
+    table = search.table
     return [
-        *_enough(cycle, search),
-        Line(
-            say("sampling.start-index"),
-            str(search.start),
-            say("sampling.start-index-note", place=search.at(search.start)),
-        ),
+        *wording.lines_of(world.witness.search(cycle)),
+        Line(say("sampling.start-index"), _start_index(search), _start_note(search)),
         _visited(search),
         Line(
             say("sampling.next-start-index"),
-            f"({search.start} + {search.fit} + {search.failed}) mod {search.table.all_nodes} = {search.following}",
-            search.at(search.following),
+            f"({table.start_index} + {search.fit} + {search.failed}) mod {table.all_nodes} = {table.next_start_index}",
+            search.following,
         ),
     ]
 
 
-def _enough(cycle: Cycle, search: Search) -> list[Line]:
-    count, needed = search.table.searched, search.table.nodes_to_find
-    if not _scores(cycle):
-        return [Line(say("sampling.enough"), str(needed), say("sampling.no-score-plugin"))]
-    if count < AT_LEAST:
-        return [Line(say("sampling.enough"), f"{count} < {AT_LEAST}", say("sampling.few-nodes", least=AT_LEAST))]
-    percentage, line = _percentage(cycle, count)
-    share = count * percentage // 100
-    formula = f"{count} × {percentage} / 100 = {share}"
-    if share < AT_LEAST:
-        formula = say("sampling.at-least", formula=formula, least=AT_LEAST)
-    return [line, Line(say("sampling.enough"), formula, say("sampling.at-least-note", least=AT_LEAST))]
+def _start_index(search: Search) -> str:
+    index = search.table.start_index
+    return str(index) if index == search.start else f"{index} mod {len(search.order)} = {search.start}"
 
 
-def _percentage(cycle: Cycle, count: int) -> tuple[int, Line]:
-    configuration = cycle.configured.configuration if cycle.configured else {}
-    profiles = configuration.get("profiles") or ()
-    profile: dict[str, Any] = next((item for item in profiles if item.get("schedulerName") == cycle.profile), {})
-    own, general = profile.get("percentageOfNodesToScore"), configuration.get("percentageOfNodesToScore") or 0
-    label = "percentageOfNodesToScore"
-    if own:
-        return own, Line(label, f"{own} %", say("sampling.profile-says", profile=cycle.profile))
-    if own is None and general:
-        return general, Line(label, f"{general} %", say("sampling.for-all-profiles"))
-    raw = 50 - count // 125
-    formula = f"50 − {count} / 125 = {signed(raw)} %"
-    if raw < LEAST_PERCENTAGE:
-        formula = say("sampling.at-least", formula=formula, least=f"{LEAST_PERCENTAGE} %")
-    note = say("sampling.share-shrinks", least=LEAST_PERCENTAGE)
-    return max(raw, LEAST_PERCENTAGE), Line(label, formula, note)
-
-
-def _scores(cycle: Cycle) -> bool:
-    """Whether the profile has score plugins; without its configuration: yes."""
-    points = dict(cycle.configured.profiles).get(cycle.profile, ()) if cycle.configured else ()
-    return bool(dict(points).get("score", ())) if points else True
+def _start_note(search: Search) -> str:
+    return say("sampling.start-index-note", place=search.at(search.start)) if search.order else ""
 
 
 def _visited(search: Search) -> Line:
@@ -183,7 +172,7 @@ def _visited(search: Search) -> Line:
 def order_line(search: Search) -> Drawing | None:
     """The node order as a band: the visited stretch, where it started, where the next search starts."""
     total = len(search.order)
-    if not total or search.narrowed or search.won:
+    if not total or search.left_out or search.won:
         return None
     step, first = 100 / total, search.start % total
     length = len(search.visited)
@@ -191,7 +180,7 @@ def order_line(search: Search) -> Drawing | None:
     bands = [shapes.rect("seen", at * step, size * step, 14, 10) for at, size in pieces if size]
     marks = [
         *_mark("is-start", "sampling.start-here", search, search.start, 10),
-        *_mark("is-next", "sampling.next-here", search, search.following, 36),
+        *_mark("is-next", "sampling.next-here", search, search.table.next_start_index, 36),
     ]
     return Drawing("ordl", (Rect("bg", "0", "100%", "14", "10"), *bands, *marks))
 

@@ -11,11 +11,12 @@ from sandbox.panels.words.say import say
 
 
 def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
-    """(fit, may be helped by eviction, cannot be helped) of the Filter stage."""
+    """(fit, may be helped by eviction, cannot be helped) of the Filter stage; those cannot that PreFilter left out."""
     table = cycle.filter
     if table is None:
         return 0, 0, 0
     hard = sum(1 for row in table.rows if row[1] and row[2] != "Unschedulable")
+    hard += 0 if table.feasible else table.all_nodes - table.searched
     soft = sum(1 for row in table.rows if row[1] and row[2] == "Unschedulable")
     return len(table.feasible), soft, hard
 
@@ -79,9 +80,9 @@ def _filter(cycle: Cycle) -> str:
         return _nowhere(table.all_nodes, soft, hard)
     if fit == 1:
         return _only(table.feasible[0], looked, table.all_nodes)
-    if looked < table.all_nodes:
-        return say("stages.enough-fit", fit=fit, looked=looked, nodes=table.all_nodes)
-    return _joined(say("stages.some-fit", fit=fit, nodes=plural(table.all_nodes, "node")), _refusals(cycle))
+    if looked < table.searched:
+        return say("stages.enough-fit", fit=fit, looked=looked, nodes=table.searched)
+    return _joined(say("stages.some-fit", fit=fit, nodes=plural(table.searched, "node")), _refusals(cycle))
 
 
 def _only(node: str, looked: int, nodes: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.panels.facts.brief import Briefs
-from sandbox.panels.facts.sampling import NOT_NEEDED, search_of, why_unvisited
+from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import plural
@@ -47,8 +47,8 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
     if search is not None and search.visited:
         if search.extra:
             said[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
-        why = why_unvisited(search)
-        said |= {node: Word("out", say("verdicts.not-visited"), why) for node in search.unvisited}
+        for why, nodes in not_visited(search):
+            said |= {node: Word("out", say("verdicts.not-visited"), why) for node in nodes}
     _scores(cycle, said)
     _preemption(cycle, said)
     if cycle.selected is not None:

@@ -10,7 +10,7 @@ from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
-from sandbox.panels.facts.sampling import NOT_NEEDED, Search, why_unvisited
+from sandbox.panels.facts.sampling import NOT_NEEDED, Search, not_visited
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -56,11 +56,10 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
     ordered = sorted(found.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
     if search.extra:
         ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
-    if search.unvisited:
-        ordered.append(
-            Group("out", "", say("sampling.not-visited", why=why_unvisited(search)), nodes=list(search.unvisited))
-        )
-    places = {name: place for place, name in enumerate((*search.visited, *search.unvisited), 1)}
+    for why, names in not_visited(search):
+        ordered.append(Group("out", "", say("sampling.not-visited", why=why), nodes=list(names)))
+    everybody = (*search.visited, *search.unvisited, *search.left_out)
+    places = {name: place for place, name in enumerate(everybody, 1)}
     zone_of = {name: zone_title(key) for key, names in world.cache.zones for name in names}
     titles = [zone_title(key) for key, _ in world.cache.zones]
     return [_row(world, cycle, group, places, zone_of, titles, view) for group in ordered]

@@ -10,7 +10,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
-from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, order_line, search_of, summary, why_unvisited
+from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
 from sandbox.panels.facts.whose import whose
 from sandbox.panels.filter.groups import groups
 from sandbox.panels.model.state import Cycle
@@ -78,7 +78,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "message": _message(cycle),
             "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "failure"],
             "how_many": summary(search),
-            "sums": arithmetic(cycle, search),
+            "sums": arithmetic(world, cycle, search),
             "order_line": order_line(search) if len(search.order) > FEW else None,
             "nodes": len(search.order),
             "also": sum(len(verdicts) for _, verdicts in table.also),
@@ -89,11 +89,13 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _pre_filter(cycle: Cycle) -> list[dict[str, Any]]:
     verdicts = cycle.pre_filter.verdicts if cycle.pre_filter else ()
+    narrowed = cycle.pre_filter is not None and cycle.pre_filter.node_names is not None
+    answers = ANSWERS | ({"Success": "filter.will-check-these"} if narrowed else {})
     return [
         {
             "plugin": plugin,
             "code": code,
-            "says": say(ANSWERS.get(code, "filter.says-no")),
+            "says": say(answers.get(code, "filter.says-no")),
             "reasons": "; ".join(reasons),
         }
         for plugin, code, reasons in verdicts
@@ -138,18 +140,20 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
     start = table.rows[0][0] if table.rows else ""
     told = ordered(table.rows, view, "filter", _orders(world, table.plugins))
     rows = [maker.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(told, pages)]
-    left = search.unvisited
+    left = [(name, why) for why, names in not_visited(search) for name in names]
     ghosts = [node for node in world.nodes.values() if node.ghost]
     unvisited = pager(len(left), view, "filter.unvisited", PAGE, few=FEW)
     return {
         "rows": rows,
         "heads": _heads(view),
         "pages": pages,
-        "unvisited": [{"name": name, "place": places.get(name, 0)} for name in on_page(left, unvisited)]
+        "unvisited": [
+            {"name": name, "place": places.get(name, 0), "why": say("sampling.not-visited", why=why)}
+            for name, why in on_page(left, unvisited)
+        ]
         if pages.last
         else [],
         "unvisited_pages": unvisited if pages.last else None,
-        "unvisited_why": say("sampling.not-visited", why=why_unvisited(search)),
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
         ]

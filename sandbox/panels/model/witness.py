@@ -23,6 +23,9 @@ class Witness(Protocol):
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         """How a plugin came to its score for a node; None: it cannot be told."""
 
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        """Why so many feasible nodes were enough; nothing where it cannot be told."""
+
     def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
         """What a plugin says of a pod as it stands among the others at the moment that is looked at."""
 
@@ -38,6 +41,9 @@ class Nobody:
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         return None
+
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        return ()
 
     def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
         return ()

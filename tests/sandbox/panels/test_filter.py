@@ -105,8 +105,8 @@ def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
     visited = (("n0", "", "Success", (), ()), ("n1", "", "Success", (), ()))
     story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 3, 1, 0, 1, ""))
     found = drawn("filter", World.fold(story.entries), View())
-    assert [node["name"] for node in found["unvisited"]] == ["n2"]
-    assert found["unvisited_why"] == "not visited: one node that fits is enough"
+    (left,) = found["unvisited"]
+    assert (left["name"], left["why"]) == ("n2", "not visited: one node that fits is enough")
     assert found["how_many"] == (
         "2 of 3 nodes looked at, place 1 (n0) to place 2 (n1): one node that fits is enough. "
         "The next search starts at place 2 (n1)."

@@ -8,13 +8,15 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.drawing.shapes import Text
-from sandbox.panels.facts.sampling import Search, arithmetic, search_of, summary, why_unvisited
+from sandbox.panels.facts.sampling import Search, arithmetic, not_visited, search_of, summary, why_unvisited
+from sandbox.panels.facts.sentences import sentence, verdict_counts
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.filter.panel import stats
 from sandbox.panels.model.state import Cycle
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import node, pod
+from tests.sandbox.scenarios import world_of
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 NO_SCORE = {"preScore": {"disabled": [{"name": "*"}]}, "score": {"disabled": [{"name": "*"}]}}
@@ -32,23 +34,23 @@ def stepped(simulation: Simulation) -> tuple[World, Cycle, Search]:
     """To the end of Filter of the next pod."""
     for _ in range(4):
         simulation.execute(commands.Stage())
-    world = World.fold(simulation.recorder.entries)
+    world = world_of(simulation)
     assert world.cycle is not None
     search = search_of(world.cycle)
     assert search is not None
     return world, world.cycle, search
 
 
-def sums(cycle: Cycle, search: Search) -> dict[str, str]:
-    return {line.label: line.formula for line in arithmetic(cycle, search)}
+def sums(world: World, cycle: Cycle, search: Search) -> dict[str, str]:
+    return {line.label: line.formula for line in arithmetic(world, cycle, search)}
 
 
 def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_where_it_stopped() -> None:
     simulation = opened(300, 4)
     start = 0
     for _ in range(4):
-        _, cycle, search = stepped(simulation)
-        told = sums(cycle, search)
+        world, cycle, search = stepped(simulation)
+        told = sums(world, cycle, search)
         assert told["percentageOfNodesToScore"] == "50 − 300 / 125 = 48 %"
         assert told["Enough"] == "300 × 48 / 100 = 144"
         assert told["Start index"] == str(start)
@@ -84,8 +86,8 @@ def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_
     ],
 )
 def test_how_many_are_enough(nodes: int, configuration: dict[str, Any], enough: dict[str, str]) -> None:
-    _, cycle, search = stepped(opened(nodes, 1, configuration))
-    told = sums(cycle, search)
+    world, cycle, search = stepped(opened(nodes, 1, configuration))
+    told = sums(world, cycle, search)
     assert {label: told[label] for label in enough} == enough
     assert enough["Enough"].split()[-1] in (str(search.table.nodes_to_find), "100")
 
@@ -96,13 +98,13 @@ def test_a_change_in_mid_cycle_does_not_change_what_is_enough_for_the_cycle_that
     simulation.execute(commands.Configure(HEAD | {"percentageOfNodesToScore": 100}))
     for _ in range(3):
         simulation.execute(commands.Stage())
-    world = World.fold(simulation.recorder.entries)
+    world = world_of(simulation)
     assert world.cycle is not None
     assert world.cycle.filter is not None
     assert world.cycle.filter.nodes_to_find == 108
     search = search_of(world.cycle)
     assert search is not None
-    assert sums(world.cycle, search)["Enough"] == "120 × 90 / 100 = 108"
+    assert sums(world, world.cycle, search)["Enough"] == "120 × 90 / 100 = 108"
     simulation.execute(commands.PodCycle())
     _, _, search = stepped(simulation)
     assert search.table.nodes_to_find == 120
@@ -129,7 +131,7 @@ def test_the_order_line_shows_the_visited_stretch_also_when_it_goes_round() -> N
     shapes = stats(world, View())["order_line"].shapes
     assert [shape.classes for shape in shapes].count("seen") == 2
     said = [shape.text for shape in shapes if isinstance(shape, Text)]
-    assert said == [f"start {first.following + 1}", f"next {second.following + 1}"]
+    assert said == [f"start {first.table.next_start_index + 1}", f"next {second.table.next_start_index + 1}"]
 
 
 def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does_not_move() -> None:
@@ -139,14 +141,14 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
     simulation.execute(commands.Apply((node("n1"), node("n2"), old, other)))
     simulation.execute(commands.Apply((pod("new", "3", 10),)))
     simulation.execute(commands.Advance(60))
-    world = World.fold(simulation.recorder.entries)
+    world = world_of(simulation)
     cycle = world.attempts["default/new"][-1]
     search = search_of(cycle)
     assert search is not None
     assert search.won
     assert summary(search).startswith("Only the nominated node n1 was looked at: it fits, so it wins at once.")
     assert why_unvisited(search) == "the nominated node n1 fits, so it wins at once"
-    assert search.start == search.following
+    assert search.table.start_index == search.table.next_start_index
 
 
 @pytest.mark.parametrize(
@@ -158,13 +160,46 @@ def test_a_search_that_looked_at_all_nodes_says_so(nodes: int, told: str) -> Non
     assert summary(search).startswith(told)
 
 
-def test_a_search_that_prefilter_narrowed_says_so() -> None:
+def pinned(name: str, *nodes: str) -> dict[str, Any]:
+    """A pod that PreFilter knows to fit nowhere else: each node by its name."""
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]} for node in nodes]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    made: dict[str, Any] = pod(name, "1", affinity={"nodeAffinity": required})
+    return made
+
+
+def test_a_search_that_prefilter_narrowed_says_so_everywhere() -> None:
     simulation = Simulation()
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    pinned = pod("pinned", affinity={"nodeAffinity": required})
-    simulation.execute(commands.Apply((node("n1"), node("n2"), node("n3"), pinned)))
-    _, _, search = stepped(simulation)
-    assert search.visited == ("n2",)
-    assert summary(search).startswith("1 of 3 nodes looked at: PreFilter narrowed the search.")
-    assert why_unvisited(search) == "PreFilter narrowed the search"
+    simulation.execute(commands.Apply((*(node(f"n{i}") for i in range(1, 5)), pinned("pinned", "n2", "n3"))))
+    world, cycle, search = stepped(simulation)
+    assert (search.visited, search.left_out) == (("n2", "n3"), ("n1", "n4"))
+    assert summary(search).startswith("PreFilter narrowed the search from 4 nodes to 2. All 2 nodes looked at")
+    assert dict(not_visited(search)) == {"PreFilter narrowed the search": ("n1", "n4")}
+    assert sentence(cycle) == "2 of 2 nodes fit."
+    assert words_for(world, cycle)["n1"].text == "not visited"
+    answers = {row["plugin"]: row["says"] for row in stats(world, View())["pre"]}
+    assert answers["NodeAffinity"] == "will check the nodes that are left"
+
+
+def test_the_start_of_a_narrowed_search_is_a_place_among_the_nodes_that_are_left() -> None:
+    """The index goes on over all nodes, and is taken modulo those that are searched."""
+    simulation = Simulation()
+    names = [f"n{i}" for i in range(1, 6)]
+    first = [pod(f"web-{i}", "100m") for i in range(1)]
+    simulation.execute(commands.Apply((*map(node, names), *first, pinned("pinned", "n2", "n3", "n4"))))
+    simulation.execute(commands.Configure(HEAD | {"profiles": [{"plugins": NO_SCORE}]}))
+    simulation.execute(commands.PodCycle())
+    world, cycle, search = stepped(simulation)
+    told = sums(world, cycle, search)
+    begun = search.table.start_index
+    assert begun > 0
+    assert search.visited[0] == ("n2", "n3", "n4")[begun % 3]
+    assert search.at(search.start) == f"place {begun % 3 + 1} ({search.visited[0]})"
+    assert told["Start index"].split()[-1] == str(begun % 3)
+
+
+def test_where_a_narrowed_search_finds_nothing_the_nodes_left_out_cannot_be_helped() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1", cpu="100m"), node("n2"), node("n3"), pinned("pinned", "n1"))))
+    _, cycle, _ = stepped(simulation)
+    assert verdict_counts(cycle) == (0, 0, 3)

@@ -12,7 +12,7 @@ from sandbox.panels.drawing.shapes import Drawing, bar
 from sandbox.panels.facts.domains import domain_key, domain_of
 from sandbox.panels.facts.skew import is_history, skews
 from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
-from sandbox.panels.model.state import NodeState, PodState
+from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import ratio, seconds, short_name
@@ -59,7 +59,7 @@ def same_while(world: World, view: View) -> object:
     """The clock counts only while pods go: they show the seconds that are left to them."""
     cycle = world.cycle_in_view(view.cycle)
     leaving = any(pod.terminating_since_us is not None for pod in world.pods.values())
-    present = cycle is world.cycle
+    present = cycle is None or not _is_over(world, cycle)
     number, replica = cycle.number if cycle else 0, world.scheduler.replica
     objects = max(world.changed.get(kind, 0) for kind in SHOWN)
     history = cycle is not None and is_history(world, cycle)
@@ -81,6 +81,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if layout == "map" and len(columns) > MOST_ZONES:
         columns = [Zone(say("heat.all-nodes"), [name for zone in columns for name in zone.names])]
     spread = skews(world, cycle, key)
+    feasible = frozenset(cycle.filter.feasible if cycle and cycle.filter else ())
     zones: list[dict[str, Any]] = []
     for title, names in columns:
         nodes = [
@@ -88,7 +89,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             for build in BUILD[layout]
             for name in names
         ]
-        fit = sum(1 for name in names if words.get(name, NOTHING).kind in ("ok", "plain", "best"))
+        fit = sum(name in feasible for name in names)
         zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(title), "nodes": nodes})
     return {
         "zones": zones,
@@ -102,10 +103,16 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "pods": sum(len(pods) for pods in world.pods_on.values()),
         "asking": short_name(asking.key) if asking and asked_on and layout != "map" else "",
         "filtered": bool(cycle and cycle.filter),
-        "past": cycle.number if cycle and cycle is not world.cycle else 0,
+        "past": cycle.number if cycle and words and _is_over(world, cycle) else 0,
         "key": key,
         "heat": heat(Scene(world, cycle, words, places, start), columns, view.colour) if layout == "map" else None,
     }
+
+
+def _is_over(world: World, cycle: Cycle) -> bool:
+    """Something may have changed since the attempt, so that its words need a date."""
+    over = bool(cycle.outcome) and (world.clock_us > cycle.ended_us or world.head > cycle.last_command)
+    return over or cycle is not world.cycle
 
 
 def _layout(world: World, view: View) -> str:

@@ -26,6 +26,17 @@ class Word:
 
 
 NOTHING = Word("", "")
+MAY_HELP = "Unschedulable"
+
+
+def helps(cycle: Cycle, node: str, code: str) -> str:
+    """Whether evicting pods from a node that was refused with ``code`` lets the pod in: what the dry run found there,
+    before that what the code promises.
+    """
+    tried = next((item for item in cycle.tried if item.node == node), None)
+    if tried is not None:
+        return say("phrases.eviction-does-not-help" if tried.rejected else "phrases.eviction-helps")
+    return say("phrases.eviction-may-help" if code == MAY_HELP else "phrases.eviction-cannot-help")
 
 
 def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
@@ -37,7 +48,7 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
     for row in cycle.filter.rows:
         node, plugin, code, reasons, _ = row
         if plugin:
-            kind = "no" if code == "Unschedulable" else "hard"
+            kind = "no" if code == MAY_HELP else "hard"
             said[node] = Word(kind, briefs.of(row), "; ".join(reasons), plugin)
         else:
             said[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))

@@ -11,10 +11,11 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, not_visited
+from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.phrases import helps, zone_title
+from sandbox.panels.words.phrases import zone_title
 from sandbox.panels.words.say import say
 
 FEW_NODES, FEW_ZONES, PAGE = 2, 4, 100
@@ -38,21 +39,22 @@ class Group:
     plugin: str
     reasons: str
     code: str = ""
+    helps: str = ""
     nodes: list[str] = field(default_factory=list)
 
 
 def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[str, Any]]:
     """The nodes that fit lead, then the reasons, the most frequent first; what is not reported comes last."""
-    found: dict[tuple[str, str, str, str], Group] = {}
+    found: dict[tuple[str, ...], Group] = {}
     passed = say("filter.every-filter-passed")
     for node, plugin, code, reasons, _ in search.table.rows[: -1 if search.extra else None]:
-        said = ("no", plugin, "; ".join(reasons), code) if plugin else ("ok", "", passed, "")
+        said = ("no", plugin, "; ".join(reasons), code, helps(cycle, node, code)) if plugin else ("ok", "", passed)
         found.setdefault(said, Group(*said)).nodes.append(node)
     if view.reasons:
         for node, verdicts in search.table.also:
             for plugin, code, reasons in verdicts:
-                said = ("also", plugin, "; ".join(reasons), code)
-                found.setdefault(said, Group(*said)).nodes.append(node)
+                noted = ("also", plugin, "; ".join(reasons), code)
+                found.setdefault(noted, Group(*noted)).nodes.append(node)
     ordered = sorted(found.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
     if search.extra:
         ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
@@ -100,8 +102,8 @@ def _row(
         "pages": pages,
         "nodes": " ".join(group.nodes),
         "code": group.code,
-        "helps": say(ENDS[group.kind]) if group.kind in ENDS else helps(group.code),
-        "soft": group.code == "Unschedulable",
+        "helps": say(ENDS[group.kind]) if group.kind in ENDS else group.helps,
+        "soft": group.code == MAY_HELP,
         "why": verdict(world, cycle, view.node, group.plugin) if opened else None,
         "expectable": expectable.verdict(cycle, view.node) if opened else None,
     }

@@ -11,13 +11,14 @@ from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
+from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.facts.whose import whose
 from sandbox.panels.filter.groups import groups
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.phrases import camel, helps, phrases, without_log
+from sandbox.panels.words.phrases import camel, phrases, without_log
 from sandbox.panels.words.say import say
 
 PAGE = 100
@@ -251,4 +252,5 @@ class _Rows:
             spare = self.search.extra and node == self.search.visited[-1]
             title, word = (NOT_NEEDED, "filter.not-needed") if spare else ("filter.every-filter-passed", "filter.fits")
             return {"sign": "yes", "title": say(title), "word": say(word)}
-        return {"sign": "up" if code == "Unschedulable" else "lock", "title": code, "word": helps(code)}
+        word = helps(self.cycle, node, code)
+        return {"sign": "up" if code == MAY_HELP else "lock", "title": code, "word": word}

@@ -8,10 +8,11 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter, explain_score
 from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.phrases import helps, listed
+from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 
 FEW, PAGE = 12, 60
@@ -86,20 +87,21 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
     for row in cycle.filter.rows:
         node, plugin, code, reasons, _ = row
         if plugin:
-            groups.setdefault((plugin, reasons, code), []).append(node)
-            words.setdefault((plugin, reasons, code), briefs.of(row))
+            said = plugin, reasons, helps(cycle, node, code)
+            groups.setdefault(said, []).append(node)
+            words.setdefault(said, briefs.of(row))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)
     rows = [
         {
-            "short": words[plugin, reasons, code],
+            "short": words[plugin, reasons, help_],
             "why": "; ".join(reasons),
             "says": explain_filter(world, cycle, nodes[0], plugin).sentence,
             "plugin": plugin,
             "nodes": listed(nodes, 3),
             "first": nodes[0],
-            "helps": helps(code),
+            "helps": help_,
         }
-        for (plugin, reasons, code), nodes in on_page(ordered, pages)
+        for (plugin, reasons, help_), nodes in on_page(ordered, pages)
     ]
     return {"not_there": rows, "not_there_pages": pages}

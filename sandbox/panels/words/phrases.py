@@ -82,11 +82,6 @@ def taint_text(taint: Taint) -> str:
     return f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}"
 
 
-def helps(code: str) -> str:
-    """Whether evicting pods may change the verdict."""
-    return say("phrases.eviction-may-help") if code == "Unschedulable" else say("phrases.eviction-cannot-help")
-
-
 def plural(number: int, thing: str) -> str:
     """``3 nodes``; ``thing`` is a row of ``en/things.yaml``."""
     return say(f"things.{thing}", count=number)

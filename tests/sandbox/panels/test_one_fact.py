@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.explain import explain_filter
 from scheduler_engine import commands
@@ -118,6 +118,10 @@ CASES: dict[str, tuple[list[Data], Data, str, str]] = {
 
 
 def refused(objects: list[Data], pod: Data) -> World:
+    return world_of(refused_simulation(objects, pod))
+
+
+def refused_simulation(objects: list[Data], pod: Data) -> Simulation:
     """The pod is refused in a paused cycle, after Filter."""
     simulation = Simulation()
     simulation.execute(commands.Apply(tuple(objects)))
@@ -127,7 +131,7 @@ def refused(objects: list[Data], pod: Data) -> World:
     simulation.execute(commands.Apply((pod,)))
     for _ in range(4):
         simulation.execute(commands.Stage())
-    return world_of(simulation)
+    return simulation
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -145,3 +149,56 @@ def test_header_card_cell_and_inspector_tell_the_skew_that_the_filter_found(case
     assert formula.endswith(f"fewest = {text.removeprefix('skew ')}")
     assert cell.sentence in drawn("filter", world, View(node=node, plugin=SPREAD))["rows"]
     assert escape(cell.sentence) in panel_html("inspector", world, node=node)
+
+
+def preempting() -> Simulation:
+    """No node has room for vip: evicting low helps on one, nobody can be evicted from another, and one is too small."""
+    nodes = [make_node(name).obj() for name in ("helps", "does-not")] + [make_node("small").capacity(cpu="1").obj()]
+    low = make_pod("low").cpu("3").node("helps").grace_period(30).obj()
+    high = make_pod("high").cpu("3").priority(1000).node("does-not").obj()
+    simulation = Simulation()
+    simulation.execute(commands.Apply((*nodes, low, high)))
+    simulation.execute(commands.Apply((make_pod("vip").cpu("2500m").priority(100).obj(),)))
+    return simulation
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        (4, {"helps": "eviction may help", "does-not": "eviction may help", "small": "eviction cannot help"}),
+        (5, {"helps": "eviction helps", "does-not": "eviction does not help", "small": "eviction cannot help"}),
+    ],
+    ids=["before the dry run", "after it"],
+)
+@pytest.mark.parametrize("group", ["", "reason"])
+def test_the_table_says_of_eviction_what_the_dry_run_has_found(
+    stages: int, expected: dict[str, str], group: str
+) -> None:
+    simulation = preempting()
+    for _ in range(stages):
+        simulation.execute(commands.Stage())
+    world = world_of(simulation)
+    told = PANELS["filter"].stats(world, View(group=group))
+    if group:
+        found = {node: item["helps"] for item in told["groups"] for node in item["nodes"].split()}
+    else:
+        rows = drawn("filter", world, View())["rows"].split('<tr data-node="')[1:]
+        found = {row.partition('"')[0]: next(word for word in expected.values() if word in row) for row in rows}
+    assert found == expected
+    beside = PANELS["inspector"].stats(world, View())["not_there"]
+    assert {row["helps"] for row in beside} == {*expected.values()}
+
+
+def test_candidates_for_preemption_do_not_count_as_nodes_that_fit() -> None:
+    simulation = preempting()
+    simulation.execute(commands.Settle())
+    (zone,) = cluster.stats(world_of(simulation), View())["zones"]
+    assert zone["fit"] == 0
+
+
+def test_the_words_of_an_attempt_that_is_over_are_dated_once_something_may_have_changed() -> None:
+    simulation = refused_simulation(nodes("a", "b"), web("web-9").cpu("9").obj())
+    assert cluster.stats(world_of(simulation), View())["past"] == 0
+    simulation.execute(commands.PodCycle())
+    simulation.execute(commands.Delete("Node", "a2"))
+    assert cluster.stats(world_of(simulation), View())["past"] == 1

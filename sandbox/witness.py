@@ -12,8 +12,8 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from scheduler_engine.errors import Rejected
-from scheduler_engine.framework.facts import Fact, Facts
-from scheduler_engine.scheduler.explaining import filter_facts, score_facts, search_facts, standing_facts
+from scheduler_engine.framework.facts import Fact, Facts, Room
+from scheduler_engine.scheduler.explaining import filter_facts, room_on, score_facts, search_facts, standing_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
 
 CHEAP = 600
@@ -38,6 +38,10 @@ class Asked:
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         return self._asked(score_facts, cycle, node, plugin)
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+        scheduler = self._scheduler(cycle)
+        return None if scheduler is None else room_on(scheduler, cycle.number, node, resource)
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         scheduler = self._scheduler(cycle)

@@ -105,6 +105,17 @@ class Facts:
         return [item for item in self.shown if item.key in keys]
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One resource of a node, as a cycle saw it: ``total`` allocatable, ``asked`` by the pod, and what each of the
+    ``pods`` there asks for, those first that only wait for its place. In millicores, bytes or whole units.
+    """
+
+    total: int
+    asked: int
+    pods: tuple[tuple[str, int], ...]
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, Keys):

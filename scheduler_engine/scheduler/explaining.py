@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.facts import Fact, Facts, Keys, Room, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
@@ -79,6 +79,16 @@ def standing_facts(scheduler: SchedulerParts, key: str, plugin: str) -> tuple[Fa
         return ()
     found: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
     return found
+
+
+def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:
+    """What cycle ``number`` saw on ``node``; None when another cycle has begun, or the node was not there."""
+    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
+    if cycle is None or cycle.number != number or info is None:
+        return None
+    there = (*cycle.nominated.get(node, ()), *info.pods)
+    pods = tuple((item.pod.key, item.resource.request.of(resource)) for item in there)
+    return Room(info.allocatable.of(resource), cycle.info.pod_info.resource.request.of(resource), pods)
 
 
 def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sandbox.panels.model.state import Cycle
-from scheduler_engine.framework.facts import Fact, Facts
+from scheduler_engine.framework.facts import Fact, Facts, Room
 
 
 class Witness(Protocol):
@@ -22,6 +22,9 @@ class Witness(Protocol):
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         """How a plugin came to its score for a node; None: it cannot be told."""
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+        """What an attempt saw of a resource on a node; None: it cannot be told."""
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         """Why so many feasible nodes were enough; nothing where it cannot be told."""
@@ -40,6 +43,9 @@ class Nobody:
         return None
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return None
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         return None
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:

@@ -8,15 +8,13 @@ from typing import Any
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.blocks import Block, block, gone_block
 from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
-from sandbox.panels.explain import seen_in
 from sandbox.panels.explain.model import written
-from sandbox.panels.model.seen import Seen
-from sandbox.panels.model.state import Cycle, NodeState, pod_requests
+from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
-from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.facts import Room
 from scheduler_engine.trace.events import PreemptionNodeTried
 
 MOST_REMOVALS = 12
@@ -28,7 +26,7 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     return {
         "node": tried.node,
         "frames": _Film(world, cycle, tried).frames(),
-        "resource": _tight(cycle, tried.node),
+        "resource": _tight(world, cycle, tried.node),
         "rejected": tried.rejected,
         "protected": [short_name(key) for key in tried.violating],
     }
@@ -39,20 +37,15 @@ def pod_in_short(world: World, key: str) -> Block:
     return block(pod, "", state="bound") if pod else gone_block(key)
 
 
-def _tight(cycle: Cycle, node: str) -> str:
+def _tight(world: World, cycle: Cycle, node: str) -> str:
     """The resource whose bar tells the story: the first one that was short on this node, else cpu."""
-    for name, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
-        if name == node and plugin == "NodeResourcesFit":
-            for reason in reasons:
-                if reason.startswith("Insufficient "):
-                    return reason.removeprefix("Insufficient ")
-    return "cpu"
-
-
-def _nominated(cycle: Cycle, seen: Seen | None, node: str) -> list[Pod]:
-    """Pods that were counted on the node although they do not run there yet."""
-    keys = next((row[4] for row in cycle.filter.rows if row[0] == node), ()) if cycle.filter else ()
-    return [seen.nominated[key].pod for key in keys if key in seen.nominated] if seen else []
+    facts = world.witness.filter(cycle, node, "NodeResourcesFit")
+    short = (
+        (item.values["resource"] for item in facts.shown if item.ok is False and "resource" in item.values)
+        if facts
+        else ()
+    )
+    return str(next(iter(short), "cpu"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +64,9 @@ class _Film:
     def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried) -> None:
         self.world, self.tried = world, tried
         self.name = short_name(cycle.pod)
-        self.resource = _tight(cycle, tried.node)
-        seen, node = seen_in(world, cycle), world.nodes.get(tried.node)
-        if seen is not None and tried.node in seen.nodes:
-            node = NodeState(seen.nodes[tried.node])
-            pods = [info.pod for info in seen.pods_on.get(tried.node, ())]
-        else:
-            pods = [pod.pod for pod in world.pods_of(tried.node)]
-        asker = seen.pod if seen is not None else world.pods[cycle.pod].pod if cycle.pod in world.pods else None
-        self.total = node.allocatable.get(self.resource, 0) if node else 0
-        pods = [*_nominated(cycle, seen, tried.node), *pods]
-        self.sizes = {pod.key: pod_requests(pod).get(self.resource, 0) for pod in pods}
-        self.asked = pod_requests(asker).get(self.resource, 0) if asker else 0
+        self.resource = _tight(world, cycle, tried.node)
+        room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
+        self.total, self.asked, self.sizes = room.total, room.asked, dict(room.pods)
 
     def frames(self) -> list[dict[str, Any]]:
         removed = [key for action, key, _, _ in self.tried.steps if action == "remove"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.witness import Nobody
 from sandbox.panels.preemption.panel import SUM, stats
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.facts import Room
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.simulation import Simulation
@@ -15,7 +18,7 @@ from scheduler_engine.testing import make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
-from tests.sandbox.scenarios import hatched
+from tests.sandbox.scenarios import hatched, world_of
 
 OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "cart-5")]
 FRAMES = [
@@ -39,9 +42,19 @@ FRAMES = [
 ]
 
 
+class Remembers(Nobody):
+    """What the attempt of the story saw on node-b1."""
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room:
+        asked = {"cart-5": 500, "api-2": 600, "batch-7": 900, "batch-8": 300}
+        return Room(4000, 3000, tuple((f"default/{name}", number) for name, number in asked.items()))
+
+
 @pytest.fixture(name="world")
 def made_world() -> World:
-    return World.fold(traces.payments_preempts().entries)
+    world = World.fold(traces.payments_preempts().entries)
+    world.witness = Remembers()
+    return world
 
 
 def test_candidates_stand_with_the_chosen_one_first_and_where_the_others_fell(world: World) -> None:
@@ -84,7 +97,7 @@ def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
     old = (pod("small-1", "1", 5, nodeName="n1"), pod("large-1", "3", 0, nodeName="n1"))
     simulation.execute(commands.Apply((node("n1"), *old, pod("new-1", "2", 10))))
     simulation.execute(commands.Advance(100))
-    world = World.fold(simulation.recorder.entries)
+    world = world_of(simulation)
     assert "default/large-1" not in world.pods
     frames = stats(world, View(cycle=1))["film"]["frames"]
     told = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it take it out, too"
@@ -115,7 +128,7 @@ def test_the_budget_that_an_eviction_would_violate_is_named() -> None:
     simulation.execute(commands.Apply((node("n1"), budget, guarded, pod("new-1", "2", 10))))
     for _ in range(5):
         simulation.execute(commands.Stage())
-    found = stats(World.fold(simulation.recorder.entries), View())
+    found = stats(world_of(simulation), View())
     assert [victim["budget"] for victim in found["candidates"][0]["victims"]] == ["guard"]
     assert [frame["violates"] for frame in found["film"]["frames"]] == [False, False, False, True, False]
 
@@ -154,7 +167,7 @@ def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
     roomy["status"]["allocatable"] = {**roomy["status"]["allocatable"], "pods": "30"}
     simulation.execute(commands.Apply((roomy, *small, pod("new-1", "4", 10))))
     simulation.execute(commands.Advance(1))
-    frames = stats(World.fold(simulation.recorder.entries), View(cycle=1))["film"]["frames"]
+    frames = stats(world_of(simulation), View(cycle=1))["film"]["frames"]
     titles = [frame["title"] for frame in frames]
     assert titles[1:15] == ["out"] * 12 + ["8 more out", "all 20 lower ones out"]
     assert frames[13]["formula"] == "0m used of 4000m"
@@ -166,7 +179,7 @@ def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> Non
     old = [pod(f"old-{name}", "4", 0, nodeName=name) for name in ("n1", "n2")]
     simulation.execute(commands.Apply((node("n1"), node("n2"), *old, pod("new-1", "2", 10))))
     simulation.execute(commands.Advance(1))
-    found = stats(World.fold(simulation.recorder.entries), View(cycle=1))
+    found = stats(world_of(simulation), View(cycle=1))
     *equal, last = found["ladder"]
     assert [rung["change"] for rung in equal] == ["2, all equal"] * 5
     assert (last["number"], last["title"], last["change"]) == (6, "First in the list", "2 → 1")

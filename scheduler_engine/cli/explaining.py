@@ -12,6 +12,7 @@ from scheduler_engine.cli.running import nobodys, played_through
 from scheduler_engine.scenario.attempts import Attempt, Seen
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
+from scheduler_engine.scenario.why import refusal, scores_in_words
 from scheduler_engine.simulation import Simulation
 
 COLUMNS = ("raw", "normalized", "weighted")
@@ -57,15 +58,16 @@ def _told(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
         yield f"{attempt.selected.node} was chosen: {HOW.get(attempt.selected.how, attempt.selected.how)}{lead}."
     if node:
         yield ""
-        yield from _of_node(attempt, node)
+        yield from _of_node(simulation, attempt, node)
 
 
-def _of_node(attempt: Attempt, node: str) -> Iterator[str]:
+def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
     verdict = attempt.verdict(node)
     if verdict is None:
         yield f"{node}: nobody looked at it in this attempt."
     elif verdict[0]:
         yield f"{node}: {verdict[0]} said no: {'; '.join(verdict[2])}"
+        yield from (f"  {text}" for text in refusal(simulation, attempt, node))
     else:
         yield f"{node}: it passes every filter."
     scores = attempt.scores(node)
@@ -76,3 +78,4 @@ def _of_node(attempt: Attempt, node: str) -> Iterator[str]:
     for plugin, found in scores.items():
         yield f"  {plugin:{width}}" + "".join(f"{found.get(column, ''):>12}" for column in COLUMNS)
     yield f"  {'total':{width}}" + f"{attempt.totals.get(node, ''):>{12 * len(COLUMNS)}}"
+    yield from (f"  {text}" for text in scores_in_words(simulation, attempt, node))

@@ -16,6 +16,7 @@ from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scen
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.playing import END, START
+from scheduler_engine.scenario.why import refusal
 from scheduler_engine.scenario.yaml_text import one_line
 
 CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
@@ -131,6 +132,8 @@ def _found(point: Point, failure: Failure) -> Found:
     attempt = seen.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
     node = failure.expectation.get("node")
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
+    if attempt and isinstance(node, str):
+        table += [f"  {text}" for text in refusal(point.simulation, attempt, node)]
     return Found(_title(point), failure, tuple(table))
 
 

@@ -19,8 +19,8 @@ PASSED = ("Success", "Skip")
 class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come so far.
 
-    ``number`` counts the pod's own attempts, ``nominated_node`` is where it was nominated before. It is asked when all
-    its events are there.
+    ``number`` counts the pod's own attempts, ``nominated_node`` is where it was nominated before, ``last_table`` is the
+    number of the entry with its last table. It is asked when all its events are there.
     """
 
     cycle: int
@@ -36,6 +36,7 @@ class Attempt:
     normalize: ev.NormalizeRan | None = None
     selected: ev.HostSelected | None = None
     finished: ev.CycleFinished | None = None
+    last_table: int = 0
 
     @property
     def outcome(self) -> str:
@@ -115,6 +116,7 @@ PARTS: dict[type[ev.Event], Callable[[Attempt, Any], None]] = {
     ev.CycleFinished: _keep("finished"),
 }
 """Event → where it goes in its attempt."""
+TABLES = (ev.PreFilterRan, ev.FilterRan, ev.ScoreRan, ev.NormalizeRan)
 
 
 def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
@@ -128,6 +130,8 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
             found.setdefault(event.pod, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
             PARTS[type(event)](by_cycle[event.cycle], event)
+            if isinstance(event, TABLES):
+                by_cycle[event.cycle].last_table = entry.n
     return found
 
 

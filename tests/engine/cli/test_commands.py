@@ -120,7 +120,36 @@ def test_explain_tells_why_here_and_why_not_there(blank: Path, pod: str, capsys:
     assert told.startswith("default/web is on node-b.\nattempt 1 at default/web: bound\n")
     assert "node-b was chosen: it has the highest total, by " in told
     assert "node-a: it passes every filter." in told
-    assert told.splitlines()[-1].split()[0] == "total"
+    assert [line.split()[0] for line in told.splitlines() if line.startswith("  total")] == ["total"]
+
+
+TWICE = """\
+title: A pod waits for a larger node
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: small}, status: {capacity: {cpu: "1", memory: 8Gi, pods: "9"}}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "2"}}}]}
+then:
+- run: {}
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: large}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+- advance: {seconds: 10}
+"""
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_explain_tells_what_the_plugin_looked_at_also_in_an_attempt_of_long_ago(
+    attempt: int, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "twice.yaml"
+    path.write_text(TWICE)
+    assert main(["explain", str(path), "--pod", "web", "--node", "small", "--attempt", str(attempt)]) == 0
+    told = capsys.readouterr().out
+    assert "small: NodeResourcesFit said no: Insufficient cpu\n  small is too small: web asks for more cpu" in told
+    assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in told
 
 
 @pytest.mark.parametrize(

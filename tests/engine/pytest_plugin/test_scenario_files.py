@@ -238,6 +238,20 @@ def test_options_that_cannot_be_meant_are_refused(own: pytest.Pytester, given: t
     found.stderr.fnmatch_lines([told])
 
 
+def test_a_failure_that_names_a_node_tells_by_what_it_was_refused(own: pytest.Pytester) -> None:
+    text = SPREAD.replace('requests: {cpu: "1"}', 'requests: {cpu: "6"}').replace(
+        "    node: node-a\n", "    node: node-b\n"
+    )
+    write(own, "web.scenario.yaml", text)
+    own.runpytest().stdout.fnmatch_lines(
+        [
+            "  found     default/web: expected node-b, is on node-a",
+            "    node-b is too small: web asks for more cpu than the whole node has.",
+            "      cpu   0m used + 6000m asked = 6000m > 4000m allocatable  (2000m too much;*",
+        ]
+    )
+
+
 def test_a_cluster_can_be_driven_in_python(own: pytest.Pytester) -> None:
     own.makepyfile(
         """

@@ -1,0 +1,127 @@
+"""Every cell of every table that a simulation makes: what a plugin's facts conclude against what it decided.
+
+By hand, as long as you like: ``python -m tests.engine.cells --cells 200000``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from scheduler_engine import wording
+from scheduler_engine.framework.facts import Facts, plain
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.explaining import filter_facts, score_facts
+from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+from tests.sandbox.explain_clusters import cluster, run
+from tests.sandbox.panels.test_explain_agrees import CONFIGURATIONS
+
+
+@dataclass
+class Cells:
+    """``wrong``: in words; ``silent``: plugin and point → cells without facts; ``keys``: of the facts told."""
+
+    count: int = 0
+    wrong: list[str] = field(default_factory=list)
+    silent: Counter[str] = field(default_factory=Counter)
+    keys: Counter[str] = field(default_factory=Counter)
+
+    def filtered(self, scheduler: Scheduler, cycle: Cycle, table: ev.FilterRan) -> None:
+        also = {node: {name: (code, reasons) for name, code, reasons in said} for node, said in table.also}
+        for node, failed, code, reasons, _ in table.rows:
+            recorded = {**also.get(node, {}), failed: (code, reasons)}
+            for plugin in table.plugins:
+                if plugin in table.skipped:
+                    continue
+                facts = filter_facts(scheduler, cycle.number, node, plugin)
+                if not self._told(facts, f"{plugin} filter"):
+                    continue
+                assert facts is not None
+                status = facts.status
+                concluded = ("Success", ()) if status is None else (status.code.value, status.reasons)
+                if concluded != recorded.get(plugin, ("Success", ())):
+                    wanted = recorded.get(plugin)
+                    self.wrong.append(f"{cycle.pod.key} on {node}, {plugin}: {concluded}, not {wanted}: {facts}")
+
+    def scored(self, scheduler: Scheduler, cycle: Cycle) -> None:
+        for plugin, raws in cycle.raw.items():
+            for node, raw in raws.items():
+                facts = score_facts(scheduler, cycle.number, node, plugin)
+                if not self._told(facts, f"{plugin} score"):
+                    continue
+                assert facts is not None
+                normalized = cycle.normalized[plugin][node]
+                if (facts.raw, facts.normalized) != (raw, normalized):
+                    self.wrong.append(f"{cycle.pod.key} on {node}, {plugin}: {facts}, not {raw} → {normalized}")
+
+    def _told(self, facts: Facts | None, what: str) -> bool:
+        self.count += 1
+        if facts is None:
+            self.silent[what] += 1
+            return False
+        wording.lines(facts)
+        if not wording.sentence(facts).strip():
+            self.wrong.append(f"{what}: no sentence for {facts.says}")
+        for item in (facts.says, *facts.shown):
+            self.keys[item.key] += 1
+            plain(dict(item.values))
+        return True
+
+
+@contextmanager
+def watching() -> Iterator[Cells]:
+    """Inside, every stage of every scheduler is followed by the same questions to its plugins."""
+    cells, run_stage = Cells(), Scheduler._run_stage
+
+    def watched(scheduler: Scheduler, cycle: Cycle) -> None:
+        ran, begun = cycle.stage, len(scheduler.recorder.entries)
+        run_stage(scheduler, cycle)
+        if ran == "Filter":
+            events = (entry.event for entry in scheduler.recorder.entries[begun:])
+            for table in events:
+                if isinstance(table, ev.FilterRan):
+                    cells.filtered(scheduler, cycle, table)
+        elif ran == "NormalizeScore":
+            cells.scored(scheduler, cycle)
+
+    Scheduler._run_stage = watched  # type: ignore[method-assign]
+    try:
+        yield cells
+    finally:
+        Scheduler._run_stage = run_stage  # type: ignore[method-assign]
+
+
+def played(cells: Cells, seed: int) -> None:
+    """One random history, with the next configuration."""
+    simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
+    run(simulation, cluster(seed))
+    if cells.wrong:
+        cells.wrong[-1] += f" (seed {seed})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=Random().randrange(1 << 30))
+    given = parser.parse_args()
+    seed = given.seed
+    with watching() as cells:
+        while cells.count < given.cells and not cells.wrong:
+            played(cells, seed)
+            seed += 1
+    print(f"seeds {given.seed} to {seed - 1}: {cells.count} cells, {len(cells.wrong)} wrong")
+    print("without facts:", dict(cells.silent) or "none")
+    print("rows that nothing said:", sorted({*wording.ROWS} - {*cells.keys}))
+    for text in cells.wrong[:5]:
+        print(text)
+    return 1 if cells.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

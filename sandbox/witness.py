@@ -11,6 +11,7 @@ from sandbox.live import Live
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.facts import Fact, Facts, Room
 from scheduler_engine.scheduler.explaining import filter_facts, room_on, score_facts, search_facts, standing_facts
@@ -47,7 +48,7 @@ class Asked:
         scheduler = self._scheduler(cycle)
         return () if scheduler is None else search_facts(scheduler, cycle.number)
 
-    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         if self.at is not None and self.live.size > CHEAP:
             return ()
         try:

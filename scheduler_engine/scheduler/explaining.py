@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Fact, Facts, Keys, Room, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
@@ -70,12 +71,13 @@ def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) 
     return facts
 
 
-def standing_facts(scheduler: SchedulerParts, key: str, plugin: str) -> tuple[Fact, ...]:
-    """What ``plugin`` says of a pod as it stands among those that the cache knows now; of one that is gone nothing."""
-    pod = scheduler.api.pod(key)
-    framework = scheduler.profiles.get(pod.scheduler_name) if pod is not None else None
+def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fact, ...]:
+    """What ``plugin`` says of how ``pod`` stands, or would, among the pods that the cache knows now; nothing where no
+    profile serves it.
+    """
+    framework = scheduler.profiles.get(pod.scheduler_name)
     asked: Any = framework.plugins.get(plugin) if framework is not None else None
-    if pod is None or not hasattr(asked, "explain_standing"):
+    if not hasattr(asked, "explain_standing"):
         return ()
     found: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
     return found

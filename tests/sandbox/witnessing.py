@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Fact, Facts, Room
 from scheduler_engine.scheduler.explaining import filter_facts, room_on, score_facts, search_facts, standing_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -38,7 +39,7 @@ class Asked:
         scheduler = self._scheduler(cycle)
         return () if scheduler is None else search_facts(scheduler, cycle.number)
 
-    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         return standing_facts(self.simulation.scheduler, pod, plugin)
 
     def _scheduler(self, cycle: Cycle) -> Scheduler | None:

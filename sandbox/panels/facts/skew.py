@@ -15,9 +15,8 @@ from sandbox.panels.words.say import say
 from scheduler_engine.framework.facts import Counts, Domain, Fact
 from scheduler_engine.trace import events as ev
 
-PLUGIN = "PodTopologySpread"
+PLUGIN, HARD = "PodTopologySpread", "DoNotSchedule"
 SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-of-nothing")
-COUNTS = ("spread.counts", "spread.counts-nobody")
 
 
 def is_history(world: World, cycle: Cycle) -> bool:
@@ -41,8 +40,8 @@ def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, An
 
 
 def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
-    for item in world.witness.standing(cycle.pod, PLUGIN):
-        if _is_over(item, keys):
+    for item in world.witness.standing(world.pods[cycle.pod].pod, PLUGIN):
+        if item.values["when"] == HARD and _is_over(item, keys):
             yield str(item.values["name"]), item
 
 
@@ -71,9 +70,9 @@ def _zone(item: Fact, standing: bool) -> dict[str, Any]:
     assert isinstance(count, int)
     assert isinstance(counts, Counts)
     counted = any(name == numbers["name"] for name, _ in counts.numbers)
-    said = "" if not counted else "yes" if item.ok else "no"
+    said = "out" if not counted else "yes" if item.ok else "no"
     text = {
-        "": say("verdicts.not-counted"),
+        "out": say("verdicts.not-counted"),
         "yes": say("verdicts.skew-allowed", skew=skew, most=most),
         "no": say("verdicts.skew-above", skew=skew, most=most),
     }

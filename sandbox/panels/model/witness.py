@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sandbox.panels.model.state import Cycle
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Fact, Facts, Room
 
 
@@ -29,7 +30,7 @@ class Witness(Protocol):
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         """Why so many feasible nodes were enough; nothing where it cannot be told."""
 
-    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         """What a plugin says of a pod as it stands among the others at the moment that is looked at."""
 
 
@@ -51,5 +52,5 @@ class Nobody:
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         return ()
 
-    def standing(self, pod: str, plugin: str) -> tuple[Fact, ...]:
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         return ()

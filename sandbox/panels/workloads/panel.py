@@ -16,7 +16,7 @@ from sandbox.panels.words.say import say
 from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
 from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
-from sandbox.panels.workloads.spreading import Crowds, where
+from sandbox.panels.workloads.spreading import where
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
 
@@ -38,9 +38,8 @@ def same_while(world: World, view: View) -> object:
 
 def stats(world: World, view: View) -> dict[str, Any]:
     owned, groups = Owned(world), alike(world)
-    crowds = Crowds(world, groups)
     pages = pager(len(owned.workloads), view, "workloads", PAGE)
-    rows = [_workload(owned, crowds, item, view) for item in on_page(owned.workloads, pages)]
+    rows = [_workload(world, owned, item, view) for item in on_page(owned.workloads, pages)]
     guards, guard_pages = budgets(world, groups, view, PAGE)
     ranked, class_pages = classes(world, view, PAGE)
     return {
@@ -54,7 +53,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     }
 
 
-def _workload(owned: Owned, crowds: Crowds, manifest: Manifest, view: View) -> dict[str, Any]:
+def _workload(world: World, owned: Owned, manifest: Manifest, view: View) -> dict[str, Any]:
     kind, sets = manifest["kind"], owned.sets_of(manifest)
     own = owned.pods_of(manifest)
     pods = [*own, *(pod for item in sets for pod in owned.pods_of(item))]
@@ -76,7 +75,7 @@ def _workload(owned: Owned, crowds: Crowds, manifest: Manifest, view: View) -> d
         "numbers": numbers(manifest),
         "conditions": conditions(manifest),
         "rollout": rollout(manifest, newest if sets else own),
-        "where": where(crowds, samples, pods, app),
+        "where": where(world, samples, pods, app),
         "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
         "sets": [_set(owned, item, manifest, view) for item in [*shown, *idle[:OLD_SETS]]],
         "older": listed([say("workloads.revision", number=revision(item)) for item in idle[OLD_SETS:]]),

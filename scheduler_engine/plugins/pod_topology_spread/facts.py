@@ -58,20 +58,26 @@ def _skew(domains: Domains, value: str) -> Fact:
     )
 
 
-def standing_facts(state: FilterState) -> Iterator[Fact]:
-    """How the pods of each domain stand, where ``state`` counts the pod among them."""
-    for domains in state.domains:
+def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
+    """How the pods of each domain stand that the constraints count, the pod itself where it is there; ``when``: what
+    is done about a constraint that is not kept.
+    """
+    for number, domains in enumerate(state.domains):
         constraint, counts = domains.constraint, Counts(domains.numbers(), domains.minimum)
         for value, there in counts.numbers:
             yield fact(
                 "spread.standing",
                 there - domains.minimum <= constraint.max_skew,
+                number=number,
+                when=when,
                 domain=Domain(constraint.topology_key),
                 name=value,
                 there=there,
                 skew=there - domains.minimum,
                 most=constraint.max_skew,
+                least=constraint.min_domains,
                 counts=counts,
+                selector=str(constraint.selector),
             )
 
 

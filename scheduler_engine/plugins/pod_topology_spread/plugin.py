@@ -110,8 +110,11 @@ class PodTopologySpread(Plugin):
         return fact("spread.default-of-scheduler" if self.system_defaulted else "spread.default-of-profile")
 
     def explain_standing(self, pod: Pod, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
-        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
-        return tuple(standing_facts(filter_state(pod, constraints, nodes)))
+        states = (
+            (when, filter_state(pod, self._constraints(pod, when), nodes))
+            for when in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+        )
+        return tuple(item for when, state in states for item in standing_facts(state, when))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         everything = self.handle.snapshot.list()

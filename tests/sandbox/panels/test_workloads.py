@@ -16,11 +16,11 @@ from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import POLICIES
 from scheduler_engine.scenario import command_of
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_budget, make_node
+from scheduler_engine.testing import make_budget, make_node, make_pod
 from scheduler_engine.trace.events import ObjectAdded
 from tests.installed import SCENARIOS
 from tests.sandbox.scenarios import panel_html, world_of
-from tests.sandbox.traces import Story, node, pod
+from tests.sandbox.traces import Story
 
 ZONE = "topology.kubernetes.io/zone"
 SHOP = "default/shop"
@@ -350,16 +350,12 @@ def test_the_skew_counts_as_the_scheduler_counts(
 
 def standing_in_zone_a(**spec: Any) -> World:
     """Three pods of a ReplicaSet on the one node of zone a; b and c have a node each."""
-    story = Story()
-    for zone in "abc":
-        story.add_node(node(f"node-{zone}", zone))
-    owner = {**workload("ReplicaSet", "shop", spec, replicas=3), "metadata": {"name": "shop", "uid": "7"}}
-    story.say(ObjectAdded("ReplicaSet", SHOP, owner))
+    owner = workload("ReplicaSet", "shop", spec, replicas=3)
+    pods = []
     for number in range(3):
-        made = pod(f"shop-{number}", on="node-a", **spec)
-        made["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "shop", "uid": "7", "controller": True}]
-        story.add_pod(made)
-    return World.fold(story.entries)
+        made = make_pod(f"shop-{number}").label("app", "shop").node("node-a").obj()
+        pods.append({**made, "spec": {**made["spec"], **spec}})
+    return world_of(cluster(*pods, owner))
 
 
 def test_match_label_keys_count_each_revision_for_itself() -> None:

@@ -71,7 +71,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pod = world.pods.get(cycle.pod) if cycle else None
     asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
     layout = _layout(world, view)
-    words = words_for(world, cycle)
+    words = words_for(world, cycle, world.nodes if layout == "cards" else ())
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = _start(world)
     asked = asking.requests if asking else {}

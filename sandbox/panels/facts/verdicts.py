@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.phrases import plural, short_reason
 from sandbox.panels.words.say import say
 
 
@@ -39,8 +40,10 @@ def helps(cycle: Cycle, node: str, code: str) -> str:
     return say("phrases.eviction-may-help" if code == MAY_HELP else "phrases.eviction-cannot-help")
 
 
-def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
-    """Node → its word, for the furthest stage the attempt reached."""
+def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> dict[str, Word]:
+    """Node → its word, for the furthest stage the attempt reached. Of the nodes that are ``told``, a refusal is put in
+    the words of the fact that decided; of all others the reason will do, as there may be thousands.
+    """
     if cycle is None or cycle.filter is None:
         return {}
     said: dict[str, Word] = {}
@@ -49,7 +52,8 @@ def words_for(world: World, cycle: Cycle | None) -> dict[str, Word]:
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == MAY_HELP else "hard"
-            said[node] = Word(kind, briefs.of(row), "; ".join(reasons), plugin)
+            text = briefs.of(row) if node in told else short_reason(reasons)
+            said[node] = Word(kind, text, "; ".join(reasons), plugin)
         else:
             said[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
     for node in cycle.filter.feasible:

@@ -275,7 +275,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     used = world.used(node.name)
     info = world.cache.infos.get(node.name)
-    word = words_for(world, cycle).get(node.name)
+    word = words_for(world, cycle, (node.name,)).get(node.name)
     refused_by = word.plugin if word else ""
     images = [item for item in node.node.images if item[0]]
     image_pages = pager(len(images), view, "inspector.images", PAGE, few=FEW)

@@ -88,8 +88,9 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
         node, plugin, code, reasons, _ = row
         if plugin:
             said = plugin, reasons, helps(cycle, node, code)
+            if said not in groups:
+                words[said] = briefs.of(row)
             groups.setdefault(said, []).append(node)
-            words.setdefault(said, briefs.of(row))
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)
     rows = [

@@ -244,6 +244,9 @@ def stages(visit: Visit) -> Iterator[Shot]:
     yield Shot("opened", page)
     visit.press(page, "sssss")
     yield Shot("PostFilter", page, "decision")
+    visit.press(page, "ssss")
+    page.locator("#panel-cluster .skew").first.wait_for()
+    yield Shot("Filter, pods to spread", page, "cluster")
     visit.press(page, "nnns")
     seen = ""
     for _ in range(20):

@@ -18,7 +18,6 @@ from sandbox.panels.model.state import Cycle, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
-from sandbox.panels.words.phrases import taint_text
 from scheduler_engine.api.conditions import condition_statuses
 from scheduler_engine.trace import events as ev
 
@@ -214,7 +213,7 @@ def nodes(world: World, view: View) -> Iterator[Row]:
         used, statuses = world.used(node.name), condition_statuses(node.node)
         yield [
             *(node.name, node.zone, "yes" if node.node.unschedulable else "no", LISTED.join(troubles(node.node))),
-            REASONS.join(taint_text(taint) for taint in node.node.taints),
+            REASONS.join(taint.text for taint in node.node.taints),
             *(number for name in resources for number in (used.get(name, 0), node.allocatable.get(name, ""))),
             *(statuses.get(kind, "") for kind in conditions),
         ]

@@ -16,7 +16,7 @@ from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import ratio, seconds, short_name
-from sandbox.panels.words.phrases import taint_text, zone_title
+from sandbox.panels.words.phrases import zone_title
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.trace import events as ev
@@ -202,7 +202,7 @@ def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[st
         "taints": [
             {
                 "text": taint.key.rpartition("/")[2] + (f"={taint.value}" if taint.value else ""),
-                "title": taint_text(taint),
+                "title": taint.text,
                 "soft": taint.effect == "PreferNoSchedule",
             }
             for taint in node.node.taints

@@ -11,7 +11,6 @@ from typing import Any
 
 from sandbox.panels.explain.model import Case, Line, names
 from sandbox.panels.model.seen import Objects
-from sandbox.panels.words.phrases import taint_text
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
 from scheduler_engine.api.objects import Node, Pod
@@ -44,7 +43,7 @@ class Constraint:
         if self.honors_taints:
             taint = first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"))
             if taint is not None:
-                return say("spread.taint-not-tolerated", taint=taint_text(taint))
+                return say("spread.taint-not-tolerated", taint=taint.text)
         return ""
 
     def counts(self, pod: Pod, namespace: str) -> bool:

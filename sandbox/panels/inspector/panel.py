@@ -24,7 +24,7 @@ from sandbox.panels.model.steps import untouched
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
-from sandbox.panels.words.phrases import OUTCOMES, plural, taint_text, zone_title
+from sandbox.panels.words.phrases import OUTCOMES, plural, zone_title
 from sandbox.panels.words.say import say
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.rejected_pods import is_rejected
@@ -305,7 +305,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
             }
             for name in shown_resources
         ],
-        "taints": [{"text": taint_text(taint), "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
+        "taints": [{"text": taint.text, "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
         "labels": sorted(node.node.labels.items()),
         "images": [f"{held[0].rpartition('/')[2]}, {memory(size)}" for held, size in on_page(images, image_pages)],
         "image_pages": image_pages,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.panels.words.phrases import taint_text
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint
 
@@ -63,10 +62,10 @@ def _taints(before: Iterable[Mapping[str, str]], after: Iterable[Mapping[str, st
     )
     for (key, effect), value in given.items():
         if held.get((key, effect)) != value:
-            yield say("happenings.taint", taint=taint_text(Taint(key, value, effect)))
+            yield say("happenings.taint", taint=Taint(key, value, effect).text)
     for key, effect in held:
         if (key, effect) not in given:
-            yield say("happenings.no-taint", taint=taint_text(Taint(key, "", effect)))
+            yield say("happenings.no-taint", taint=Taint(key, "", effect).text)
 
 
 TOLD: dict[str, Callable[[Any, Any], Iterator[str]]] = {"metadata.labels": _labels, "spec.taints": _taints}

@@ -13,7 +13,7 @@ from sandbox.panels.facts.nobodys import nobodys
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import SECOND, left, short_name
-from sandbox.panels.words.phrases import listed, plural, taint_text
+from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import around, say
 from scheduler_engine.trace import events as ev
 
@@ -149,7 +149,7 @@ def _condition(world: World, given: ev.CommandGiven) -> Told:
     """``node1: Ready is False``."""
     node, _, condition = given.summary.partition(": ")
     before, after = around("happenings.node-has-condition", "node", condition=condition)
-    taints = [taint_text(taint) for taint in world.nodes[node].node.taints] if node in world.nodes else []
+    taints = [taint.text for taint in world.nodes[node].node.taints] if node in world.nodes else []
     has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
     return before, "node", node, f"{after} {has}", ""
 

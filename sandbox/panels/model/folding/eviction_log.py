@@ -7,7 +7,6 @@ from typing import Any
 
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
-from sandbox.panels.words.phrases import taint_text
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint, Toleration
 from scheduler_engine.trace import events as ev
@@ -189,9 +188,9 @@ def _decisive(world: Models, pod: str, node: str) -> tuple[str, int | None]:
     for taint in no_execute(world, node):
         used = next((item for item in tolerations if item.tolerates(taint)), None)
         if used is None:
-            return taint_text(taint), None
+            return taint.text, None
         if used.seconds is not None and (soonest[1] is None or used.seconds < soonest[1]):
-            soonest = taint_text(taint), max(used.seconds, 0)
+            soonest = taint.text, max(used.seconds, 0)
     return soonest
 
 

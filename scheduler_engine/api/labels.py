@@ -44,6 +44,12 @@ class Requirement:
             return True
         return any(LABEL_VALUE.fullmatch(value) is None for value in self.values)
 
+    @property
+    def text(self) -> str:
+        """As the fields of a manifest say it: ``disktype In [ssd]``."""
+        values = f" [{', '.join(self.values)}]" if self.values else ""
+        return f"{self.key} {self.operator}{values}"
+
     def _compares(self, text: str) -> bool:
         """Gt and Lt: both sides must be 64-bit integers, else nothing matches."""
         if len(self.values) != 1:

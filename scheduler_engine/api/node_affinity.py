@@ -5,7 +5,7 @@ A term without expressions and fields matches nothing; the terms of a selector a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,16 @@ class NodeSelectorTerm:
     def matches(self, node_name: str, labels: Mapping[str, str]) -> bool:
         if self.broken or not (self.expressions or self.fields):
             return False
-        if not all(item.matches(labels) for item in self.expressions):
-            return False
-        # Of an unknown field every node has the empty text.
-        return not node_name or all(item.matches({item.key: "", "metadata.name": node_name}) for item in self.fields)
+        return not any(self.missed_labels(labels)) and not any(self.missed_fields(node_name))
+
+    def missed_labels(self, labels: Mapping[str, str]) -> Iterator[Requirement]:
+        """The expressions that labels do not meet."""
+        return (item for item in self.expressions if not item.matches(labels))
+
+    def missed_fields(self, node_name: str) -> Iterator[Requirement]:
+        """The fields that are another in the node; of an unknown field every node has the empty text."""
+        fields = self.fields if node_name else ()
+        return (item for item in fields if not item.matches({item.key: "", "metadata.name": node_name}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
 """Set by a cloud's kubelet and taken away by its controller: here only by hand."""
+TOLERATED_BY_ADMISSION = (NOT_READY, UNREACHABLE, MEMORY_PRESSURE)
+"""Keys of the tolerations that admission adds to pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,17 @@ class Toleration:
     seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
+        return not self.differs_in(taint)
+
+    def differs_in(self, taint: Taint) -> str:
+        """The field by which it does not match: effect, key, value or operator; "" when it tolerates the taint."""
         if self.effect and self.effect != taint.effect:
-            return False
+            return "effect"
         if self.key and self.key != taint.key:
-            return False
+            return "key"
         if self.operator in ("", "Equal"):
-            return self.value == taint.value
-        return self.operator == "Exists"
+            return "" if self.value == taint.value else "value"
+        return "" if self.operator == "Exists" else "operator"
 
 
 def taint_from(manifest: Mapping[str, Any]) -> Taint:
@@ -70,7 +76,7 @@ def toleration_from(manifest: Mapping[str, Any]) -> Toleration:
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    return any(toleration.tolerates(taint) for toleration in tolerations)
+    return any(not toleration.differs_in(taint) for toleration in tolerations)
 
 
 def first_untolerated(

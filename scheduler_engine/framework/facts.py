@@ -47,6 +47,12 @@ class Place(NamedTuple):
     value: str | None
 
 
+class LabelKey(NamedTuple):
+    """The key of a label, to be written without its prefix."""
+
+    key: str
+
+
 class Label(NamedTuple):
     """A label as an object has it; ``value`` None: it has none."""
 
@@ -68,7 +74,22 @@ class Things(NamedTuple):
     number: int
 
 
-Value = str | int | Amount | Keys | Domain | Place | Label | Counts | Things
+class Size(NamedTuple):
+    """Bytes, to be written in Mi, rounded."""
+
+    number: int
+
+
+class AnyOf(tuple[str, ...]):
+    """Values one of which will do."""
+
+
+class AllOf(tuple[str, ...]):
+    """Requirements all of which must be met."""
+
+
+class Parts(tuple["Fact", ...]):
+    """Facts within a fact, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +106,10 @@ class Fact:
 
 def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
     return Fact(key, values, ok)
+
+
+Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf
+Value = str | int | Written | Fact | Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +143,10 @@ class Room:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(value, Keys):
-        return [*value]
+    if isinstance(value, Fact):
+        return {"key": value.key, "values": plain(value.values), "ok": value.ok}
+    if isinstance(value, Mapping):
+        return {name: plain(held) for name, held in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(held) for name, held in value._asdict().items()}
     return [plain(item) for item in value] if isinstance(value, tuple) else value

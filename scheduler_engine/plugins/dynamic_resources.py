@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Facts, Keys, fact
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Hint,
@@ -69,6 +70,13 @@ class DynamicResources(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         _require_pre_filter(state)
         return NOT_SIMULATED if pod.spec.get("resourceClaims") else None
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        status = self.filter(state, pod, node_info)
+        claims = Keys(str(item.get("name")) for item in pod.spec.get("resourceClaims") or ())
+        shown = fact("node-rules.no-claims" if status is None else "node-rules.claims", status is None, claims=claims)
+        key = "node-rules.no-devices" if status is None else "node-rules.claims-devices"
+        return Facts(fact(key, status is None, pod=Keys((pod.key,))), (shown,), status)
 
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeToStatus

@@ -8,8 +8,10 @@ from __future__ import annotations
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.facts import Facts, Keys, Size, Things, fact
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, Plugin
-from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
+from scheduler_engine.plugins.score_facts import as_it_is
 
 MEBIBYTE = 1024 * 1024
 MIN_THRESHOLD = 23 * MEBIBYTE
@@ -24,17 +26,74 @@ class ImageLocality(Plugin):
     name = "ImageLocality"
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        if not node_info.image_states:
+        images = node_info.image_states
+        if not images:
             return 0
         containers = (*pod.init_containers, *pod.containers)
         total_nodes = len(self.handle.snapshot.list())
         held = 0
         for container in containers:
-            image = node_info.image_states.get(normalized_image_name(container.get("image") or ""))
+            image = images.get(normalized_image_name(container.get("image") or ""))
             if image is not None:
-                held += int(float(image.size) * (image.num_nodes / total_nodes))
+                held += _share(image, total_nodes)
         highest = MAX_CONTAINER_THRESHOLD * len(containers)
-        if held <= MIN_THRESHOLD:
-            return 0
-        held = min(held, highest)
-        return MAX_NODE_SCORE * (held - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
+        return MAX_NODE_SCORE * (_bounded(held, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
+        nodes = len(self.handle.snapshot.list())
+        images, score = _images(pod, node_info, nodes), self.score(state, pod, node_info)
+        shown = [
+            fact("images.not-here", False, image=name)
+            if image is None
+            else fact(
+                "images.here",
+                True,
+                image=name,
+                size=Size(image.size),
+                holders=image.num_nodes,
+                nodes=nodes,
+                share=Size(share),
+                all=Things("node", nodes),
+            )
+            for name, image, share in images
+        ]
+        here, total = sum(image is not None for _, image, _ in images), sum(share for _, _, share in images)
+        key = "images.has-some" if here else "images.has-none" if node_info.image_states else "images.nothing-reported"
+        wanted = Things("image", len(images))
+        says = fact(key, bool(here), node=node_info.name, pod=Keys((pod.key,)), here=here, images=wanted)
+        highest = MAX_CONTAINER_THRESHOLD * len(images)
+        shown.append(
+            fact(
+                "images.raw",
+                total=Size(total),
+                kept=Size(_bounded(total, highest)),
+                lowest=Size(MIN_THRESHOLD),
+                highest=Size(highest),
+                each=Size(MAX_CONTAINER_THRESHOLD),
+                containers=Things("container", len(images)),
+                raw=score,
+            )
+        )
+        return as_it_is(says, shown, score)
+
+
+def _share(image: ImageStateSummary, nodes: int) -> int:
+    """The bytes of an image that count: the more, the commoner it is."""
+    return int(float(image.size) * (image.num_nodes / nodes))
+
+
+def _images(pod: Pod, node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageStateSummary | None, int]]:
+    """Each container's image, what the node knows of it, and the bytes that count."""
+    found = []
+    for container in (*pod.init_containers, *pod.containers):
+        name = normalized_image_name(container.get("image") or "")
+        image = node_info.image_states.get(name)
+        found.append((name, image, 0 if image is None else _share(image, nodes)))
+    return found
+
+
+def _bounded(held: int, highest: int) -> int:
+    """At least the lower threshold, at most the upper one."""
+    if held < MIN_THRESHOLD:
+        return MIN_THRESHOLD
+    return held if held < highest else highest

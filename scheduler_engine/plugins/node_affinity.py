@@ -14,10 +14,19 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.validation.selector_text import preferred_terms_problem
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
+from scheduler_engine.plugins.node_affinity_facts import (
+    label_facts,
+    label_objection,
+    preferred_facts,
+    selector_facts,
+    selector_objection,
+)
 from scheduler_engine.plugins.normalize_score import default_normalize_score
+from scheduler_engine.plugins.score_facts import scaled
 
 REASON_POD = "node(s) didn't match Pod's node affinity/selector"
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
@@ -76,6 +85,31 @@ class NodeAffinity(Plugin):
             return unresolvable(REASON_POD)
         return None
 
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        name, labels, affinity = node_info.name, _labels(node_info), pod.required_node_affinity
+        shown: list[Fact] = []
+        if self.added_selector is not None:
+            shown += selector_facts("node-affinity.added", self.added_selector, name, labels)
+        shown += label_facts(affinity.label_selector.requirements, labels)
+        if affinity.node_selector is not None:
+            shown += selector_facts("node-affinity.required", affinity.node_selector, name, labels)
+        status = self.filter(state, pod, node_info)
+        if status is None:
+            key = "node-affinity.has-the-labels" if shown else "node-affinity.asks-nothing"
+            return Facts(fact(key, True, node=name, pod=Keys((pod.key,))), tuple(shown))
+        return Facts(self._objection(pod, node_info, status), tuple(shown), status)
+
+    def _objection(self, pod: Pod, node_info: NodeInfo, status: Status) -> Fact:
+        name, labels, affinity = node_info.name, _labels(node_info), pod.required_node_affinity
+        if REASON_ENFORCED in status.reasons and self.added_selector is not None:
+            missed = selector_objection(self.added_selector, name, labels)
+            return fact("node-affinity.profile-wants", False, node=name, missed=missed)
+        why = label_objection(affinity.label_selector.requirements, name, labels)
+        if why is None and affinity.node_selector is not None:
+            why = selector_objection(affinity.node_selector, name, labels)
+        assert why is not None, "Filter refuses a node for a label or for a term."
+        return fact("node-affinity.pod-needs", False, pod=Keys((pod.key,)), missed=why)
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         preferred = _node_affinity(pod).get(PREFERRED)
         if any(item.term.broken for item in pod.preferred_node_terms):
@@ -92,8 +126,26 @@ class NodeAffinity(Plugin):
             if preferred.term.matches(node_info.name, labels)
         )
 
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
+        name, labels = node_info.name, _labels(node_info)
+        shown = [
+            *preferred_facts("node-affinity.added-weight", self.added_terms, name, labels),
+            *preferred_facts("node-affinity.own-weight", pod.preferred_node_terms, name, labels),
+        ]
+        liked, score = [item for item in shown if item.ok], self.score(state, pod, node_info)
+        weights = " + ".join(str(item.values["points"]) for item in liked)
+        total = f"{weights} = {score}" if len(liked) > 1 else str(score)
+        key = "node-affinity.likes-some" if liked else "node-affinity.likes-nothing"
+        says = fact(key, bool(liked), node=name, pod=Keys((pod.key,)), liked=len(liked), wishes=len(shown))
+        shown.append(fact("node-affinity.raw", total=total))
+        return scaled(says, shown, score, name, raw, reverse=False)
+
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=False)
+
+
+def _labels(node_info: NodeInfo) -> Mapping[str, str]:
+    return node_info.node.labels if node_info.node is not None else {}
 
 
 def _node_affinity(pod: Pod) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Facts, Keys, Value, fact
 from scheduler_engine.framework.interface import EventRegistration, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status, unresolvable
@@ -25,3 +26,10 @@ class NodeName(Plugin):
         if not pod.node_name or pod.node_name == node_info.name:
             return None
         return unresolvable(REASON)
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        status = self.filter(state, pod, node_info)
+        case = "any-name" if not pod.node_name else "right-name" if status is None else "wrong-name"
+        values: dict[str, Value] = {"pod": Keys((pod.key,)), "wanted": pod.node_name, "node": node_info.name}
+        shown = fact(f"node-rules.{case}-compared", status is None, **values)
+        return Facts(fact(f"node-rules.{case}", status is None, **values), (shown,), status)

@@ -9,9 +9,11 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, tolerated
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status, unresolvable
+from scheduler_engine.plugins.taint_facts import tolerance_fact
 
 REASON = "node(s) were unschedulable"
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
@@ -48,3 +50,13 @@ class NodeUnschedulable(Plugin):
         if node is None or not node.unschedulable or tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
             return None
         return unresolvable(REASON)
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        node, status = node_info.node, self.filter(state, pod, node_info)
+        if node is None or not node.unschedulable:
+            says = fact("taints.not-cordoned", True, node=node_info.name)
+            return Facts(says, (fact("taints.schedulable", True),), status)
+        verdict, text = tolerance_fact(UNSCHEDULABLE_TAINT, pod.tolerations), UNSCHEDULABLE_TAINT.text
+        shown = fact("taints.unschedulable", taint=text), fact("taints.judged", verdict.ok, taint=text, verdict=verdict)
+        key = "taints.cordon-tolerated" if status is None else "taints.cordoned"
+        return Facts(fact(key, status is None, node=node.name, pod=Keys((pod.key,))), shown, status)

@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
-from scheduler_engine.api.taints import Taint, first_untolerated, tolerated
+from scheduler_engine.api.taints import Taint, Toleration, first_untolerated, tolerated
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Fact, Facts, Keys, LabelKey, Things, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status, unresolvable
 from scheduler_engine.plugins.normalize_score import default_normalize_score
+from scheduler_engine.plugins.score_facts import scaled
+from scheduler_engine.plugins.taint_facts import tolerance_fact
 
 PRE_SCORE_KEY = "PreScoreTaintToleration"
 DO_NOT_SCHEDULE = ("NoSchedule", "NoExecute")
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
 
 
 class TaintToleration(Plugin):
@@ -47,8 +51,20 @@ class TaintToleration(Plugin):
         taint = _untolerated(pod, node_info.node)
         return None if taint is None else unresolvable(f"node(s) had untolerated taint {taint}")
 
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        node = node_info.node
+        taints = node.taints if node is not None else ()
+        decisive, pods = _untolerated(pod, node), Keys((pod.key,))
+        if decisive is None:
+            key = "taints.none-keeps-away" if taints else "taints.no-taints"
+            says = fact(key, True, node=node_info.name, pod=pods)
+        else:
+            named = decisive.value or LabelKey(decisive.key)
+            says = fact("taints.keeps-away", False, node=node_info.name, taint=decisive.text, pod=pods, named=named)
+        return Facts(says, tuple(_hard(taint, pod) for taint in taints), self.filter(state, pod, node_info))
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        wanted = tuple(item for item in pod.tolerations if item.effect in ("", "PreferNoSchedule"))
+        wanted = tuple(item for item in pod.tolerations if item.effect in ("", PREFER_NO_SCHEDULE))
         state.write(PRE_SCORE_KEY, wanted)
         return None
 
@@ -58,10 +74,32 @@ class TaintToleration(Plugin):
         if tolerations is None:
             raise PluginError(f'failed to read "{PRE_SCORE_KEY}" from cycleState: not found')
         taints = node_info.node.taints if node_info.node is not None else ()
-        return sum(taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations) for taint in taints)
+        return sum(taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations) for taint in taints)
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
+        node, tolerations = node_info.node, state.data[PRE_SCORE_KEY]
+        taints = node.taints if node is not None else ()
+        shown = [_soft(taint, tolerations) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
+        score = self.score(state, pod, node_info)
+        key = "taints.would-rather-not" if score else "taints.none-asks-elsewhere"
+        says = fact(key, not score, node=node_info.name, pod=Keys((pod.key,)), taints=Things("taint", score))
+        shown.append(fact("taints.raw", total=score))
+        return scaled(says, shown, score, node_info.name, raw, reverse=True)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=True)
+
+
+def _hard(taint: Taint, pod: Pod) -> Fact:
+    if taint.effect not in DO_NOT_SCHEDULE:
+        return fact("taints.does-not-filter", taint=taint.text)
+    verdict = tolerance_fact(taint, pod.tolerations)
+    return fact("taints.judged", verdict.ok, taint=taint.text, verdict=verdict)
+
+
+def _soft(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
+    verdict = tolerance_fact(taint, tolerations)
+    return fact("taints.counted", verdict.ok, taint=taint.text, points=int(not verdict.ok), verdict=verdict)
 
 
 def _untolerated(pod: Pod, node: KubeObject | None) -> Taint | None:

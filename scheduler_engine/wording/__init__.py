@@ -11,19 +11,37 @@ note       a remark
 =========  ===============================================================================================
 
 A part with ``one`` and ``other`` goes by the value ``count``. ``{sign}`` is ≤ or >, as the fact is ok or not.
+A fact within a fact is worded by the same part of its own row, or by ``says`` where it has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from scheduler_engine.api.topology import HOSTNAME
-from scheduler_engine.framework.facts import Amount, Counts, Domain, Fact, Facts, Keys, Label, Place, Things, Value
+from scheduler_engine.framework.facts import (
+    AllOf,
+    Amount,
+    AnyOf,
+    Counts,
+    Domain,
+    Fact,
+    Facts,
+    Keys,
+    Label,
+    LabelKey,
+    Parts,
+    Place,
+    Size,
+    Things,
+    Value,
+)
 
 Part = str | dict[str, str]
 FOLDER = Path(__file__).parent / "en"
@@ -75,20 +93,24 @@ def worded(told: Fact, part: str) -> str:
     text = ROWS[told.key].get(part, "")
     if isinstance(text, dict):
         text = text["one" if told.values["count"] == 1 else "other"]
-    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(told.values)}) if text else ""
+    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(told.values, part)}) if text else ""
 
 
-def written(values: Mapping[str, Value]) -> dict[str, str]:
-    """Each value as text; amounts of one resource in one unit, in which all of them are exact."""
+def written(values: Mapping[str, Value], part: str = "says") -> dict[str, str]:
+    """Each value as text for one part; amounts of one resource in one unit, in which all of them are exact."""
     numbers: dict[str, list[int]] = {}
     for value in values.values():
         if isinstance(value, Amount):
             numbers.setdefault(value.resource, []).append(value.number)
     units = {resource: unit_of(resource, found) for resource, found in numbers.items()}
-    return {name: _written(value, units) for name, value in values.items()}
+    return {name: _written(value, units, part) for name, value in values.items()}
 
 
-def _written(value: Value, units: Mapping[str, tuple[str, int]]) -> str:
+def _written(value: Value, units: Mapping[str, tuple[str, int]], part: str) -> str:
+    if isinstance(value, Fact):
+        return worded(value, part) or worded(value, "says")
+    if isinstance(value, Parts):
+        return "; ".join(_written(item, units, part) for item in value)
     if isinstance(value, Amount):
         unit, size = units[value.resource]
         return f"{value.number // size}{unit}" if value.number or unit == "m" else "0"
@@ -144,6 +166,22 @@ def _label(label: Label) -> str:
     return row_text("no-label", key=label.key) if label.value is None else f"{label.key}={label.value}"
 
 
+def _chained(row: str, names: Sequence[str]) -> str:
+    return reduce(lambda this, that: row_text(row, this=this, that=that), [name or row_text("empty") for name in names])
+
+
+def _any_of(names: AnyOf) -> str:
+    return _chained("this-or-that", names or ("",))
+
+
+def _all_of(names: AllOf) -> str:
+    return _chained("this-and-that", names or ("",))
+
+
+def _size(size: Size) -> str:
+    return f"{size.number / (1 << 20):.1f}".removesuffix(".0") + " Mi"
+
+
 def _things(things: Things) -> str:
     part: Any = ROWS["things." + things.kind]
     return str(part["one" if things.number == 1 else "other"]).format(count=things.number)
@@ -170,7 +208,11 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Keys: _names,
     Domain: _domain,
     Place: _place,
+    LabelKey: lambda label: label.key.rpartition("/")[2],
     Label: _label,
     Things: _things,
     Counts: _counts,
+    Size: _size,
+    AnyOf: _any_of,
+    AllOf: _all_of,
 }

@@ -13,14 +13,10 @@ from dataclasses import replace
 from sandbox.panels.explain.allocation import fit_score
 from sandbox.panels.explain.balance import balanced_score
 from sandbox.panels.explain.claims import claim_lines
-from sandbox.panels.explain.images import image_score
 from sandbox.panels.explain.model import SUCCESS, Case, Explanation, Line, names
-from sandbox.panels.explain.node_affinity import affinity_filter, affinity_score
-from sandbox.panels.explain.node_rules import claim_filter, name_filter, port_filter
 from sandbox.panels.explain.pod_affinity import pod_affinity_filter
 from sandbox.panels.explain.pod_affinity_score import pod_affinity_score
 from sandbox.panels.explain.spread import spread_score
-from sandbox.panels.explain.taints import taint_filter, taint_score, unschedulable_filter
 from sandbox.panels.explain.volume_limits import limits_filter
 from sandbox.panels.explain.volume_places import binding_filter, zone_filter
 from sandbox.panels.explain.volume_restrictions import restrictions_filter
@@ -38,11 +34,6 @@ __all__ = ["EXPLANATIONS", "Explanation", "Line", "explain_filter", "explain_sco
 Explain = Callable[[Case], Explanation]
 
 EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
-    "NodeUnschedulable": (unschedulable_filter, None),
-    "NodeName": (name_filter, None),
-    "TaintToleration": (taint_filter, taint_score),
-    "NodeAffinity": (affinity_filter, affinity_score),
-    "NodePorts": (port_filter, None),
     "NodeResourcesFit": (None, fit_score),
     "VolumeRestrictions": (restrictions_filter, None),
     "NodeVolumeLimits": (limits_filter, None),
@@ -50,9 +41,7 @@ EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
     "VolumeZone": (zone_filter, None),
     "PodTopologySpread": (None, spread_score),
     "InterPodAffinity": (pod_affinity_filter, pod_affinity_score),
-    "DynamicResources": (claim_filter, None),
     "NodeResourcesBalancedAllocation": (None, balanced_score),
-    "ImageLocality": (None, image_score),
 }
 """Plugin → how it filters and how it scores; None = it does not."""
 VOLUME_PLUGINS = ("VolumeRestrictions", "VolumeBinding", "VolumeZone", "NodeVolumeLimits")

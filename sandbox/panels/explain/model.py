@@ -8,7 +8,6 @@ from functools import cached_property, reduce
 from typing import Any
 
 from sandbox.panels.model.seen import Seen
-from sandbox.panels.model.used_ports import HostPort
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
@@ -71,12 +70,6 @@ class Case:
         """Pods on the node, the nominated ones last."""
         return (*self.seen.pods_on.get(self.node.name, ()), *self.nominated)
 
-    @property
-    def ports(self) -> dict[HostPort, None]:
-        """The host ports that count as taken on the node, those of nominated pods included."""
-        wanted = (port for info in self.nominated for port in info.pod.host_ports)
-        return {**self.seen.ports.get(self.node.name, {}), **dict.fromkeys(wanted)}
-
     @cached_property
     def info(self) -> NodeInfo:
         """The node with its pods' requests added up, the nominated ones included."""
@@ -105,19 +98,6 @@ def as_it_is(sentence: str, lines: Sequence[Line], raw: int) -> Explanation:
     return scored(sentence, [*lines, line], raw, raw)
 
 
-def scaled(case: Case, sentence: str, lines: Sequence[Line], raw: int, *, reverse: bool) -> Explanation:
-    """A score that is stretched so that the highest raw score becomes 100, or 0 when ``reverse``."""
-    highest = max(case.raws.values(), default=0)
-    share = 100 * raw // highest if highest else 0
-    normalized = 100 - share if reverse else share
-    if highest:
-        formula = f"{'100 − ' if reverse else ''}100 × {raw} / {highest} = {normalized}"
-        note = say("explain.normalized-by-highest", highest=highest)
-    else:
-        formula, note = str(normalized), say("explain.normalized-all-zero", normalized=normalized)
-    return scored(sentence, [*lines, Line(say("explain.normalized"), formula, note)], raw, normalized)
-
-
 def written(resource: str, *numbers: int) -> list[str]:
     """Amounts of one resource, exact and all in one unit: ``2100m``, ``712Mi``, ``3``."""
     if resource == "cpu":
@@ -144,11 +124,6 @@ def names(keys: Iterable[str], most: int = MOST_NAMES) -> str:
 def any_of(parts: Sequence[str]) -> str:
     """``a or b or c``."""
     return reduce(lambda this, that: say("explain.this-or-that", this=this, that=that), parts) if parts else ""
-
-
-def all_of(parts: Sequence[str]) -> str:
-    """``a and b and c``."""
-    return reduce(lambda this, that: say("explain.this-and-that", this=this, that=that), parts) if parts else ""
 
 
 def label_of(labels: Mapping[str, str], key: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sandbox.panels.explain.claims import claims_of, fully_bound
 from sandbox.panels.explain.model import UNRESOLVABLE, Case, Explanation, Line, any_of, label_of, passes, refuses
-from sandbox.panels.explain.node_affinity import wanted
 from sandbox.panels.explain.volume_matching import Provisioning, find_volume, provisioning, size_of
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import Selector
@@ -100,7 +99,7 @@ def _out_of_reach(volume: KubeObject, case: Case) -> str:
         return ""
     failed = [item for term in selector.terms for item in term.expressions if not item.matches(case.node.labels)]
     said = [
-        say("volumes.volume-needs", wanted=wanted(item), label=label_of(case.node.labels, item.key)) for item in failed
+        say("volumes.volume-needs", wanted=item.text, label=label_of(case.node.labels, item.key)) for item in failed
     ]
     return "; ".join(said) or say("volumes.matches-no-node")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from sandbox.panels.explain.taints import GIVEN_TO_ALL
 from sandbox.panels.facts.owned import controlled_by
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import TITLES, cores, memory
 from sandbox.panels.words.say import say
 from scheduler_engine.api.labels import Selector, selector_from
+from scheduler_engine.api.taints import TOLERATED_BY_ADMISSION
 
 EXPRESSIONS = {
     "In": "inspector.in",
@@ -49,7 +49,7 @@ def _asked(pod: PodState) -> list[tuple[str, str]]:
         ("inspector.keeps-off", _pods(pod, "podAntiAffinity")),
         (
             "inspector.tolerates",
-            ", ".join(_toleration(item) for item in pod.pod.tolerations if item.key not in GIVEN_TO_ALL),
+            ", ".join(_toleration(item) for item in pod.pod.tolerations if item.key not in TOLERATED_BY_ADMISSION),
         ),
         ("inspector.ports", ", ".join(f"{port}/{protocol}" for _, protocol, port in pod.pod.host_ports)),
         ("inspector.claims", ", ".join(pod.pod.claim_names)),

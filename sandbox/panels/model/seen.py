@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.panels.model.used_ports import HostPort, UsedPorts
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.trace import events as ev
@@ -36,10 +35,9 @@ class Objects:
 
 @dataclass
 class Seen:
-    """``pod`` as it was popped; ``nodes`` in the snapshot's order, ``pods_on`` them; ``ports``: node → the host ports
-    that count as taken there.
+    """``pod`` as it was popped; ``nodes`` in the snapshot's order, ``pods_on`` them.
 
-    ``images``: node → image name → (bytes, nodes that have it). ``nominated``: pods named in Filter's rows.
+    ``nominated``: pods named in Filter's rows.
     ``arguments``: plugin → its arguments in the cycle's profile, {} for those without.
     ``pre_filter``, ``filter`` and ``pre_score`` hold the other objects when those stages ran.
     ``stages``: how many stages the cycle had done when this was folded; ``complete``: later ones add nothing.
@@ -48,8 +46,6 @@ class Seen:
     pod: Pod
     nodes: dict[str, Node] = field(default_factory=dict)
     pods_on: dict[str, tuple[PodInfo, ...]] = field(default_factory=dict)
-    ports: dict[str, dict[HostPort, None]] = field(default_factory=dict)
-    images: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
     nominated: dict[str, PodInfo] = field(default_factory=dict)
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     pre_filter: Objects = field(default_factory=lambda: Objects({}))
@@ -91,10 +87,7 @@ class _Fold:
         self.popped: dict[str, dict[str, Any]] = {}
         self.nodes: dict[str, Node] = {}
         self.placed: dict[str, tuple[str, Pod | None]] = {}
-        self.ports = UsedPorts()
         self.order: tuple[str, ...] = ()
-        self.image_nodes: dict[str, tuple[int, dict[str, None]]] = {}
-        self.image_figures: dict[str, dict[str, tuple[int, int]]] = {}
 
     def configured(self, event: ev.Configured) -> None:
         self.configuration = event.configuration
@@ -114,32 +107,16 @@ class _Fold:
             popped = self.popped.get(event.pod)
             assumed = None if popped is None else Pod(popped).evolve({"spec": {"nodeName": event.node}})
             self.placed[event.pod] = (event.node, assumed)
-            self.ports.place(event.uid, event.node, assumed)
         elif event.what in ("added", "confirmed", "updated"):
             self.placed[event.pod] = (event.node, None)
-            self.ports.place(event.uid, event.node, self._pod(event.pod))
         else:
             self.placed.pop(event.pod, None)
-            self.ports.leave(event.uid)
 
     def cache_node(self, event: ev.CacheNodeChanged) -> None:
-        old = self.nodes.pop(event.node, None)
-        if old is not None:
-            self._forget_images(old)
+        self.nodes.pop(event.node, None)
         manifest = self.objects.get("Node", {}).get(event.node)
         if event.what in ("added", "updated") and manifest is not None:
-            self.nodes[event.node] = node = Node(manifest)
-            for listed, size in node.images:
-                for name in listed:
-                    self.image_nodes.setdefault(name, (size, {}))[1][node.name] = None
-
-    def _forget_images(self, node: Node) -> None:
-        for listed, _ in node.images:
-            for name in listed:
-                holders = self.image_nodes.get(name, (0, {}))[1]
-                holders.pop(node.name, None)
-                if not holders:
-                    self.image_nodes.pop(name, None)
+            self.nodes[event.node] = Node(manifest)
 
     def started(self, event: ev.CycleStarted) -> None:
         manifest = self.objects.get("Pod", {}).get(event.pod)
@@ -155,27 +132,17 @@ class _Fold:
         return {config["name"]: config.get("args") or {} for config in configs}
 
     def snapshot(self, event: ev.SnapshotTaken) -> None:
-        """A node's image figures are those of the last time it was cloned, even when other nodes changed since."""
         if event.node_order is not None:
             self.order = event.node_order
-        for name in event.cloned:
-            if name in self.nodes:
-                self.image_figures[name] = self._figures(self.nodes[name])
         if self.seen is None or event.cycle != self.cycle:
             return
         self.seen.nodes = {name: self.nodes[name] for name in self.order if name in self.nodes}
-        self.seen.images = {name: self.image_figures.get(name, {}) for name in self.seen.nodes}
-        self.seen.ports = {name: dict(ports) for name, ports in self.ports.on.items()}
         pods: dict[str, list[PodInfo]] = {}
         for key, (node, assumed) in self.placed.items():
             pod = assumed or self._pod(key)
             if pod is not None:
                 pods.setdefault(node, []).append(PodInfo(pod))
         self.seen.pods_on = {node: tuple(held) for node, held in pods.items()}
-
-    def _figures(self, node: Node) -> dict[str, tuple[int, int]]:
-        listed = (name for image_names, _ in node.images for name in image_names)
-        return {name: (self.image_nodes[name][0], len(self.image_nodes[name][1])) for name in listed}
 
     def _pod(self, key: str) -> Pod | None:
         manifest = self.objects.get("Pod", {}).get(key)

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from sandbox.panels.words.amounts import TITLES
 from sandbox.panels.words.say import say
-from scheduler_engine.api.taints import Taint
 
 SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), key)
@@ -75,11 +74,6 @@ def short_reason(reasons: tuple[str, ...]) -> str:
             if match:
                 return say(key, **match.groupdict())
     return " ".join(reasons[0].split()[:3]) if reasons else say("phrases.refused")
-
-
-def taint_text(taint: Taint) -> str:
-    """As kubectl writes it: ``dedicated=gpu:NoSchedule``."""
-    return f"{taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect}"
 
 
 def plural(number: int, thing: str) -> str:

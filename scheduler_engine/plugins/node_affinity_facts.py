@@ -1,0 +1,125 @@
+"""What NodeAffinity judged by, as facts: each term, which of its requirements the node does not meet, and its labels.
+
+Source: seed 002 §2; upstream ``plugins/nodeaffinity/node_affinity.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from scheduler_engine.api.labels import Requirement
+from scheduler_engine.api.node_affinity import NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
+from scheduler_engine.framework.facts import AllOf, AnyOf, Fact, Label, LabelKey, Parts, fact
+
+OPERATORS = {
+    "In": "node-affinity.wants-in",
+    "NotIn": "node-affinity.wants-not-in",
+    "Exists": "node-affinity.wants-exists",
+    "DoesNotExist": "node-affinity.wants-does-not-exist",
+    "Gt": "node-affinity.wants-above",
+    "Lt": "node-affinity.wants-below",
+}
+NAMES = {"In": "node-affinity.wants-node", "NotIn": "node-affinity.wants-other-node"}
+"""Operator of a requirement on ``metadata.name`` → its row."""
+NOTHING = fact("node-affinity.what-no-node-has", False)
+
+
+def label_facts(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> Iterator[Fact]:
+    """How a node with ``labels`` meets a pod's ``nodeSelector``."""
+    for item in requirements:
+        met = item.matches(labels)
+        yield fact(
+            "node-affinity.selector-matches" if met else "node-affinity.selector-fails",
+            met,
+            wanted=Label(item.key, item.values[0]),
+            label=Label(item.key, labels.get(item.key)),
+        )
+
+
+def selector_facts(row: str, selector: NodeSelector, node: str, labels: Mapping[str, str]) -> Iterator[Fact]:
+    """How the node meets each term; ``row`` is the title of a single one, ``<row>-term`` of one among several."""
+    if not selector.terms:
+        yield fact("node-affinity.no-terms", False, title=fact(row))
+    for number, term in enumerate(selector.terms, 1):
+        title = fact(row) if len(selector.terms) == 1 else fact(f"{row}-term", number=number)
+        met = term.matches(node, labels)
+        yield fact(
+            "node-affinity.term-matches" if met else "node-affinity.term-fails",
+            met,
+            title=title,
+            term=_text(term),
+            missed=Parts(_missed(term, node, labels)),
+        )
+
+
+def preferred_facts(
+    row: str, terms: Sequence[PreferredSchedulingTerm], node: str, labels: Mapping[str, str]
+) -> Iterator[Fact]:
+    """What each preferred term adds to the node's score; ``row``: its title."""
+    for item in terms:
+        met = item.term.matches(node, labels)
+        yield fact(
+            "node-affinity.preferred-matches" if met else "node-affinity.preferred-fails",
+            met,
+            title=fact(row, weight=item.weight),
+            term=_text(item.term),
+            points=item.weight if met else 0,
+            missed=Parts(_missed(item.term, node, labels)),
+        )
+
+
+def label_objection(requirements: Iterable[Requirement], node: str, labels: Mapping[str, str]) -> Fact | None:
+    """The first label of a ``nodeSelector`` that is another."""
+    return next((_lacks(item, node, labels) for item in requirements if not item.matches(labels)), None)
+
+
+def selector_objection(selector: NodeSelector, node: str, labels: Mapping[str, str]) -> Fact:
+    """Why no term matches the node: what the only one misses, or what all of them miss first."""
+    first = [_objection(term, node, labels) for term in selector.terms]
+    if len(first) < 2:
+        return first[0] if first else NOTHING
+    number, key = len(first), first[0].values.get("key")
+    if key is None or any(item.values.get("key") != key for item in first):
+        return fact("node-affinity.no-term", False, number=number)
+    return fact(f"{first[0].key.replace('.', '.no-term-')}", False, **{**first[0].values, "number": number})
+
+
+def _objection(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Fact:
+    broken = next((item for item in term.expressions if item.broken), None)
+    if broken is not None:
+        return fact("node-affinity.nothing-meets", False, wanted=broken.text)
+    expression = next(term.missed_labels(labels), None)
+    if expression is not None:
+        return _lacks(expression, node, labels)
+    field = next(term.missed_fields(node), None)
+    return NOTHING if field is None else fact("node-affinity.this-is", False, need=_need(field), node=node)
+
+
+def _lacks(item: Requirement, node: str, labels: Mapping[str, str]) -> Fact:
+    row = "node-affinity.has" if item.key in labels else "node-affinity.has-no"
+    value = AnyOf((labels.get(item.key, ""),))
+    return fact(row, False, need=_need(item), node=node, key=LabelKey(item.key), value=value)
+
+
+def _need(item: Requirement) -> Fact:
+    """The requirement as a part of a sentence."""
+    row = NAMES[item.operator] if item.key == "metadata.name" else OPERATORS[item.operator]
+    return fact(row, key=LabelKey(item.key), values=AnyOf(item.values))
+
+
+def _missed(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Iterator[Fact]:
+    """Each requirement that the node does not meet."""
+    for item in term.expressions:
+        if item.broken:
+            yield fact("node-affinity.invalid", False, wanted=item.text)
+    for item in term.missed_labels(labels):
+        if not item.broken:
+            yield fact("node-affinity.label", False, wanted=item.text, label=Label(item.key, labels.get(item.key)))
+    for item in term.missed_fields(node):
+        yield fact("node-affinity.field", False, wanted=item.text, node=node)
+    if not (term.expressions or term.fields):
+        yield fact("node-affinity.empty-term", False)
+
+
+def _text(term: NodeSelectorTerm) -> AllOf:
+    return AllOf(item.text for item in (*term.expressions, *term.fields))

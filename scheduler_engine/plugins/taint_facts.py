@@ -1,0 +1,39 @@
+"""How a pod's tolerations meet a taint, as facts. Source: seed 002 §5; upstream ``plugins/tainttoleration``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_engine.api.taints import TOLERATED_BY_ADMISSION, Taint, Toleration
+from scheduler_engine.framework.facts import Fact, Parts, fact
+
+
+def tolerance_fact(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
+    """The toleration that matches, or why none does. Those that admission adds are named for their own taints only."""
+    matching = next((item for item in tolerations if not item.differs_in(taint)), None)
+    if matching is not None:
+        return fact("taints.tolerated", True, toleration=_toleration(matching))
+    looked_at = [item for item in tolerations if item.key == taint.key or item.key not in TOLERATED_BY_ADMISSION]
+    if not looked_at:
+        return fact("taints.no-toleration", False)
+    return fact("taints.not-tolerated", False, why=Parts(_difference(item, taint) for item in looked_at))
+
+
+def _difference(item: Toleration, taint: Taint) -> Fact:
+    return fact(
+        f"taints.another-{item.differs_in(taint)}",
+        False,
+        toleration=_toleration(item),
+        effect=item.effect,
+        value=item.value,
+        has=taint.value,
+    )
+
+
+def _toleration(item: Toleration) -> Fact:
+    return fact(
+        "taints.toleration" if item.operator in ("", "Equal") else "taints.toleration-exists",
+        key=item.key or fact("taints.every-key"),
+        value=item.value,
+        effect=item.effect or fact("taints.every-effect"),
+    )

@@ -32,7 +32,7 @@ def _difference(item: Toleration, taint: Taint) -> Fact:
 
 def _toleration(item: Toleration) -> Fact:
     return fact(
-        "taints.toleration" if item.operator in ("", "Equal") else "taints.toleration-exists",
+        "taints.toleration-exists" if item.operator == "Exists" else "taints.toleration",
         key=item.key or fact("taints.every-key"),
         value=item.value,
         effect=item.effect or fact("taints.every-effect"),

@@ -13,6 +13,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, REGION, ZONE, make_node, make_pod
+from scheduler_engine.testing.builders import REQUIRED
 from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]
@@ -149,19 +150,33 @@ def _init(pick: Random, pod: Any) -> None:
 def _labels(pick: Random, pod: Any) -> None:
     if pick.random() < 0.5:
         pod.node_selector({"disk": pick.choice(["x", "y"])})
-    operator = pick.choice(["In", "NotIn", "Exists", "Gt"])
-    values = {"Exists": [], "Gt": ["5"]}.get(operator, ["x"])
-    pod.node_affinity(pick.choice(["rack", "disk", ZONE]), values, operator, pick.choice([0, 10, 33]))
+    operator, weight = pick.choice(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]), pick.choice([0, 10, 33])
+    values = {"Exists": [], "DoesNotExist": [], "Gt": ["5"], "Lt": ["9"]}.get(operator, ["x"])
+    pod.node_affinity(pick.choice(["rack", "disk", ZONE]), values, operator, weight)
+    if pick.randint(0, 2) == 0:
+        _more_terms(pick, pod)
+
+
+def _more_terms(pick: Random, pod: Any) -> None:
+    """Required terms by name, without requirements, and with a number that is none."""
+    affinity = pod.manifest["spec"]["affinity"]["nodeAffinity"].setdefault(REQUIRED, {"nodeSelectorTerms": []})
+    named = {"key": "metadata.name", "operator": pick.choice(["In", "NotIn"]), "values": ["n1"]}
+    broken = [{"key": "disk", "operator": "Gt", "values": ["many"]}]
+    affinity["nodeSelectorTerms"].append(pick.choice([{"matchFields": [named]}, {}, {"matchExpressions": broken}]))
 
 
 def _tolerations(pick: Random, pod: Any) -> None:
-    pod.toleration("dedicated", pick.choice([None, "gpu"]), pick.choice(["", "NoSchedule", "PreferNoSchedule"]))
+    pod.toleration(
+        pick.choice(["dedicated", "other"]),
+        pick.choice([None, "gpu"]),
+        pick.choice(["", "NoSchedule", "PreferNoSchedule"]),
+    )
     if pick.random() < 0.5:
-        pod.toleration("node.kubernetes.io/unschedulable")
+        pod.toleration(pick.choice(["node.kubernetes.io/unschedulable", ""]))
 
 
 def _port(pick: Random, pod: Any) -> None:
-    pod.host_port(pick.choice([80, 81]), host_ip=pick.choice(["", "10.0.0.1", "10.0.0.2"]))
+    pod.host_port(pick.choice([80, 81]), pick.choice(["TCP", "TCP", "UDP"]), pick.choice(["", "10.0.0.1", "10.0.0.2"]))
 
 
 def _spread(pick: Random, pod: Any) -> None:

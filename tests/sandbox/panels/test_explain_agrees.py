@@ -13,6 +13,7 @@ from sandbox.panels.explain import EXPLANATIONS
 from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.commands import Command
+from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.scenario import Scenario, play
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import COMMANDS
@@ -89,8 +90,10 @@ def test_the_random_clusters_bring_out_every_plugin() -> None:
         simulation = Simulation()
         run(simulation, cluster(seed))
         total.update(counted(world_of(simulation)))
-    refusing = [name for name, (explained, _) in EXPLANATIONS.items() if explained and name not in NEVER_REFUSE]
-    scoring = [name for name, (_, explained) in EXPLANATIONS.items() if explained]
+    asked = {name for name, plugin in REGISTRY.items() if hasattr(plugin, "explain_filter")}
+    refusing = asked.union(name for name, (explained, _) in EXPLANATIONS.items() if explained).difference(NEVER_REFUSE)
+    asked = {name for name, plugin in REGISTRY.items() if hasattr(plugin, "explain_score")}
+    scoring = asked.union(name for name, (_, explained) in EXPLANATIONS.items() if explained)
     said = [*(f"{name} filter" for name in refusing), *(f"{name} score" for name in scoring)]
     assert [name for name in said if not total[name]] == []
 

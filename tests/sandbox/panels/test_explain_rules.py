@@ -346,6 +346,14 @@ def test_a_toleration_without_a_key_tolerates_every_taint() -> None:
     assert texts(told)[-1].endswith("tolerated by “every key exists:every effect”")
 
 
+def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
+    pod = make_pod("web-1").spec(tolerations=[{"key": "dedicated", "operator": "Like", "value": "g*"}])
+    info = NodeInfo()
+    info.set_node(Node(make_node("n1").taint("dedicated", "gpu").obj()))
+    (line,) = wording.lines(plugin_facts("TaintToleration", pod.obj(), info))
+    assert line.formula == "not tolerated: “dedicated=g*:every effect” has an unknown operator"
+
+
 def test_only_tolerations_that_count_for_the_score_are_looked_at() -> None:
     """“NoSchedule” does not help with a taint that only prefers."""
     soft = make_node("n1").taint("old", "a", "PreferNoSchedule").taint("slow", "", "PreferNoSchedule")

@@ -10,7 +10,7 @@ from scheduler_engine.plugins.normalize_score import default_normalize_score
 
 def as_it_is(says: Fact, shown: Sequence[Fact], raw: int) -> Facts:
     """The facts of a score that its plugin does not normalize."""
-    return Facts(says, (*shown, fact("scores.normalized-already", normalized=raw)), raw=raw, normalized=raw)
+    return Facts(says, (*shown, fact("scores.normalized-already", raw=raw)), raw=raw, normalized=raw)
 
 
 def scaled(

@@ -171,11 +171,11 @@ def _chained(row: str, names: Sequence[str]) -> str:
 
 
 def _any_of(names: AnyOf) -> str:
-    return _chained("this-or-that", names or ("",))
+    return _chained("or", names or ("",))
 
 
 def _all_of(names: AllOf) -> str:
-    return _chained("this-and-that", names or ("",))
+    return _chained("and", names or ("",))
 
 
 def _size(size: Size) -> str:

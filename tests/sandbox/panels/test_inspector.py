@@ -15,6 +15,7 @@ from scheduler_engine.trace import events as ev
 from tests.installed import SCENARIOS
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_after
+from tests.sandbox.witnessing import witnessed
 
 
 @pytest.fixture(name="world")
@@ -72,11 +73,14 @@ def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> N
     scored = World.fold(traces.api_scored().entries)
     assert scored.cycle is not None
     assert here["says"].startswith(explain_score(scored, scored.cycle, "node-b3", here["plugin"]).sentence)
-    world = World.fold(traces.web_at_filter().entries)
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").cordoned().obj(), make_pod("p").obj())))
+    simulation.execute(commands.Settle())
+    world = witnessed(simulation)
     groups = {group["first"]: group["says"] for group in stats(world, View())["not_there"]}
-    assert groups["node-c2"] == "node-c2 is cordoned: it takes no new pods."
-    node = stats(world, View(node="node-c2"))
-    assert (node["says"], node["word"].plugin) == (groups["node-c2"], "NodeUnschedulable")
+    assert groups["n1"] == "n1 is cordoned: it takes no new pods."
+    node = stats(world, View(node="n1"))
+    assert (node["says"], node["word"].plugin) == (groups["n1"], "NodeUnschedulable")
 
 
 def opened(slug: str) -> Simulation:
@@ -86,7 +90,7 @@ def opened(slug: str) -> Simulation:
 def gain(simulation: Simulation, pod: str) -> str:
     """What the inspector says of the score that decided most."""
     simulation.execute(commands.Run())
-    here = stats(World.fold(simulation.recorder.entries), View(pod=pod))["here"]
+    here = stats(witnessed(simulation), View(pod=pod))["here"]
     return f"{here['edge']} {here['says']}"
 
 

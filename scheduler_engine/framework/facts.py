@@ -92,6 +92,19 @@ class Parts(tuple["Fact", ...]):
     """Facts within a fact, in order."""
 
 
+class Term(NamedTuple):
+    """The pods that a term of pod affinity means.
+
+    ``selector`` as Kubernetes writes it, "" = every pod, None = none. ``namespaces`` by name, and what a
+    ``namespace_selector`` adds: "" = every namespace, None = there is none. ``number``: from 1, 0 = the only term.
+    """
+
+    selector: str | None
+    namespaces: tuple[str, ...]
+    namespace_selector: str | None
+    number: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One thing that was looked at. ``ok``: whether it speaks for the node, None = for neither side.
@@ -108,7 +121,7 @@ def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
     return Fact(key, values, ok)
 
 
-Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf
+Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term
 Value = str | int | Written | Fact | Parts
 
 

@@ -26,7 +26,7 @@ class OverlayCounts(Generic[KeyT]):
         self.nonzero = sum(1 for number in base.values() if number)
 
     def get(self, key: KeyT) -> int:
-        if key in self.changed:
+        if self.changed and key in self.changed:
             return self.changed[key]
         return self.base.get(key, 0)
 

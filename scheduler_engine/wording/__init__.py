@@ -39,6 +39,7 @@ from scheduler_engine.framework.facts import (
     Parts,
     Place,
     Size,
+    Term,
     Things,
     Value,
 )
@@ -202,6 +203,21 @@ def _counts(counts: Counts) -> str:
     return ", ".join(parts) or row_text("none")
 
 
+def _term(term: Term) -> str:
+    """``pods with app=web in blue (term 2)``; the default namespace alone is not named."""
+    text = row_text("all-pods") if not term.selector else row_text("pods-with", selector=term.selector)
+    if term.selector is None:
+        text = row_text("no-pods")
+    places = [*term.namespaces]
+    if term.namespace_selector:
+        places.append(row_text("namespaces-with", selector=term.namespace_selector))
+    if term.namespace_selector == "":
+        text = row_text("in-every-namespace", pods=text)
+    elif places != ["default"]:
+        text = row_text("in-namespaces" if places else "in-no-namespace", pods=text, places=listed(places, MOST_NAMES))
+    return row_text("numbered", text=text, number=term.number) if term.number else text
+
+
 WRITERS: dict[type, Callable[[Any], str]] = {
     str: str,
     int: lambda number: str(number).replace("-", "−"),
@@ -215,4 +231,5 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Size: _size,
     AnyOf: _any_of,
     AllOf: _all_of,
+    Term: _term,
 }

@@ -14,8 +14,6 @@ from sandbox.panels.explain.allocation import fit_score
 from sandbox.panels.explain.balance import balanced_score
 from sandbox.panels.explain.claims import claim_lines
 from sandbox.panels.explain.model import SUCCESS, Case, Explanation, Line, names
-from sandbox.panels.explain.pod_affinity import pod_affinity_filter
-from sandbox.panels.explain.pod_affinity_score import pod_affinity_score
 from sandbox.panels.explain.spread import spread_score
 from sandbox.panels.explain.volume_limits import limits_filter
 from sandbox.panels.explain.volume_places import binding_filter, zone_filter
@@ -40,7 +38,6 @@ EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
     "VolumeBinding": (binding_filter, None),
     "VolumeZone": (zone_filter, None),
     "PodTopologySpread": (None, spread_score),
-    "InterPodAffinity": (pod_affinity_filter, pod_affinity_score),
     "NodeResourcesBalancedAllocation": (None, balanced_score),
 }
 """Plugin → how it filters and how it scores; None = it does not."""

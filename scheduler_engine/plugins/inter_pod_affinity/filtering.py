@@ -11,17 +11,18 @@ from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo
 from scheduler_engine.framework.status import Status, unresolvable, unschedulable
 from scheduler_engine.plugins.inter_pod_affinity.terms import NO_LABELS, matches_all
+from scheduler_engine.plugins.inter_pod_affinity.who import Met, NamesPods, Pair
 from scheduler_engine.plugins.overlay_counts import OverlayCounts
 
 AFFINITY_FAILED = unresolvable("node(s) didn't match pod affinity rules")
 ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't match pod anti-affinity rules")
 EXISTING_ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
+NEAR, FAR, KEEPS_OFF = "near", "far", "keeps-off"
+Found = tuple[AffinityTerm, Pair]
+"""A term that means a pod, and the domain in which that counts."""
 
-Pair = tuple[str, str]
-"""(topology key, value)"""
 
-
-class FilterState:
+class FilterState(NamesPods):
     """Counts of pods per topology pair.
 
     ``affinity`` and ``anti_affinity`` count existing pods that the incoming pod's terms mean, ``existing`` those
@@ -57,6 +58,7 @@ class FilterState:
         self.anti_affinity: OverlayCounts[Pair] = OverlayCounts({})
         self.existing: OverlayCounts[Pair] = OverlayCounts({})
         self.existing_keys: tuple[str, ...] = ()
+        self.known = None
 
     def clone(self) -> FilterState:
         copied = FilterState.__new__(FilterState)
@@ -64,6 +66,7 @@ class FilterState:
         copied.namespace_labels, copied.matches_itself = self.namespace_labels, self.matches_itself
         copied.affinity, copied.anti_affinity = self.affinity.clone(), self.anti_affinity.clone()
         copied.existing, copied.existing_keys = self.existing.clone(), self.existing_keys
+        copied.known = self.known
         return copied
 
     def count(self, nodes: Sequence[NodeInfo], with_anti_affinity: Sequence[NodeInfo]) -> None:
@@ -72,7 +75,7 @@ class FilterState:
         for info in with_anti_affinity:
             if info.node is not None:
                 for pod_info in info.pods_with_required_anti_affinity:
-                    for pair in self._existing_pairs(pod_info, info.node):
+                    for _, pair in self._keepers(pod_info, info.node):
                         existing[pair] = existing.get(pair, 0) + 1
         self.existing = OverlayCounts(existing)
         self.existing_keys = tuple(dict.fromkeys(key for key, _ in existing))
@@ -86,9 +89,9 @@ class FilterState:
             if info.node is None:
                 continue
             for pod_info in info.pods:
-                for pair in self._affinity_pairs(pod_info.pod, info.node):
+                for _, pair in self._near(pod_info.pod, info.node):
                     affinity[pair] = affinity.get(pair, 0) + 1
-                for pair in self._anti_affinity_pairs(pod_info.pod, info.node):
+                for _, pair in self._far(pod_info.pod, info.node):
                     anti_affinity[pair] = anti_affinity.get(pair, 0) + 1
         self.affinity, self.anti_affinity = OverlayCounts(affinity), OverlayCounts(anti_affinity)
 
@@ -96,51 +99,69 @@ class FilterState:
         """``changed`` came to (+1) or left (-1) ``node``."""
         if node is None:
             return
-        for pair in self._existing_pairs(changed, node):
+        for _, pair in self._keepers(changed, node):
             self.existing.add(pair, delta)
             if pair[0] not in self.existing_keys:
                 self.existing_keys = (*self.existing_keys, pair[0])
-        for pair in self._affinity_pairs(changed.pod, node):
+        for _, pair in self._near(changed.pod, node):
             self.affinity.add(pair, delta)
-        for pair in self._anti_affinity_pairs(changed.pod, node):
+        for _, pair in self._far(changed.pod, node):
             self.anti_affinity.add(pair, delta)
 
-    def _existing_pairs(self, existing: PodInfo, node: Node) -> list[Pair]:
+    def meet(self, existing: PodInfo, node: Node) -> list[Met]:
+        return [
+            *(((NEAR, term, 0), pair) for term, pair in self._near(existing.pod, node)),
+            *(((FAR, term, 0), pair) for term, pair in self._far(existing.pod, node)),
+            *(((KEEPS_OFF, term, 0), pair) for term, pair in self._keepers(existing, node)),
+        ]
+
+    def _near(self, existing: Pod, node: Node) -> list[Found]:
+        return _found(self.terms, node) if self.terms and matches_all(self.terms, existing) else []
+
+    def _far(self, existing: Pod, node: Node) -> list[Found]:
+        return _found([term for term in self.anti_terms if term.matches(existing, NO_LABELS)], node)
+
+    def _keepers(self, existing: PodInfo, node: Node) -> list[Found]:
         terms = existing.required_anti_affinity_terms
-        return _pairs([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
-
-    def _affinity_pairs(self, existing: Pod, node: Node) -> list[Pair]:
-        return _pairs(self.terms, node) if self.terms and matches_all(self.terms, existing) else []
-
-    def _anti_affinity_pairs(self, existing: Pod, node: Node) -> list[Pair]:
-        return _pairs([term for term in self.anti_terms if term.matches(existing, NO_LABELS)], node)
+        return _found([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
 
     def check(self, labels: Mapping[str, str]) -> Status | None:
         """The first objection to a node with these labels."""
-        if not self._satisfies_affinity(labels):
+        if self.terms and not self._satisfies_affinity(labels):
             return AFFINITY_FAILED
-        for term in self.anti_terms:
-            value = labels.get(term.topology_key)
-            if value is not None and self.anti_affinity.get((term.topology_key, value)) > 0:
-                return ANTI_AFFINITY_FAILED
-        for key in self.existing_keys:
-            value = labels.get(key)
-            if value is not None and self.existing.get((key, value)) > 0:
-                return EXISTING_ANTI_AFFINITY_FAILED
+        if self.anti_affinity.nonzero:
+            for term in self.anti_terms:
+                if there(self.anti_affinity, term.topology_key, labels) > 0:
+                    return ANTI_AFFINITY_FAILED
+        if self.existing.nonzero:
+            for key in self.existing_keys:
+                if there(self.existing, key, labels) > 0:
+                    return EXISTING_ANTI_AFFINITY_FAILED
         return None
 
     def _satisfies_affinity(self, labels: Mapping[str, str]) -> bool:
         """Every term finds a pod in its domain; the first of a group that means itself needs only the keys."""
         found = True
         for term in self.terms:
-            value = labels.get(term.topology_key)
-            if value is None:
+            if term.topology_key not in labels:
                 return False
-            if self.affinity.get((term.topology_key, value)) <= 0:
+            if there(self.affinity, term.topology_key, labels) <= 0:
                 found = False
-        return found or (self.matches_itself and self.affinity.nonzero == 0)
+        return found or self.first_of_group
+
+    @property
+    def first_of_group(self) -> bool:
+        """The affinity terms mean nobody but the pod itself."""
+        return self.matches_itself and self.affinity.nonzero == 0
 
 
-def _pairs(terms: Sequence[AffinityTerm], node: Node) -> list[Pair]:
-    """The node's topology pairs that ``terms`` name; those it has no label for are left out."""
-    return [(term.topology_key, node.labels[term.topology_key]) for term in terms if term.topology_key in node.labels]
+def there(counts: OverlayCounts[Pair], key: str, labels: Mapping[str, str]) -> int:
+    """How many count in the node's domain; 0 when the node is in none."""
+    value = labels.get(key)
+    return 0 if value is None else counts.get((key, value))
+
+
+def _found(terms: Sequence[AffinityTerm], node: Node) -> list[Found]:
+    """``terms`` with the node's domains; those for which it has no label are left out."""
+    labels = node.labels
+    return [(term, (term.topology_key, labels[term.topology_key])) for term in terms if term.topology_key in labels]

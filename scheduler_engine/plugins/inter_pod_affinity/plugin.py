@@ -13,10 +13,13 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
 from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.inter_pod_affinity.facts import filter_facts
 from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
+from scheduler_engine.plugins.inter_pod_affinity.score_facts import score_facts
 from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
 from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
 
@@ -103,6 +106,9 @@ class InterPodAffinity(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
 
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        return filter_facts(_filter_state_of(state), node_info, self.handle.snapshot)
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         info = PodInfo(pod)
         prefers = bool(info.preferred_affinity_terms or info.preferred_anti_affinity_terms)
@@ -127,6 +133,10 @@ class InterPodAffinity(Plugin):
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         return _score_state_of(state).score(node_info.node.labels if node_info.node is not None else {})
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
+        held, nodes = _score_state_of(state), self.handle.snapshot.list()
+        return score_facts(held, node_info, nodes, raw, told_to_ignore=self.ignore_existing_preferences)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

@@ -5,22 +5,29 @@ Source: seed 002 §3; upstream ``interpodaffinity/scoring.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
 from scheduler_engine.plugins.inter_pod_affinity.terms import NO_LABELS
+from scheduler_engine.plugins.inter_pod_affinity.who import Met, NamesPods, Pair, Wish
+
+LIKES, DISLIKES = "likes", "dislikes"
+"""What the incoming pod wishes."""
+THEY_LIKE, THEY_DISLIKE, THEY_NEED = "they-like", "they-dislike", "they-need"
+THEIRS = THEY_LIKE, THEY_DISLIKE, THEY_NEED
+"""What existing pods wish of it."""
 
 
-class ScoreState:
+class ScoreState(NamesPods):
     """``weights``: topology key → value → sum of weights (anti-affinity counts negative).
 
-    ``preferred``/``preferred_anti`` are the incoming pod's terms; ``hard_weight`` is what a required affinity term of
-    an existing pod is worth.
+    ``preferred`` is what the incoming pod wishes; ``hard_weight`` is what a required affinity term of an existing pod
+    is worth.
     """
 
-    __slots__ = ("hard_weight", "namespace_labels", "pod", "preferred", "preferred_anti", "weights")
+    __slots__ = ("hard_weight", "namespace_labels", "pod", "preferred", "weights")
 
     def __init__(
         self,
@@ -31,47 +38,51 @@ class ScoreState:
         hard_weight: int,
     ) -> None:
         self.pod = pod
-        self.preferred = preferred
-        self.preferred_anti = preferred_anti
+        self.preferred: tuple[Wish, ...] = (
+            *((LIKES, item.term, item.weight) for item in preferred),
+            *((DISLIKES, item.term, -item.weight) for item in preferred_anti),
+        )
         self.namespace_labels = namespace_labels
         self.hard_weight = hard_weight
         self.weights: dict[str, dict[str, int]] = {}
+        self.known = None
 
     def count_all(self, nodes: Sequence[NodeInfo]) -> None:
         """Terms of both sides, for every pod: the incoming pod prefers something itself."""
-        for info in nodes:
-            if info.node is not None and info.node.labels:
-                for existing in info.pods:
-                    self._count_incoming(existing.pod, info.node)
-                    self._count_existing(existing, info.node)
+        self._count((info.node, info.pods) for info in nodes)
 
     def count_existing(self, nodes: Sequence[NodeInfo]) -> None:
         """Only what existing pods prefer of the incoming one."""
-        for info in nodes:
-            if info.node is not None and info.node.labels:
-                for existing in info.pods_with_affinity:
-                    self._count_existing(existing, info.node)
+        self._count((info.node, info.pods_with_affinity) for info in nodes)
 
-    def _count_incoming(self, existing: Pod, node: Node) -> None:
-        for weighted in self.preferred:
-            self._add(weighted.term, weighted.weight, existing, NO_LABELS, node)
-        for weighted in self.preferred_anti:
-            self._add(weighted.term, -weighted.weight, existing, NO_LABELS, node)
+    def _count(self, there: Iterable[tuple[Node | None, Sequence[PodInfo]]]) -> None:
+        weights, meet = self.weights, self.meet
+        for node, pods in there:
+            if node is not None and node.labels:
+                for existing in pods:
+                    for (_, _, weight), (key, value) in meet(existing, node):
+                        domains = weights.setdefault(key, {})
+                        domains[value] = domains.get(value, 0) + weight
 
-    def _count_existing(self, existing: PodInfo, node: Node) -> None:
+    def meet(self, existing: PodInfo, node: Node) -> list[Met]:
+        found: list[Met] = []
+        for wish in self.preferred:
+            pair = domain_of(wish[1], existing.pod, NO_LABELS, node)
+            if pair is not None:
+                found.append((wish, pair))
         if self.hard_weight > 0:
             for term in existing.required_affinity_terms:
-                self._add(term, self.hard_weight, self.pod, self.namespace_labels, node)
-        for weighted in existing.preferred_affinity_terms:
-            self._add(weighted.term, weighted.weight, self.pod, self.namespace_labels, node)
-        for weighted in existing.preferred_anti_affinity_terms:
-            self._add(weighted.term, -weighted.weight, self.pod, self.namespace_labels, node)
+                self._meet(found, THEY_NEED, term, self.hard_weight, node)
+        for item in existing.preferred_affinity_terms:
+            self._meet(found, THEY_LIKE, item.term, item.weight, node)
+        for item in existing.preferred_anti_affinity_terms:
+            self._meet(found, THEY_DISLIKE, item.term, -item.weight, node)
+        return found
 
-    def _add(self, term: AffinityTerm, weight: int, meant: Pod, labels: Mapping[str, str], node: Node) -> None:
-        value = node.labels.get(term.topology_key)
-        if value is not None and term.matches(meant, labels):
-            domains = self.weights.setdefault(term.topology_key, {})
-            domains[value] = domains.get(value, 0) + weight
+    def _meet(self, found: list[Met], kind: str, term: AffinityTerm, weight: int, node: Node) -> None:
+        pair = domain_of(term, self.pod, self.namespace_labels, node)
+        if pair is not None:
+            found.append(((kind, term, weight), pair))
 
     def score(self, labels: Mapping[str, str]) -> int:
         """Raw score of a node with these labels; may be negative."""
@@ -88,3 +99,9 @@ class ScoreState:
         for name, score in scores.items():
             share = (score - lowest) / (highest - lowest) if highest > lowest else 0.0
             scores[name] = int(MAX_NODE_SCORE * share)
+
+
+def domain_of(term: AffinityTerm, meant: Pod, namespace_labels: Mapping[str, str], node: Node) -> Pair | None:
+    """The domain in which ``term`` counts on ``node``; None when it does not mean the pod, or there is no label."""
+    value = node.labels.get(term.topology_key)
+    return (term.topology_key, value) if value is not None and term.matches(meant, namespace_labels) else None

@@ -178,7 +178,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1",
         "InterPodAffinity",
         "db-1 in zone a wants no pod like web-1 near: its anti-affinity counts, too.",
-        ["db-1 keeps off pods with app=web: it runs in zone a"],
+        ["db-1 keeps off pods with app=web: it is in zone a"],
     ),
     "nobody to be near to": (
         nobody_near,

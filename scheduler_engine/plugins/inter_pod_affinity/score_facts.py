@@ -1,0 +1,66 @@
+"""How Score came to its number, as facts: whose wishes count in the node's domains, and by how many pods.
+
+Source: seed 002 §3; upstream ``interpodaffinity/scoring.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.plugins.inter_pod_affinity.facts import Values, counted, every_namespace, own_term, term_value
+from scheduler_engine.plugins.inter_pod_affinity.scoring import DISLIKES, LIKES, THEIRS, ScoreState
+from scheduler_engine.plugins.inter_pod_affinity.who import Who
+
+
+def score_facts(
+    state: ScoreState, node_info: NodeInfo, nodes: Sequence[NodeInfo], raw: Mapping[str, int], *, told_to_ignore: bool
+) -> Facts:
+    """``nodes`` are those of the snapshot; ``told_to_ignore``: what other pods prefer, if the pod prefers nothing."""
+    labels = node_info.node.labels if node_info.node is not None else {}
+    names: Values = {"pod": Keys((state.pod.key,)), "node": node_info.name}
+    who, score, normalized = state.who(nodes), state.score(labels), dict(raw)
+    state.normalize(normalized)
+    theirs = [*_theirs(state, who, labels, names)]
+    shown = [*_own(state, who, labels, names), *theirs]
+    for kind in (LIKES, DISLIKES):
+        shown += every_namespace([term for wish, term, _ in state.preferred if wish == kind])
+    if told_to_ignore and theirs:
+        shown.append(fact("pod-affinity.others-count-too", **names))
+    shown += [fact("pod-affinity.raw", raw=score), _normalized(raw, score, normalized[node_info.name])]
+    row = "speaks-for" if score > 0 else "speaks-against" if score < 0 else "speaks-neither-way"
+    says = fact(f"pod-affinity.{row}", **names)
+    return Facts(says, tuple(shown), raw=score, normalized=normalized[node_info.name])
+
+
+def _own(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
+    """What the pod prefers. Two equal terms are one, by which each pod counts twice."""
+    for wish in dict.fromkeys(state.preferred):
+        kind, term, weight = wish
+        same = [item for item in state.preferred if item[0] == kind]
+        pods = who.pods(wish, labels)
+        row = kind if pods else f"{kind}-nobody" if term.topology_key in labels else f"{kind}-no-label"
+        means = own_term(term, 1 + same.index(wish), len(same))
+        values = {**counted(term, labels, pods, names), **_share(pods, weight)}
+        yield fact(f"pod-affinity.{row}", term=means, **values)
+
+
+def _theirs(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
+    """What pods in the node's domains wish of the incoming one."""
+    for key in state.weights:
+        for (kind, term, weight), pods in who.wishes(THEIRS, key, labels):
+            values = {**counted(term, labels, pods, names), **_share(pods, weight)}
+            yield fact(f"pod-affinity.{kind}", term=term_value(term), **values)
+
+
+def _share(pods: Keys, weight: int) -> Values:
+    return {"near": len(pods), "weight": weight, "share": len(pods) * weight}
+
+
+def _normalized(raw: Mapping[str, int], score: int, normalized: int) -> Fact:
+    lowest, highest = min(raw.values()), max(raw.values())
+    row = "normalized" if lowest >= 0 else "normalized-from-below-0"
+    if lowest == highest:
+        row = "all-the-same"
+    return fact(f"pod-affinity.{row}", raw=score, lowest=lowest, highest=highest, normalized=normalized)

@@ -1,0 +1,96 @@
+"""Which pods count by which term in which domain, as names: worked out when somebody asks.
+
+Counting needs numbers alone. Naming the pods takes a walk over all of them, which no cycle pays for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.api.objects import Node
+from scheduler_engine.framework.facts import Keys
+from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo
+
+Pair = tuple[str, str]
+"""(topology key, value)"""
+Wish = tuple[str, AffinityTerm, int]
+"""(kind, term, weight with its sign)"""
+Met = tuple[Wish, Pair]
+"""A wish that a pod fulfils or has, and the domain in which it counts."""
+Meet = Callable[[PodInfo, Node], Iterable[Met]]
+"""What counts of a pod on a node. A pod that counts twice by one wish is listed twice."""
+
+NOBODY = Keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """``found``: domain → wish → pods, both in the order of the walk. ``leaving``: those of the pods being deleted."""
+
+    found: Mapping[Pair, Mapping[Wish, Keys]]
+    leaving: Mapping[str, None]
+
+    def pods(self, wish: Wish, labels: Mapping[str, str]) -> Keys:
+        """Those that count by ``wish`` in the domain of a node with these labels."""
+        key = wish[1].topology_key
+        return self.found.get((key, labels[key]), {}).get(wish, NOBODY) if key in labels else NOBODY
+
+    def wishes(self, kinds: Sequence[str], key: str, labels: Mapping[str, str]) -> Iterator[tuple[Wish, Keys]]:
+        """Those of these kinds that count in the node's domain of ``key``."""
+        value = labels.get(key)
+        for wish, pods in self.found.get((key, value), {}).items() if value is not None else ():
+            if wish[0] in kinds and pods:
+                yield wish, pods
+
+    def changed(self, meet: Meet, node: Node, before: Sequence[PodInfo], now: Sequence[PodInfo]) -> Who:
+        """The same when ``node`` has the pods ``now`` instead of those ``before``."""
+        had, has = ({info.pod.uid: info for info in infos} for infos in (before, now))
+        gone = who_counts(meet, [NodeInfo(node, [info for uid, info in had.items() if uid not in has])])
+        come = who_counts(meet, [NodeInfo(node, [info for uid, info in has.items() if uid not in had])])
+        found = dict(self.found)
+        for pair, wishes in gone.found.items():
+            known = found[pair]
+            found[pair] = {wish: _without(pods, wishes.get(wish, NOBODY)) for wish, pods in known.items()}
+        for pair, wishes in come.found.items():
+            known = found.get(pair, {})
+            found[pair] = {**known, **{wish: Keys((*known.get(wish, ()), *pods)) for wish, pods in wishes.items()}}
+        return Who(found, {**self.leaving, **come.leaving})
+
+
+def _without(pods: Keys, gone: Keys) -> Keys:
+    return Keys(key for key in pods if key not in gone) if gone else pods
+
+
+def who_counts(meet: Meet, nodes: Sequence[NodeInfo]) -> Who:
+    found: dict[Pair, dict[Wish, list[str]]] = {}
+    leaving: dict[str, None] = {}
+    for info in nodes:
+        for existing in info.pods if info.node is not None else ():
+            assert info.node is not None
+            for wish, pair in meet(existing, info.node):
+                found.setdefault(pair, {}).setdefault(wish, []).append(existing.pod.key)
+                if existing.pod.terminating:
+                    leaving[existing.pod.key] = None
+    return Who({pair: {wish: Keys(keys) for wish, keys in wishes.items()} for pair, wishes in found.items()}, leaving)
+
+
+class NamesPods:
+    """A state that can say which pods it counts. What it has worked out is in no copy, no pickle and no trace."""
+
+    __slots__ = ("known",)
+    known: Who | None
+
+    def meet(self, existing: PodInfo, node: Node) -> Iterable[Met]:
+        """What counts of a pod on a node."""
+        raise NotImplementedError
+
+    def who(self, nodes: Sequence[NodeInfo]) -> Who:
+        """``nodes``: those that were counted."""
+        if self.known is None:
+            self.known = who_counts(self.meet, nodes)
+        return self.known
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {**{name: getattr(self, name) for name in type(self).__slots__}, "known": None}

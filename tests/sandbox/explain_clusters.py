@@ -197,10 +197,22 @@ def _spread(pick: Random, pod: Any) -> None:
 
 def _near(pick: Random, pod: Any) -> None:
     pod.affinity(pick.choice(KEYS), _selector(pick), pick.choice([0, 5, 40]))
+    _namespaces(pick, pod.manifest["spec"]["affinity"]["podAffinity"])
 
 
 def _far(pick: Random, pod: Any) -> None:
     pod.anti_affinity(pick.choice(KEYS), _selector(pick), pick.choice([0, 7, 60]))
+    _namespaces(pick, pod.manifest["spec"]["affinity"]["podAntiAffinity"])
+
+
+def _namespaces(pick: Random, side: Data) -> None:
+    """One of the terms means pods of other namespaces."""
+    term = pick.choice(pick.choice([*side.values()]))
+    term.get("podAffinityTerm", term).update(pick.choice([{}, {}, {}, *MEANT]))
+
+
+def _team(pick: Random, pod: Any) -> None:
+    pod.manifest["metadata"]["namespace"] = pick.choice(["team-a", "team-b"])
 
 
 def _claims(pick: Random, pod: Any) -> None:
@@ -229,7 +241,21 @@ def _disk(pick: Random, pod: Any) -> None:
     )
 
 
-EXTRAS = (_amounts, _init, _labels, _tolerations, _port, _spread, _spread, _near, _near, _far, _far, _claims, _disk)
+def _team_is(operator: str, *values: str) -> Data:
+    return {"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": operator, "values": [*values]}]}}
+
+
+MEANT = (
+    {"namespaces": ["team-a"]},
+    {"namespaces": ["default", "team-b"]},
+    {"namespaceSelector": {}},
+    _team_is("In", "a"),
+    _team_is("NotIn", "a"),
+    _team_is("DoesNotExist"),
+    {"namespaces": ["team-b"], **_team_is("In", "a", "c")},
+)
+LOCAL = (_amounts, _init, _labels, _tolerations, _port, _claims, _disk)
+EXTRAS = (*LOCAL, _spread, _spread, _near, _near, _far, _far, _team)
 CLAIMS: dict[str, Data] = {
     "bound-a": {"volumeName": "pv-a"},
     "bound-labelled": {"volumeName": "pv-labelled"},
@@ -312,6 +338,10 @@ def _attachment(volume: str, node: str) -> Data:
     return {**kind, "metadata": {"name": f"{volume}-{node}"}, "spec": spec}
 
 
+def namespace(name: str, **labels: str) -> Data:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
 SERVICE: Data = {
     "apiVersion": "v1",
     "kind": "Service",
@@ -355,13 +385,15 @@ def cluster(seed: int) -> list[commands.Command]:
     first = [commands.Apply((item,)) for item in listed]
     after = [step(pick) for step in pick.choices(STEPS, k=pick.randint(0, 20))]
     cycles = [commands.PodCycle()] * pick.randint(0, 8)
-    return [commands.Apply(STORAGE), *first, *cycles, *after, commands.Run(20)]
+    teams = commands.Apply((namespace("team-a", team="a"), namespace("team-b", team="b")))
+    return [commands.Apply(STORAGE), teams, *first, *cycles, *after, commands.Run(20)]
 
 
 STEPS: tuple[Callable[[Random], commands.Command], ...] = (
     lambda pick: commands.Apply((pods(pick),)),
     lambda pick: commands.Apply((pods(pick),)),
     lambda pick: commands.Apply((nodes(pick),)),
+    lambda pick: commands.Apply((namespace("team-a", team=pick.choice(["a", "c"])),)),
     lambda pick: commands.PodCycle(),
     lambda pick: commands.PodCycle(),
     lambda pick: commands.Stage(),

@@ -136,13 +136,6 @@ def domain(key: str) -> str:
     return say("explain.domain-node") if key == HOSTNAME else key.rpartition("/")[2]
 
 
-def place(key: str, value: str | None) -> str:
-    """``in zone eu-a``, ``on node-1``."""
-    if key == HOSTNAME:
-        return say("explain.on-node", node=value)
-    return say("explain.in-domain", domain=domain(key), name=value)
-
-
 def signed(number: int) -> str:
     """With a real minus sign."""
     return str(number).replace("-", "−")

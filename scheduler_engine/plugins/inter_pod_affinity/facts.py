@@ -91,13 +91,13 @@ def _near(state: FilterState, who: Who, labels: Mapping[str, str], names: Values
 
 
 def _far(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
+    """Terms of one topology key are counted together: which of them refuses the node is seen by whom it finds."""
     for number, term in enumerate(state.anti_terms, 1):
-        key = term.topology_key
-        in_the_way = there(state.anti_affinity, key, labels) > 0
+        key, pods = term.topology_key, who.pods((FAR, term, 0), labels)
+        in_the_way = there(state.anti_affinity, key, labels) > 0 and bool(pods)
         row = "not-near" if in_the_way else "not-near-nobody" if key in labels else "not-near-no-label"
         means = own_term(term, number, len(state.anti_terms))
-        values = counted(term, labels, who.pods((FAR, term, 0), labels), names)
-        yield fact(f"pod-affinity.{row}", not in_the_way, term=means, **values)
+        yield fact(f"pod-affinity.{row}", not in_the_way, term=means, **counted(term, labels, pods, names))
 
 
 def _kept_off(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:

@@ -35,19 +35,20 @@ def score_facts(
 
 
 def _own(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """What the pod prefers. Two equal terms are one, by which each pod counts twice."""
-    for wish in dict.fromkeys(state.preferred):
-        kind, term, weight = wish
-        same = [item for item in state.preferred if item[0] == kind]
-        pods = who.pods(wish, labels)
-        row = kind if pods else f"{kind}-nobody" if term.topology_key in labels else f"{kind}-no-label"
-        means = own_term(term, 1 + same.index(wish), len(same))
-        values = {**counted(term, labels, pods, names), **_share(pods, weight)}
-        yield fact(f"pod-affinity.{row}", term=means, **values)
+    """What the pod prefers: each term counts a pod once."""
+    for kind in (LIKES, DISLIKES):
+        wishes = [wish for wish in state.preferred if wish[0] == kind]
+        for number, wish in enumerate(wishes, 1):
+            _, term, weight = wish
+            pods = Keys(dict.fromkeys(who.pods(wish, labels)))
+            row = kind if pods else f"{kind}-nobody" if term.topology_key in labels else f"{kind}-no-label"
+            means = own_term(term, number, len(wishes))
+            values = {**counted(term, labels, pods, names), **_share(pods, weight)}
+            yield fact(f"pod-affinity.{row}", term=means, **values)
 
 
 def _theirs(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """What pods in the node's domains wish of the incoming one."""
+    """What pods in the node's domains wish of the incoming one; one that wishes it twice counts twice."""
     for key in state.weights:
         for (kind, term, weight), pods in who.wishes(THEIRS, key, labels):
             values = {**counted(term, labels, pods, names), **_share(pods, weight)}

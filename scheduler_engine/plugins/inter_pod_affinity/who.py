@@ -64,11 +64,13 @@ def _without(pods: Keys, gone: Keys) -> Keys:
 
 
 def who_counts(meet: Meet, nodes: Sequence[NodeInfo]) -> Who:
+    """The pods of these nodes."""
     found: dict[Pair, dict[Wish, list[str]]] = {}
     leaving: dict[str, None] = {}
     for info in nodes:
-        for existing in info.pods if info.node is not None else ():
-            assert info.node is not None
+        if info.node is None:
+            continue
+        for existing in info.pods:
             for wish, pair in meet(existing, info.node):
                 found.setdefault(pair, {}).setdefault(wish, []).append(existing.pod.key)
                 if existing.pod.terminating:

@@ -14,7 +14,14 @@ from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.facts import Fact, Facts, Room
-from scheduler_engine.scheduler.explaining import filter_facts, room_on, score_facts, search_facts, standing_facts
+from scheduler_engine.scheduler.explaining import (
+    filter_facts,
+    pre_filter_facts,
+    room_on,
+    score_facts,
+    search_facts,
+    standing_facts,
+)
 from scheduler_engine.scheduler.scheduler import Scheduler
 
 CHEAP = 600
@@ -33,6 +40,9 @@ class Asked:
     def at_hand(self, cycle: Cycle) -> bool:
         newest = self.at is None and self.live.simulation.replicas.scheduler_of(cycle.number) is not None
         return newest or self.live.size <= CHEAP
+
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        return self._asked(pre_filter_facts, cycle, plugin)
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         return self._asked(filter_facts, cycle, node, plugin)
@@ -57,11 +67,11 @@ class Asked:
             return ()
         return standing_facts(scheduler, pod, plugin)
 
-    def _asked(self, ask: Any, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        key = (ask, cycle.number, node, plugin)
+    def _asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+        key = (ask, cycle.number, *about)
         if key not in self.known:
             scheduler = self._scheduler(cycle)
-            self.known[key] = None if scheduler is None else ask(scheduler, cycle.number, node, plugin)
+            self.known[key] = None if scheduler is None else ask(scheduler, cycle.number, *about)
         return self.known[key]
 
     def _scheduler(self, cycle: Cycle) -> Scheduler | None:

@@ -14,17 +14,18 @@ from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE, bind_volume_to_claim
 from scheduler_engine.plugins.volume_binding.matching import (
-    BIND_COMPLETED,
     NO_PROVISIONER,
     bound_to,
     candidate,
+    claim_size,
     find_matching_volume,
-    fully_bound,
 )
 from scheduler_engine.plugins.volume_references import (
     BETA_STORAGE_CLASS,
+    BIND_COMPLETED,
     IN_TREE_SOURCES,
     WAIT_FOR_FIRST_CONSUMER,
+    fully_bound,
     storage_class_of,
 )
 from scheduler_engine.trace.events import EventRecorded
@@ -247,7 +248,8 @@ def _is_free(volume: KubeObject, claim: KubeObject) -> bool:
 
 def _match(claim: KubeObject, volumes: Iterable[KubeObject]) -> KubeObject | None:
     """The best of these, wherever it can be reached from: without a pod there is no node to ask."""
-    found = find_matching_volume(claim, [replace(candidate(item), node_selector=None) for item in volumes], {}, {})
+    anywhere = [replace(candidate(item), node_selector=None) for item in volumes]
+    found = find_matching_volume(claim, claim_size(claim), anywhere, {}, {})
     return None if found is None else found.volume
 
 

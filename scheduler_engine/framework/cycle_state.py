@@ -10,13 +10,15 @@ class CycleState:
     """Plugin data by key, plus the plugins that Skip took out of Filter and Score.
 
     ``clone()`` copies deeply enough for a dry run: values with a ``clone`` method are cloned, others are shared and
-    must not be changed by AddPod/RemovePod.
+    must not be changed by AddPod/RemovePod. ``noted``: topic → what decisions looked at, for facts alone: none of it
+    is changed in place, no decision reads it, and clones share it.
     """
 
-    __slots__ = ("data", "skip_filter_plugins", "skip_score_plugins")
+    __slots__ = ("data", "noted", "skip_filter_plugins", "skip_score_plugins")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {}
+        self.noted: dict[str, dict[Any, Any]] = {}
         self.skip_filter_plugins: dict[str, None] = {}
         self.skip_score_plugins: dict[str, None] = {}
 
@@ -27,8 +29,13 @@ class CycleState:
         """The value under ``key``, or None (upstream answers ``not found``)."""
         return self.data.get(key)
 
+    def notes(self, topic: str) -> dict[Any, Any]:
+        """The notes on one topic. Write with ``setdefault``: a dry run must not replace what Filter noted."""
+        return self.noted.setdefault(topic, {})
+
     def clone(self) -> CycleState:
         copied = CycleState()
+        copied.noted = self.noted
         copied.data = {key: value.clone() if hasattr(value, "clone") else value for key, value in self.data.items()}
         copied.skip_filter_plugins = dict(self.skip_filter_plugins)
         copied.skip_score_plugins = dict(self.skip_score_plugins)
@@ -38,6 +45,7 @@ class CycleState:
         copied = CycleState()
         memo[id(self)] = copied
         copied.data = copy.deepcopy(self.data, memo)
+        copied.noted = {topic: dict(notes) for topic, notes in self.noted.items()}
         copied.skip_filter_plugins = dict(self.skip_filter_plugins)
         copied.skip_score_plugins = dict(self.skip_score_plugins)
         return copied

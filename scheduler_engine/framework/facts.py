@@ -2,13 +2,17 @@
 
 A plugin may have, beside ``filter`` and ``score``, methods that say what these looked at:
 
-================ ===================================================================================
-method           signature
-================ ===================================================================================
-explain_filter   (state, pod, node_info) → Facts, with the status that ``filter`` gives
-explain_score    (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
-explain_standing (pod, nodes) → tuple[Fact, …]: how a pod that has its node stands among the others
-================ ===================================================================================
+================== =================================================================================
+method             signature
+================== =================================================================================
+explain_pre_filter (state, pod, nodes) → Facts, with the status with which ``pre_filter`` refused the pod
+explain_filter     (state, pod, node_info) → Facts, with the status that ``filter`` gives
+explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
+explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod that has its node stands among the others
+================== =================================================================================
+
+``explain_pre_filter`` is asked only of a plugin that refused the pod there. API objects may have changed since the
+decision: it notes those that it reads (``noted_objects``), or what it found (``CycleState.notes``).
 
 They are asked when somebody looks, with the state of that very cycle. Who words a fact finds a sentence by its key,
 and writes each value by its type.
@@ -20,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scheduler_engine.api.labels import Requirement
 from scheduler_engine.framework.status import Status
 
 
@@ -32,6 +37,10 @@ class Amount(NamedTuple):
 
 class Keys(tuple[str, ...]):
     """Keys of objects, as ``namespace/name``; cluster-wide ones by their name."""
+
+
+class Missed(tuple[tuple[Requirement, str | None], ...]):
+    """Requirements that a node's labels do not meet, each with the value that is there; None: there is no label."""
 
 
 class Domain(NamedTuple):
@@ -121,7 +130,7 @@ def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
     return Fact(key, values, ok)
 
 
-Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term
+Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term | Missed
 Value = str | int | Written | Fact | Parts
 
 
@@ -162,4 +171,6 @@ def plain(value: Any) -> Any:
         return {name: plain(held) for name, held in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(held) for name, held in value._asdict().items()}
+    if isinstance(value, Requirement):
+        return {"key": value.key, "operator": value.operator, "values": [*value.values]}
     return [plain(item) for item in value] if isinstance(value, tuple) else value

@@ -13,8 +13,7 @@ from scheduler_engine.controllers.deployment import DESIRED_REPLICAS, MAX_REPLIC
 from scheduler_engine.controllers.job import INDEX
 from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE
-from scheduler_engine.plugins.volume_binding.matching import BIND_COMPLETED
-from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, MIGRATED_PLUGINS
+from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, BIND_COMPLETED, MIGRATED_PLUGINS
 
 EARLIER = "sandbox/earlier-revision"
 """Tells apart templates that have become equal."""

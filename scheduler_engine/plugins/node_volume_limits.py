@@ -5,23 +5,28 @@ Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.csi_translation import Untranslatable, csi_identity, volume_handle
+from scheduler_engine.plugins.volume_facts import refused_early
 from scheduler_engine.plugins.volume_references import (
     IN_TREE_SOURCES,
+    ClaimProblem,
     ClaimReference,
-    claim_not_found,
     claim_reference,
+    claim_references,
     in_tree_source,
     migrated_on,
+    missing_claim,
     not_owned,
     refers_to,
     storage_class_of,
@@ -40,6 +45,23 @@ Volumes = dict[tuple[str, str], None]
 
 class MissingClaim(Exception):
     """A claim of the pod to be scheduled does not exist."""
+
+    def __init__(self, problem: ClaimProblem) -> None:
+        super().__init__(problem.text)
+        self.problem = problem
+
+
+class Load(NamedTuple):
+    """Volumes of one driver on a node: those in use, and those that the pod adds. ``limit`` None: there is none."""
+
+    driver: str
+    used: int
+    new: int
+    limit: int | None
+
+    @property
+    def exceeded(self) -> bool:
+        return self.limit is not None and self.used + self.new > self.limit
 
 
 class NodeVolumeLimits(Plugin):
@@ -107,88 +129,114 @@ class NodeVolumeLimits(Plugin):
         return attached
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        csi_node = self.handle.objects.get("CSINode", node_info.name)
-        try:
-            wanted = self._volumes_of(pod, csi_node, new=True)
-        except MissingClaim as problem:
-            return unresolvable(str(problem))
-        limits = volume_limits(csi_node)
-        if not wanted or not limits:
-            return None
-        held: Volumes = {}
-        for info in node_info.pods:
-            if info.pod.volumes:
-                held.update(self._volumes_of(info.pod, csi_node, new=False))
-        needed: dict[str, int] = {}
-        for volume in wanted:
-            if volume not in held:
-                needed[volume[0]] = needed.get(volume[0], 0) + 1
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
             # PreFilter is switched off for this plugin.
             attachments = self._attachments()
-        held.update(attachments.get(node_info.name, {}))
-        for driver, number in needed.items():
-            in_use = sum(1 for volume in held if volume[0] == driver)
-            if driver in limits and in_use + number > limits[driver]:
-                return LIMIT_EXCEEDED
-        return None
+            state.notes(self.name).setdefault(ATTACHMENTS, attachments)
+        objects = NotingObjects(self.handle.objects, state, self.name)
+        try:
+            loads = _loads(pod, node_info, attachments.get(node_info.name, {}), objects)
+            return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
+        except MissingClaim as missing:
+            return unresolvable(str(missing))
 
-    def _volumes_of(self, pod: Pod, csi_node: KubeObject | None, new: bool) -> Volumes:
-        """CSI volumes of a pod on that node. Claims of running pods that do not exist are passed over."""
-        found: Volumes = {}
-        for volume in pod.volumes:
-            reference = claim_reference(pod, volume)
-            if reference is not None:
-                identity = self._behind_claim(pod, reference, csi_node, new)
-            else:
-                try:
-                    identity = csi_identity(volume, {}, csi_node)
-                except Untranslatable as problem:
-                    raise _unconverted(volume, problem) from problem
-            if identity is not None:
-                found[identity] = None
-        return found
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
+        if attachments is None:
+            attachments = state.notes(self.name).get(ATTACHMENTS, {})
+        objects = NotedObjects(self.handle.objects, state, self.name)
+        try:
+            loads = [*_loads(pod, node_info, attachments.get(node_info.name, {}), objects)]
+        except MissingClaim as missing:
+            names = (reference.name for reference in claim_references(pod))
+            return refused_early(pod, missing.problem, objects, names)
+        shown = tuple(_fact(load, node_info.name) for load in loads)
+        full = next((item for item in shown if item.ok is False), None)
+        if full is not None:
+            return Facts(fact("volumes.too-many", False, **full.values), shown, LIMIT_EXCEEDED)
+        row = "volumes.can-attach" if loads else "volumes.none-to-attach"
+        return Facts(fact(row, True, pod=Keys((pod.key,)), node=node_info.name), shown)
 
-    def _behind_claim(
-        self, pod: Pod, reference: ClaimReference, csi_node: KubeObject | None, new: bool
-    ) -> tuple[str, str] | None:
-        objects = self.handle.objects
-        if not reference.name:
-            raise PluginError("PersistentVolumeClaim had no name")
-        claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{reference.name}")
-        if claim is None:
-            if new:
-                raise MissingClaim(
-                    f"looking up PVC {pod.namespace}/{reference.name}: {claim_not_found(reference.name)}"
-                )
-            return None
-        foreign = not_owned(pod, claim) if reference.ephemeral else ""
-        if foreign:
-            raise PluginError(foreign)
-        volume_name = claim.spec.get("volumeName")
-        volume = objects.get("PersistentVolume", volume_name) if volume_name else None
-        if volume is None:
-            return self._to_be_provisioned(claim, csi_node)
-        csi = volume.spec.get("csi")
-        if csi is None:
+
+def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGetter) -> Iterator[Load]:
+    """Of each driver of which the pod needs another volume on the node. Raises MissingClaim.
+
+    On a node without any limit nothing is counted.
+    """
+    csi_node = objects.get("CSINode", node_info.name)
+    wanted = _volumes_of(pod, csi_node, objects, new=True)
+    limits = volume_limits(csi_node)
+    held: Volumes = {}
+    for info in node_info.pods if wanted and limits else ():
+        if info.pod.volumes:
+            held.update(_volumes_of(info.pod, csi_node, objects, new=False))
+    needed: dict[str, int] = {}
+    for volume in wanted:
+        if volume not in held:
+            needed[volume[0]] = needed.get(volume[0], 0) + 1
+    held.update(attached)
+    for driver, number in needed.items():
+        yield Load(driver, sum(1 for volume in held if volume[0] == driver), number, limits.get(driver))
+
+
+def _volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new: bool) -> Volumes:
+    """CSI volumes of a pod on that node. Claims of running pods that do not exist are passed over."""
+    found: Volumes = {}
+    for volume in pod.volumes:
+        reference = claim_reference(pod, volume)
+        if reference is not None:
+            identity = _behind_claim(pod, reference, csi_node, objects, new)
+        else:
             try:
-                return csi_identity(volume.spec, volume.labels, csi_node)
-            except Untranslatable:
-                return None
-        driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
-        return (driver, handle) if driver and handle else None
+                identity = csi_identity(volume, {}, csi_node)
+            except Untranslatable as problem:
+                raise _unconverted(volume, problem) from problem
+        if identity is not None:
+            found[identity] = None
+    return found
 
-    def _to_be_provisioned(self, claim: KubeObject, csi_node: KubeObject | None) -> tuple[str, str] | None:
-        storage_class = self.handle.objects.get("StorageClass", storage_class_of(claim) or "")
-        if storage_class is None:
+
+def _behind_claim(
+    pod: Pod, reference: ClaimReference, csi_node: KubeObject | None, objects: ObjectGetter, new: bool
+) -> tuple[str, str] | None:
+    if not reference.name:
+        raise PluginError("PersistentVolumeClaim had no name")
+    claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{reference.name}")
+    if claim is None:
+        if new:
+            missing = missing_claim(reference.name)
+            raise MissingClaim(
+                missing._replace(text=f"looking up PVC {pod.namespace}/{reference.name}: {missing.text}")
+            )
+        return None
+    foreign = not_owned(pod, claim) if reference.ephemeral else ""
+    if foreign:
+        raise PluginError(foreign)
+    volume_name = claim.spec.get("volumeName")
+    volume = objects.get("PersistentVolume", volume_name) if volume_name else None
+    if volume is None:
+        return _to_be_provisioned(claim, csi_node, objects)
+    csi = volume.spec.get("csi")
+    if csi is None:
+        try:
+            return csi_identity(volume.spec, volume.labels, csi_node)
+        except Untranslatable:
             return None
-        provisioner = storage_class.manifest.get("provisioner") or ""
-        if provisioner in DRIVER_OF_PLUGIN:
-            if not migrated_on(provisioner, csi_node):
-                return None
-            provisioner = DRIVER_OF_PLUGIN[provisioner]
-        return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
+    driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
+    return (driver, handle) if driver and handle else None
+
+
+def _to_be_provisioned(claim: KubeObject, csi_node: KubeObject | None, objects: ObjectGetter) -> tuple[str, str] | None:
+    storage_class = objects.get("StorageClass", storage_class_of(claim) or "")
+    if storage_class is None:
+        return None
+    provisioner = storage_class.manifest.get("provisioner") or ""
+    if provisioner in DRIVER_OF_PLUGIN:
+        if not migrated_on(provisioner, csi_node):
+            return None
+        provisioner = DRIVER_OF_PLUGIN[provisioner]
+    return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
 
 
 def volume_limits(csi_node: KubeObject | None) -> Mapping[str, int]:
@@ -220,3 +268,13 @@ def _inline_driver(volume: Mapping[str, Any]) -> str:
 
 def _unconverted(volume: Mapping[str, Any], problem: Untranslatable) -> PluginError:
     return PluginError(f"converting volume({volume['name']}) from inline to csi: {problem}")
+
+
+# --- facts ---
+
+
+def _fact(load: Load, node: str) -> Fact:
+    whole, limit = load.used + load.new, load.limit or 0
+    values = {"used": load.used, "new": load.new, "whole": whole, "limit": limit}
+    row = "volumes.no-limit" if load.limit is None else "volumes.in-use"
+    return fact(row, None if load.limit is None else not load.exceeded, driver=load.driver, node=node, **values)

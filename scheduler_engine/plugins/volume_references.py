@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Pod
 
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
@@ -58,8 +59,25 @@ def storage_class_of(claim_or_volume: KubeObject) -> str:
     return annotated if annotated is not None else claim_or_volume.spec.get("storageClassName") or ""
 
 
+def fully_bound(claim: KubeObject) -> bool:
+    return bool(claim.spec.get("volumeName")) and BIND_COMPLETED in claim.annotations
+
+
 def claim_not_found(name: str) -> str:
     return f'persistentvolumeclaim "{name}" not found'
+
+
+class ClaimProblem(NamedTuple):
+    """Why no node will do: ``text`` is Kubernetes', ``row`` names the fact; ``other`` is a volume or class."""
+
+    text: str
+    row: str
+    claim: str
+    other: str = ""
+
+
+def missing_claim(name: str) -> ClaimProblem:
+    return ClaimProblem(claim_not_found(name), "claim-does-not-exist", name)
 
 
 @dataclass(frozen=True, slots=True)

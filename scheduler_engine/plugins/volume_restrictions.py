@@ -7,40 +7,47 @@ ReadWriteOncePod claim has one user in the whole cluster. Source: seed 002 §6; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
-from scheduler_engine.plugins.volume_references import claim_not_found
+from scheduler_engine.plugins.volume_facts import refused_early
+from scheduler_engine.plugins.volume_references import ClaimProblem, missing_claim
 
 DISK_CONFLICT = unschedulable("node(s) had no available disk")
 READ_WRITE_ONCE_POD_CONFLICT = unschedulable(
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
 STATE = "PreFilterVolumeRestrictions"
-DISKS = ("gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd")
+DISKS = {"gcePersistentDisk": "pdName", "awsElasticBlockStore": "volumeID", "iscsi": "iqn", "rbd": "image"}
+"""Volume source → the field that names the disk."""
 
 
 class FilterState:
-    """``claims``: the pod's ReadWriteOncePod claims; ``conflicts``: how many uses of them there are."""
+    """``claims``: the pod's ReadWriteOncePod claims, and how many uses of each there are; ``conflicts``: of all."""
 
     __slots__ = ("claims", "conflicts")
 
-    def __init__(self, claims: dict[str, None], conflicts: int) -> None:
+    def __init__(self, claims: dict[str, int]) -> None:
         self.claims = claims
-        self.conflicts = conflicts
+        self.conflicts = sum(claims.values())
 
     def clone(self) -> FilterState:
-        return FilterState(self.claims, self.conflicts)
+        return FilterState(dict(self.claims))
 
     def update(self, changed: Pod, delta: int) -> None:
         """By claim name alone: upstream does not look at the namespace here either."""
-        self.conflicts += delta * sum(1 for name in changed.claim_names if name in self.claims)
+        for name in changed.claim_names:
+            if name in self.claims:
+                self.claims[name] += delta
+                self.conflicts += delta
 
 
 class VolumeRestrictions(Plugin):
@@ -71,19 +78,24 @@ class VolumeRestrictions(Plugin):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        claims: dict[str, None] = {}
-        for name in pod.claim_names:
-            claim = self.handle.objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
-            if claim is None:
-                return None, unresolvable(claim_not_found(name))
-            if "ReadWriteOncePod" in (claim.spec.get("accessModes") or ()):
-                claims[name] = None
+        claims: list[str] | ClaimProblem = []
+        if pod.claim_names:
+            claims = _exclusive_claims(pod, NotingObjects(self.handle.objects, state, self.name))
+        if isinstance(claims, ClaimProblem):
+            return None, unresolvable(claims.text)
         used = self.handle.snapshot.is_pvc_used_by_pods
-        conflicts = sum(1 for name in claims if used(f"{pod.namespace}/{name}"))
-        if conflicts == 0 and not _has_disks(pod):
+        held = FilterState({name: int(used(f"{pod.namespace}/{name}")) for name in claims})
+        if held.conflicts == 0 and not _has_disks(pod):
             return None, SKIP
-        state.write(STATE, FilterState(claims, conflicts))
+        state.write(STATE, held)
         return None, None
+
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
+        objects = NotedObjects(self.handle.objects, state, self.name)
+        problem = _exclusive_claims(pod, objects)
+        if not isinstance(problem, ClaimProblem):
+            raise PluginError("the pod was not refused")
+        return refused_early(pod, problem, objects, pod.claim_names)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> None:
         _state_of(state).update(added.pod, 1)
@@ -96,12 +108,30 @@ class VolumeRestrictions(Plugin):
             return DISK_CONFLICT
         return READ_WRITE_ONCE_POD_CONFLICT if _state_of(state).conflicts > 0 else None
 
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        disks = [*_disk_facts(pod, node_info)]
+        claims = [*_claim_facts(pod, _state_of(state), node_info, self.handle.snapshot.list())]
+        status = self.filter(state, pod, node_info)
+        return Facts(_conclusion(pod, node_info.name, disks, claims), (*disks, *claims), status)
+
 
 def _state_of(state: CycleState) -> FilterState:
     held = state.read(STATE)
     if not isinstance(held, FilterState):
         raise PluginError(f'cannot read "{STATE}" from cycleState')
     return held
+
+
+def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProblem:
+    """The pod's claims that only one pod may use."""
+    found: dict[str, None] = {}
+    for name in pod.claim_names:
+        claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
+        if claim is None:
+            return missing_claim(name)
+        if "ReadWriteOncePod" in (claim.spec.get("accessModes") or ()):
+            found[name] = None
+    return [*found]
 
 
 def _has_disks(pod: Pod) -> bool:
@@ -111,11 +141,14 @@ def _has_disks(pod: Pod) -> bool:
 def _disk_conflict(pod: Pod, others: Iterable[Pod]) -> bool:
     if not _has_disks(pod):
         return False
+    return any(_uses(other, volume) for other in others for volume in pod.volumes)
+
+
+def _uses(other: Pod, volume: Mapping[str, Any]) -> bool:
+    """Whether a pod mounts the disk of ``volume`` in a way that cannot stand beside it."""
     return any(
         _same_disk(kind, volume[kind], existing[kind])
-        for other in others
         for existing in other.volumes
-        for volume in pod.volumes
         for kind in DISKS
         if volume.get(kind) is not None and existing.get(kind) is not None
     )
@@ -136,3 +169,41 @@ def _same_disk(kind: str, disk: Mapping[str, Any], existing: Mapping[str, Any]) 
         and (disk.get("pool") or "rbd") == (existing.get("pool") or "rbd")
         and disk.get("image") == existing.get("image")
     )
+
+
+# --- facts ---
+
+
+def _disk_facts(pod: Pod, node_info: NodeInfo) -> Iterator[Fact]:
+    """One per disk of the pod: which pods on the node are in its way."""
+    for volume in pod.volumes:
+        for kind, field in DISKS.items():
+            if volume.get(kind) is None:
+                continue
+            users = Keys(info.pod.key for info in node_info.pods if _uses(info.pod, volume))
+            used = "disk-used-on-aws" if kind == "awsElasticBlockStore" else "disk-used"
+            row = used if users else "disk-free"
+            yield fact(f"volumes.{row}", not users, kind=kind, disk=str(volume[kind].get(field)), pods=users)
+
+
+def _claim_facts(pod: Pod, state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeInfo]) -> Iterator[Fact]:
+    """One per ReadWriteOncePod claim: its users anywhere, and the pods counted here whose claim has that name."""
+    for name, uses in state.claims.items():
+        there = [info.pod for node in nodes for info in node.pods if info.pod.namespace == pod.namespace]
+        waiting = [info.pod for info in node_info.pods if not info.pod.node_name]
+        users = Keys(item.key for item in (*there, *waiting) if name in item.claim_names)
+        yield fact("volumes.claim-used" if uses else "volumes.claim-free", not uses, claim=name, pods=users)
+
+
+def _conclusion(pod: Pod, node: str, disks: Sequence[Fact], claims: Sequence[Fact]) -> Fact:
+    for row, facts in (("volumes.disk-in-use", disks), ("volumes.claim-in-use", claims)):
+        refusing = [item for item in facts if not item.ok]
+        if refusing:
+            users = Keys(dict.fromkeys(key for item in refusing for key in _users(item)))
+            return fact(row, False, pod=Keys((pod.key,)), node=node, pods=users, count=len(users))
+    return fact("volumes.nobody-in-the-way", True, pod=Keys((pod.key,)))
+
+
+def _users(told: Fact) -> Keys:
+    users = told.values["pods"]
+    return users if isinstance(users, Keys) else Keys()

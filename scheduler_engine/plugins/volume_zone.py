@@ -7,21 +7,38 @@ Source: seed 002 §6; upstream ``plugins/volumezone``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.topology import VOLUME_LABELS
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PreFilterResult
+from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, Label, fact
+from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
-from scheduler_engine.plugins.volume_references import WAIT_FOR_FIRST_CONSUMER, claim_not_found, storage_class_of
+from scheduler_engine.plugins.volume_facts import refused_early
+from scheduler_engine.plugins.volume_references import (
+    WAIT_FOR_FIRST_CONSUMER,
+    ClaimProblem,
+    missing_claim,
+    storage_class_of,
+)
 
 NO_ZONE = unresolvable("node(s) had no available volume zone")
 STATE = "PreFilterVolumeZone"
 
 Topologies = tuple[tuple[str, tuple[str, ...]], ...]
 """(label, values that will do) per topology label of a volume"""
+
+
+class Zone(NamedTuple):
+    """A topology label of the volume behind a claim, and the values that will do."""
+
+    claim: str
+    label: str
+    values: tuple[str, ...]
 
 
 class VolumeZone(Plugin):
@@ -57,62 +74,121 @@ class VolumeZone(Plugin):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        topologies = self._topologies_of(pod)
-        if isinstance(topologies, str):
-            return None, unresolvable(topologies)
-        if not topologies:
+        if not pod.claim_names:
             return None, SKIP
-        state.write(STATE, topologies)
+        zones = _zones_of(pod, NotingObjects(self.handle.objects, state, self.name))
+        if isinstance(zones, ClaimProblem):
+            return None, unresolvable(zones.text)
+        if not zones:
+            return None, SKIP
+        state.write(STATE, zones)
         return None, None
 
-    def _topologies_of(self, pod: Pod) -> Topologies | str:
-        """Of all volumes the pod's claims are bound to; a text says what is wrong with a claim."""
-        topologies: Topologies = ()
-        for name in pod.claim_names:
-            found = self._topologies_behind(pod, name)
-            if isinstance(found, str):
-                return found
-            topologies += found
-        return topologies
-
-    def _topologies_behind(self, pod: Pod, claim_name: str) -> Topologies | str:
-        """Those of the volume that the claim is bound to; none while it waits for its first consumer."""
-        objects = self.handle.objects
-        if not claim_name:
-            return "PersistentVolumeClaim had no name"
-        claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{claim_name}")
-        if claim is None:
-            return claim_not_found(claim_name)
-        volume_name = claim.spec.get("volumeName")
-        if volume_name:
-            volume = objects.get("PersistentVolume", volume_name)
-            return f'persistentvolume "{volume_name}" not found' if volume is None else volume_topologies(volume.labels)
-        class_name = storage_class_of(claim)
-        if not class_name:
-            return "PersistentVolumeClaim had no pv name and storageClass name"
-        storage_class = objects.get("StorageClass", class_name)
-        if storage_class is None:
-            return f'storageclass.storage.k8s.io "{class_name}" not found'
-        mode = storage_class.manifest.get("volumeBindingMode")
-        if mode is None:
-            return f'VolumeBindingMode not set for StorageClass "{class_name}"'
-        return () if mode == WAIT_FOR_FIRST_CONSUMER else "PersistentVolume had no name"
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
+        objects = NotedObjects(self.handle.objects, state, self.name)
+        problem = _zones_of(pod, objects)
+        if not isinstance(problem, ClaimProblem):
+            raise PluginError("the pod was not refused")
+        return refused_early(pod, problem, objects, pod.claim_names)
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        topologies: Topologies | str | None = state.read(STATE)
-        if topologies is None:
+        zones: tuple[Zone, ...] | ClaimProblem | None = state.read(STATE)
+        if zones is None:
             # PreFilter is switched off for this plugin.
-            topologies = self._topologies_of(pod)
-        if isinstance(topologies, str):
-            return unresolvable(topologies)
+            zones = _zones_of(pod, NotingObjects(self.handle.objects, state, self.name))
+        if isinstance(zones, ClaimProblem):
+            return unresolvable(zones.text)
         labels = node_info.node.labels if node_info.node is not None else {}
-        if not any(label in labels for label in VOLUME_LABELS):
-            # A cluster in one zone may leave its nodes unlabelled.
+        if not _checks(labels):
             return None
-        for label, values in topologies:
-            if labels.get(label, labels.get(VOLUME_LABELS[label])) not in values:
+        for _, label, values in zones:
+            if _value(labels, label) not in values:
                 return NO_ZONE
         return None
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        zones: tuple[Zone, ...] | ClaimProblem | None = state.read(STATE)
+        objects = NotedObjects(self.handle.objects, state, self.name)
+        if zones is None:
+            zones = _zones_of(pod, objects)
+        if isinstance(zones, ClaimProblem):
+            return refused_early(pod, zones, objects, pod.claim_names)
+        labels = node_info.node.labels if node_info.node is not None else {}
+        if not _checks(labels):
+            return Facts(
+                fact("volumes.zones-not-checked", True, node=node_info.name), (fact("volumes.no-zone-labels"),)
+            )
+        shown = tuple(_fact(zone, labels, node_info.name) for zone in zones)
+        refusing = next((item for item in shown if not item.ok), None)
+        if refusing is None:
+            return Facts(fact("volumes.in-this-zone", True, pod=Keys((pod.key,)), node=node_info.name), shown)
+        return Facts(fact("volumes.in-another-zone", False, **refusing.values), shown, NO_ZONE)
+
+
+def _zones_of(pod: Pod, objects: ObjectGetter) -> tuple[Zone, ...] | ClaimProblem:
+    """Of all volumes the pod's claims are bound to, or what is wrong with a claim."""
+    zones: list[Zone] = []
+    for name in pod.claim_names:
+        found = _topologies_behind(pod, name, objects)
+        if isinstance(found, ClaimProblem):
+            return found
+        zones += (Zone(name, label, values) for label, values in found)
+    return tuple(zones)
+
+
+def _topologies_behind(pod: Pod, name: str, objects: ObjectGetter) -> Topologies | ClaimProblem:
+    """Those of the volume that the claim is bound to; none while it waits for its first consumer."""
+    if not name:
+        return ClaimProblem("PersistentVolumeClaim had no name", "claim-without-name", name)
+    claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
+    if claim is None:
+        return missing_claim(name)
+    volume_name = claim.spec.get("volumeName")
+    if volume_name:
+        volume = objects.get("PersistentVolume", volume_name)
+        if volume is None:
+            text = f'persistentvolume "{volume_name}" not found'
+            return ClaimProblem(text, "volume-does-not-exist", name, volume_name)
+        return volume_topologies(volume.labels)
+    class_name = storage_class_of(claim)
+    if not class_name:
+        return ClaimProblem("PersistentVolumeClaim had no pv name and storageClass name", "claim-without-class", name)
+    storage_class = objects.get("StorageClass", class_name)
+    if storage_class is None:
+        text = f'storageclass.storage.k8s.io "{class_name}" not found'
+        return ClaimProblem(text, "class-does-not-exist", name, class_name)
+    mode = storage_class.manifest.get("volumeBindingMode")
+    if mode is None:
+        text = f'VolumeBindingMode not set for StorageClass "{class_name}"'
+        return ClaimProblem(text, "class-without-mode", name, class_name)
+    if mode == WAIT_FOR_FIRST_CONSUMER:
+        return ()
+    return ClaimProblem("PersistentVolume had no name", "claim-not-bound-yet", name, class_name)
+
+
+def _checks(labels: Mapping[str, str]) -> bool:
+    """A cluster in one zone may leave its nodes unlabelled: then any volume will do."""
+    return any(label in labels for label in VOLUME_LABELS)
+
+
+def _value(labels: Mapping[str, str], label: str) -> str | None:
+    """What a node has for a volume's label, in the old or in the new form."""
+    return labels.get(label, labels.get(VOLUME_LABELS[label]))
+
+
+def _fact(zone: Zone, labels: Mapping[str, str], node: str) -> Fact:
+    has = _value(labels, zone.label)
+    fits = has in zone.values
+    key = zone.label if zone.label in labels else VOLUME_LABELS[zone.label]
+    return fact(
+        "volumes.same-place" if fits else "volumes.another-place",
+        fits,
+        claim=zone.claim,
+        key=zone.label,
+        values=AnyOf(zone.values),
+        label=Label(key, has),
+        node=node,
+    )
 
 
 def volume_topologies(labels: Mapping[str, str]) -> Topologies:

@@ -40,6 +40,21 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
         return None
 
 
+def pre_filter_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:
+    """Why ``plugin`` refused the pod of cycle ``number`` in PreFilter; None when it cannot be told."""
+    cycle = scheduler.latest
+    if cycle is None or cycle.number != number:
+        return None
+    asked: Any = cycle.framework.plugins.get(plugin)
+    if not hasattr(asked, "explain_pre_filter"):
+        return None
+    try:
+        facts: Facts = asked.explain_pre_filter(cycle.state, cycle.pod, scheduler.snapshot.list())
+    except PluginError:
+        return None
+    return facts
+
+
 def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodInfo, ...]) -> Facts | None:
     """Filters must pass with the nominated pods on the node, and without them; the first refusal counts."""
     alone: Facts = plugin.explain_filter(cycle.state, cycle.pod, info)

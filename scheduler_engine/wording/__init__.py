@@ -36,6 +36,7 @@ from scheduler_engine.framework.facts import (
     Keys,
     Label,
     LabelKey,
+    Missed,
     Parts,
     Place,
     Size,
@@ -151,6 +152,10 @@ def _names(keys: Keys) -> str:
     return listed(shown, MOST_NAMES if len(shown) <= MOST_NAMES else MOST_NAMES - 1)
 
 
+def _missed(missed: Missed) -> str:
+    return "; ".join(row_text("needs", wanted=item.text, label=_label(Label(item.key, has))) for item, has in missed)
+
+
 def _domain(domain: Domain) -> str:
     return row_text("node") if domain.key == HOSTNAME else domain.key.rpartition("/")[2]
 
@@ -222,6 +227,8 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     str: str,
     int: lambda number: str(number).replace("-", "−"),
     Keys: _names,
+    AnyOf: _any_of,
+    Missed: _missed,
     Domain: _domain,
     Place: _place,
     LabelKey: lambda label: label.key.rpartition("/")[2],
@@ -229,7 +236,6 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Things: _things,
     Counts: _counts,
     Size: _size,
-    AnyOf: _any_of,
     AllOf: _all_of,
     Term: _term,
 }

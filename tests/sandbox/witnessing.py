@@ -8,7 +8,14 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Fact, Facts, Room
-from scheduler_engine.scheduler.explaining import filter_facts, room_on, score_facts, search_facts, standing_facts
+from scheduler_engine.scheduler.explaining import (
+    filter_facts,
+    pre_filter_facts,
+    room_on,
+    score_facts,
+    search_facts,
+    standing_facts,
+)
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
@@ -22,6 +29,10 @@ class Asked:
 
     def at_hand(self, cycle: Cycle) -> bool:
         return True
+
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        scheduler = self._scheduler(cycle)
+        return None if scheduler is None else pre_filter_facts(scheduler, cycle.number, plugin)
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         scheduler = self._scheduler(cycle)

@@ -12,12 +12,8 @@ from dataclasses import replace
 
 from sandbox.panels.explain.allocation import fit_score
 from sandbox.panels.explain.balance import balanced_score
-from sandbox.panels.explain.claims import claim_lines
 from sandbox.panels.explain.model import SUCCESS, Case, Explanation, Line, names
 from sandbox.panels.explain.spread import spread_score
-from sandbox.panels.explain.volume_limits import limits_filter
-from sandbox.panels.explain.volume_places import binding_filter, zone_filter
-from sandbox.panels.explain.volume_restrictions import restrictions_filter
 from sandbox.panels.model.seen import Seen, seen_by
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -33,22 +29,17 @@ Explain = Callable[[Case], Explanation]
 
 EXPLANATIONS: dict[str, tuple[Explain | None, Explain | None]] = {
     "NodeResourcesFit": (None, fit_score),
-    "VolumeRestrictions": (restrictions_filter, None),
-    "NodeVolumeLimits": (limits_filter, None),
-    "VolumeBinding": (binding_filter, None),
-    "VolumeZone": (zone_filter, None),
     "PodTopologySpread": (None, spread_score),
     "NodeResourcesBalancedAllocation": (None, balanced_score),
 }
 """Plugin → how it filters and how it scores; None = it does not."""
-VOLUME_PLUGINS = ("VolumeRestrictions", "VolumeBinding", "VolumeZone", "NodeVolumeLimits")
 
 
 def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
     filtered, seen = cycle.filter, seen_in(world, cycle)
     explain = EXPLANATIONS.get(plugin, (None, None))[0]
-    early = _refused_early(cycle, seen, plugin)
+    early = _refused_early(world, cycle, plugin)
     if early is not None:
         return early
     row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
@@ -101,12 +92,16 @@ def _both_runs(case: Case, nominated: tuple[PodInfo, ...], explain: Explain) -> 
     return replace(told, lines=(*told.lines, Line(label, listed, say("explain.nominated-passes-both-ways"))))
 
 
-def _refused_early(cycle: Cycle, seen: Seen | None, plugin: str) -> Explanation | None:
+def _refused_early(world: World, cycle: Cycle, plugin: str) -> Explanation | None:
     """A plugin's no in PreFilter, before any node was looked at."""
     for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if name == plugin and code not in (SUCCESS, "Skip"):
-            lines = claim_lines(seen.pod, seen.pre_filter) if seen and plugin in VOLUME_PLUGINS else []
-            return Explanation(_said_early(plugin, "; ".join(reasons)), tuple(lines), code, reasons)
+            facts = world.witness.pre_filter(cycle, plugin)
+            if facts is not None:
+                told = _of_facts(facts)
+                sentence = say("explain.no-node-looked-at", because=told.sentence)
+                return _checked_filter(replace(told, sentence=sentence), (code, reasons))
+            return Explanation(_said_early(plugin, "; ".join(reasons)), (), code, reasons)
     return None
 
 

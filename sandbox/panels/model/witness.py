@@ -18,6 +18,9 @@ class Witness(Protocol):
     def at_hand(self, cycle: Cycle) -> bool:
         """Whether asking costs little, so that it may be done without being wished for."""
 
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        """Why a plugin refused the pod before any node was looked at; None: it cannot be told."""
+
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         """By what a filter judged a node; None: it cannot be told."""
 
@@ -39,6 +42,9 @@ class Nobody:
 
     def at_hand(self, cycle: Cycle) -> bool:
         return False
+
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        return None
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         return None

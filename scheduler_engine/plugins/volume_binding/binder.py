@@ -1,79 +1,40 @@
 """The volume binder: sorts a pod's claims, finds volumes for a node, assumes and writes the choice.
 
-A cycle goes ``claims_of`` (PreFilter) → ``find_pod_volumes`` (Filter, per node) → ``assume`` (Reserve) → ``write``
-and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``.
+A cycle goes ``claims_of`` (PreFilter) → ``find_pod_volumes`` in ``finding`` (Filter, per node) → ``assume`` (Reserve)
+→ ``write`` and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
-from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.errors import ApiError, conflict, not_found
 from scheduler_engine.framework.interface import Handle, PluginError
-from scheduler_engine.plugins.csi_translation import Untranslatable
 from scheduler_engine.plugins.volume_binding.assume_cache import AssumeCache
-from scheduler_engine.plugins.volume_binding.matching import (
-    Candidate,
-    Provisioning,
-    bound_to,
-    candidate,
-    claim_size,
-    find_matching_volume,
-    fully_bound,
-    provisioning,
-    seen_from,
+from scheduler_engine.plugins.volume_binding.finding import (
+    Binding,
+    BoundClaim,
+    ImmediateClaim,
+    PodVolumeClaims,
+    PodVolumes,
+    UnboundClaim,
+    on_node,
 )
+from scheduler_engine.plugins.volume_binding.matching import bound_to, candidate, claim_size, provisioning
 from scheduler_engine.plugins.volume_references import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_not_found,
     claim_references,
+    fully_bound,
     storage_class_of,
 )
-
-NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
-BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
-NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
-VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
-
-
-@dataclass(frozen=True, slots=True)
-class UnboundClaim:
-    """A claim that waits for its first consumer. ``selected_node``: where a volume was asked for already, or ""."""
-
-    claim: KubeObject
-    candidates: tuple[Candidate, ...]
-    provisioning: Provisioning
-    selected_node: str
-
-
-@dataclass(frozen=True, slots=True)
-class PodVolumeClaims:
-    """``bound``: volumes of bound claims, None = it is missing. ``immediate``: claims that ought to be bound by now."""
-
-    bound: tuple[Candidate | None, ...] = ()
-    unbound: tuple[UnboundClaim, ...] = ()
-    immediate: tuple[KubeObject, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    volume: KubeObject
-    claim: KubeObject
-
-
-@dataclass(slots=True)
-class PodVolumes:
-    """What a pod would take on one node; after ``assume`` the objects carry the changes to be written."""
-
-    static_bindings: list[Binding] = field(default_factory=list)
-    provisions: list[KubeObject] = field(default_factory=list)
 
 
 class VolumeBinder:
@@ -84,9 +45,9 @@ class VolumeBinder:
 
     def claims_of(self, pod: Pod) -> PodVolumeClaims:
         """The pod's claims, which all exist, sorted by what is to be done. Raises PluginError."""
-        bound: list[Candidate | None] = []
+        bound: list[BoundClaim] = []
         unbound: list[UnboundClaim] = []
-        immediate: list[KubeObject] = []
+        immediate: list[ImmediateClaim] = []
         for reference in claim_references(pod):
             claim = self.claims.get(f"{pod.namespace}/{reference.name}")
             if claim is None:
@@ -95,81 +56,37 @@ class VolumeBinder:
             storage_class = self._delaying_class(claim)
             if fully_bound(claim):
                 volume = self.volumes.get(claim.spec["volumeName"])
-                bound.append(None if volume is None else candidate(volume))
-            elif storage_class is None or claim.spec.get("volumeName"):
-                immediate.append(claim)
+                bound.append(BoundClaim(claim, None if volume is None else candidate(volume)))
+            elif isinstance(storage_class, str):
+                immediate.append(ImmediateClaim(claim, storage_class))
+            elif claim.spec.get("volumeName"):
+                immediate.append(ImmediateClaim(claim, "names-its-volume"))
             else:
                 unbound.append(self._unbound(claim, storage_class))
-        return PodVolumeClaims(tuple(bound), tuple(unbound), tuple(immediate))
+        selected = tuple(item for item in unbound if item.selected_node)
+        unbound = sorted((item for item in unbound if not item.selected_node), key=attrgetter("size"))
+        return PodVolumeClaims(tuple(bound), tuple(unbound), selected, tuple(immediate))
 
-    def _delaying_class(self, claim: KubeObject) -> KubeObject | None:
-        """The claim's StorageClass if it waits for the first consumer."""
+    def _delaying_class(self, claim: KubeObject) -> KubeObject | str:
+        """The claim's StorageClass if it waits for the first consumer; a text says why nothing waits."""
         name = storage_class_of(claim)
         found = self.handle.objects.get("StorageClass", name) if name else None
         if found is None:
-            return None
+            return "class-missing" if name else "no-class"
         mode = found.manifest.get("volumeBindingMode")
         if mode is None and not fully_bound(claim):
             raise PluginError(f'VolumeBindingMode not set for StorageClass "{name}"')
-        return found if mode == WAIT_FOR_FIRST_CONSUMER else None
+        return found if mode == WAIT_FOR_FIRST_CONSUMER else "class-binds-at-once"
 
     def _unbound(self, claim: KubeObject, storage_class: KubeObject) -> UnboundClaim:
         volumes = (volume for volume in self.volumes.list() if storage_class_of(volume) == storage_class.name)
         return UnboundClaim(
             claim,
+            claim_size(claim),
             tuple(candidate(volume) for volume in volumes),
             provisioning(claim, storage_class, self.handle.objects),
             claim.annotations.get(SELECTED_NODE, ""),
         )
-
-    def find_pod_volumes(self, claims: PodVolumeClaims, node: Node) -> tuple[PodVolumes, list[str]]:
-        """What the pod would take on ``node``, and the reasons why it cannot be there."""
-        reasons: list[str] = []
-        missing = False
-        for item in claims.bound:
-            if item is None:
-                missing = True
-                break
-            if not self._reachable(item, node):
-                reasons.append(NODE_CONFLICT)
-                break
-        chosen, problem = self._find_unbound(claims.unbound, node)
-        if problem:
-            reasons.append(problem)
-        if missing:
-            reasons.append(VOLUME_MISSING)
-        return chosen, reasons
-
-    def _reachable(self, item: Candidate, node: KubeObject) -> bool:
-        """Whether the volume's node affinity lets ``node`` have it. Raises PluginError for a broken in-tree volume."""
-        if item.plugin:
-            try:
-                item = seen_from(item, self.handle.objects.get("CSINode", node.name))
-            except Untranslatable as problem:
-                raise PluginError(f"could not translate pv: {problem}") from problem
-        return item.reachable_from(node.labels)
-
-    def _find_unbound(self, claims: tuple[UnboundClaim, ...], node: Node) -> tuple[PodVolumes, str]:
-        """Existing volumes first, the smallest claim choosing first; the rest would have to be made."""
-        if any(item.selected_node not in ("", node.name) for item in claims):
-            return PodVolumes(), BIND_CONFLICT
-        chosen = PodVolumes()
-        to_provision = [item for item in claims if item.selected_node]
-        taken: dict[str, None] = {}
-        for item in sorted((item for item in claims if not item.selected_node), key=_size):
-            match = find_matching_volume(item.claim, item.candidates, node.labels, taken)
-            if match is None:
-                to_provision.append(item)
-                continue
-            taken[match.volume.name] = None
-            chosen.static_bindings.append(Binding(match.volume, item.claim))
-        for item in to_provision:
-            if not item.provisioning.possible_on(node.labels):
-                return chosen, BIND_CONFLICT
-            if not item.provisioning.has_space_on(node.labels):
-                return chosen, NOT_ENOUGH_SPACE
-        chosen.provisions = [item.claim for item in to_provision]
-        return chosen, ""
 
     def assume(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
         """Take the choice for true; True when all was bound already. Raises PluginError, with nothing assumed."""
@@ -267,14 +184,10 @@ class VolumeBinder:
         return fully_bound(claim)
 
     def _check_reachable(self, volume: KubeObject, node: KubeObject) -> None:
-        if not self._reachable(candidate(volume), node):
+        if not on_node(candidate(volume), node, self.handle.objects).reachable_from(node.labels):
             raise PluginError(
                 f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": no matching NodeSelectorTerms'
             )
-
-
-def _size(item: UnboundClaim) -> int:
-    return claim_size(item.claim)
 
 
 def bind_volume_to_claim(volume: KubeObject, claim: KubeObject) -> KubeObject:

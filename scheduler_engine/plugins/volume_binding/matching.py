@@ -5,7 +5,7 @@ Source: seed 002 §6; upstream ``component-helpers/storage/volume/pv_helpers.go`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,6 @@ from scheduler_engine.plugins.volume_references import (
 )
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +81,6 @@ def claim_size(claim: KubeObject) -> int:
     return _nano(requested_storage(claim))
 
 
-def fully_bound(claim: KubeObject) -> bool:
-    return bool(claim.spec.get("volumeName")) and BIND_COMPLETED in claim.annotations
-
-
 def bound_to(volume: KubeObject, claim: KubeObject) -> bool:
     """Whether the volume is set aside for, or bound to, ``claim``."""
     reference = volume.spec.get("claimRef")
@@ -95,44 +90,80 @@ def bound_to(volume: KubeObject, claim: KubeObject) -> bool:
 
 
 def find_matching_volume(
-    claim: KubeObject, candidates: Iterable[Candidate], labels: Mapping[str, str], chosen: Mapping[str, object]
+    claim: KubeObject,
+    size: int,
+    candidates: Iterable[Candidate],
+    labels: Mapping[str, str],
+    chosen: Container[str],
 ) -> Candidate | None:
     """The volume set aside for the claim, else the smallest available one that suits it on a node with these labels.
 
-    ``chosen``: names of volumes that the pod's other claims take. A volume set aside for the claim that the node
-    cannot reach means none.
+    ``size``: what the claim asks for, in nano-bytes. ``chosen``: names of volumes that the pod's other claims take. A
+    volume set aside for the claim that the node cannot reach means none.
     """
-    size, smallest = claim_size(claim), None
+    smallest: Candidate | None = None
     for item in candidates:
         volume = item.volume
-        if volume.name in chosen or item.capacity < size or not _may_bind(volume, claim):
+        if _bar(item, claim, size, chosen):
             continue
         if bound_to(volume, claim):
             return item if item.reachable_from(labels) else None
-        if (smallest is None or item.capacity < smallest.capacity) and _suits(volume, claim):
+        if (smallest is None or item.capacity < smallest.capacity) and not _flaw(volume, claim):
             smallest = item if item.reachable_from(labels) else smallest
     return smallest
 
 
-def _may_bind(volume: KubeObject, claim: KubeObject) -> bool:
-    """What must agree even for a volume that is set aside."""
+def objections(
+    claim: KubeObject,
+    size: int,
+    candidates: Iterable[Candidate],
+    labels: Mapping[str, str],
+    chosen: Container[str],
+) -> dict[str, list[str]]:
+    """Why ``find_matching_volume`` finds none: for each reason the names of the volumes, of a set-aside one alone."""
+    found: dict[str, list[str]] = {}
+    for item in candidates:
+        bar = _bar(item, claim, size, chosen)
+        set_aside = not bar and bound_to(item.volume, claim)
+        reason = bar or ("" if set_aside else _flaw(item.volume, claim)) or "out-of-reach"
+        if set_aside:
+            return {reason: [item.volume.name]}
+        found.setdefault(reason, []).append(item.volume.name)
+    return found
+
+
+def _bar(item: Candidate, claim: KubeObject, size: int, chosen: Container[str]) -> str:
+    """What keeps even a volume that is set aside from the claim, "" for nothing."""
+    volume = item.volume
+    if volume.name in chosen:
+        return "taken"
+    if item.capacity < size:
+        return "too-small"
     if volume.spec.get("claimRef") is not None and not bound_to(volume, claim):
-        return False
-    for field, default in (("volumeMode", "Filesystem"), ("volumeAttributesClassName", "")):
+        return "of-another-claim"
+    for field, default, reason in MUST_AGREE:
         if (volume.spec.get(field) or default) != (claim.spec.get(field) or default):
-            return False
-    return not volume.terminating
+            return reason
+    return "being-deleted" if volume.terminating else ""
 
 
-def _suits(volume: KubeObject, claim: KubeObject) -> bool:
+MUST_AGREE = (
+    ("volumeMode", "Filesystem", "of-another-mode"),
+    ("volumeAttributesClassName", "", "of-another-attributes-class"),
+)
+
+
+def _flaw(volume: KubeObject, claim: KubeObject) -> str:
+    """Why a volume that is not set aside does not suit the claim, "" when it does."""
     selector = claim.spec.get("selector")
     modes = volume.spec.get("accessModes") or ()
-    return (
-        volume.status.get("phase") == "Available"
-        and (selector is None or selector_from(selector).matches(volume.labels))
-        and storage_class_of(volume) == storage_class_of(claim)
-        and all(mode in modes for mode in claim.spec.get("accessModes") or ())
-    )
+    if volume.status.get("phase") != "Available":
+        return "not-available"
+    if selector is not None and not selector_from(selector).matches(volume.labels):
+        return "not-selected"
+    if storage_class_of(volume) != storage_class_of(claim):
+        return "of-another-class"
+    return "" if all(mode in modes for mode in claim.spec.get("accessModes") or ()) else "without-access-mode"
 
 
 @dataclass(frozen=True, slots=True)

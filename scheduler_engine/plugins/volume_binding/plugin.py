@@ -8,26 +8,34 @@ suits, or one is asked for on the chosen node. Source: seed 002 §6; upstream
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Code, Status, unresolvable
-from scheduler_engine.plugins.volume_binding.binder import PodVolumeClaims, PodVolumes, VolumeBinder
+from scheduler_engine.plugins.volume_binding.binder import VolumeBinder
+from scheduler_engine.plugins.volume_binding.facts import filter_facts, immediate_facts
+from scheduler_engine.plugins.volume_binding.finding import NodeFindings, PodVolumeClaims, PodVolumes, find_pod_volumes
 from scheduler_engine.plugins.volume_binding.matching import volume_limit
+from scheduler_engine.plugins.volume_facts import refused_early
 from scheduler_engine.plugins.volume_references import (
     MIGRATED_PLUGINS,
-    claim_not_found,
+    ClaimProblem,
     claim_references,
+    missing_claim,
     not_owned,
     refers_to,
 )
 
 STATE = "VolumeBinding"
+FINDINGS = "VolumeBinding/findings"
+"""Topic of what Filter found: node → NodeFindings."""
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 WAITING = Status(Code.WAIT, ("waiting for the volume controller to bind the pod's claims",))
 DEFAULT_BIND_TIMEOUT_SECONDS = 600
@@ -111,45 +119,49 @@ class VolumeBinding(Plugin):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        problem = self._claim_problem(pod)
-        if problem:
-            return None, unresolvable(problem)
         if not claim_references(pod):
             state.write(STATE, BindingState())
             return None, SKIP
+        problem = _claim_problem(pod, NotingObjects(self.handle.objects, state, self.name))
+        if problem is not None:
+            return None, unresolvable(problem.text)
         claims = self.binder.claims_of(pod)
         if claims.immediate:
+            state.notes(FINDINGS).setdefault("", claims)
             return None, UNBOUND_IMMEDIATE
         state.write(STATE, BindingState(claims))
         return None, None
 
-    def _claim_problem(self, pod: Pod) -> str:
-        """What rules the pod out everywhere, "" when nothing does."""
-        for reference in claim_references(pod):
-            claim = self.handle.objects.get("PersistentVolumeClaim", f"{pod.namespace}/{reference.name}")
-            if claim is None and reference.ephemeral:
-                return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{reference.name}"'
-            if claim is None:
-                return claim_not_found(reference.name)
-            if claim.status.get("phase") == "Lost":
-                volume_name = claim.spec.get("volumeName") or ""
-                return f'persistentvolumeclaim "{claim.name}" bound to non-existent persistentvolume "{volume_name}"'
-            if claim.terminating:
-                return f'persistentvolumeclaim "{claim.name}" is being deleted'
-            foreign = not_owned(pod, claim) if reference.ephemeral else ""
-            if foreign:
-                return foreign
-        return ""
+    def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
+        objects = NotedObjects(self.handle.objects, state, self.name)
+        problem = _claim_problem(pod, objects)
+        if problem is not None:
+            return refused_early(pod, problem, objects, (reference.name for reference in claim_references(pod)))
+        claims: PodVolumeClaims | None = state.notes(FINDINGS).get("")
+        if claims is None:
+            raise PluginError("the pod was not refused")
+        return replace(immediate_facts(pod, claims), status=UNBOUND_IMMEDIATE)
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         held = _state_of(state)
         if node_info.node is None:
             return None
-        chosen, reasons = self.binder.find_pod_volumes(held.claims, node_info.node)
-        if reasons:
-            return unresolvable(*reasons)
-        held.pod_volumes[node_info.name] = chosen
+        findings = find_pod_volumes(held.claims, node_info.node, self.handle.objects)
+        state.notes(FINDINGS).setdefault(node_info.name, findings)
+        if findings.reasons:
+            return unresolvable(*findings.reasons)
+        held.pod_volumes[node_info.name] = findings.chosen()
         return None
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        held, node = _state_of(state), node_info.node
+        if node is None:
+            raise PluginError("the node is gone")
+        findings: NodeFindings | None = state.notes(FINDINGS).get(node_info.name)
+        if findings is None:
+            findings = find_pod_volumes(held.claims, node, self.handle.objects)
+        status = unresolvable(*findings.reasons) if findings.reasons else None
+        return replace(filter_facts(pod, node, held.claims, findings), status=status)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Scoring by free capacity is off in v1.34 unless a feature gate is set."""
@@ -195,3 +207,25 @@ def _state_of(state: CycleState) -> BindingState:
     if not isinstance(held, BindingState):
         raise PluginError("not found")
     return held
+
+
+def _claim_problem(pod: Pod, objects: ObjectGetter) -> ClaimProblem | None:
+    """What rules the pod out everywhere."""
+    for reference in claim_references(pod):
+        name = reference.name
+        claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
+        if claim is None and reference.ephemeral:
+            text = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+            return ClaimProblem(text, "claim-not-made-yet", name)
+        if claim is None:
+            return missing_claim(name)
+        if claim.status.get("phase") == "Lost":
+            volume_name = claim.spec.get("volumeName") or ""
+            text = f'persistentvolumeclaim "{claim.name}" bound to non-existent persistentvolume "{volume_name}"'
+            return ClaimProblem(text, "volume-is-lost", name, volume_name)
+        if claim.terminating:
+            return ClaimProblem(f'persistentvolumeclaim "{claim.name}" is being deleted', "claim-is-deleted", name)
+        foreign = not_owned(pod, claim) if reference.ephemeral else ""
+        if foreign:
+            return ClaimProblem(foreign, "claim-of-another-pod", name)
+    return None

@@ -16,11 +16,11 @@ from scheduler_engine.framework.interface import Hint, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.volume_binding import VolumeBinding
-from scheduler_engine.plugins.volume_binding.binder import (
+from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
+from scheduler_engine.plugins.volume_binding.finding import (
     BIND_CONFLICT,
     NODE_CONFLICT,
     NOT_ENOUGH_SPACE,
-    SELECTED_NODE,
     VOLUME_MISSING,
 )
 from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod

@@ -1,0 +1,41 @@
+"""API objects as a decision found them: by the time facts are asked, the API server may have newer ones."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.framework.cycle_state import CycleState
+
+
+class ObjectGetter(Protocol):
+    def get(self, kind: str, key: str) -> KubeObject | None: ...
+
+
+class NotingObjects:
+    """Read the API objects, and note in ``state`` how each was at first."""
+
+    __slots__ = ("notes", "objects")
+
+    def __init__(self, objects: ObjectGetter, state: CycleState, topic: str) -> None:
+        self.objects = objects
+        self.notes = state.notes(topic)
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        found = self.objects.get(kind, key)
+        self.notes.setdefault((kind, key), found)
+        return found
+
+
+class NotedObjects:
+    """Read the objects as they were noted; one that no decision has read, as it is now."""
+
+    __slots__ = ("notes", "objects")
+
+    def __init__(self, objects: ObjectGetter, state: CycleState, topic: str) -> None:
+        self.objects = objects
+        self.notes = state.noted.get(topic, {})
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        found: KubeObject | None = self.notes[kind, key] if (kind, key) in self.notes else self.objects.get(kind, key)
+        return found

@@ -1,0 +1,131 @@
+"""What Filter found for a pod's claims on a node, as facts; and which claims ought to be bound before it.
+
+Source: upstream ``volumebinding/binder.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, Missed, fact
+from scheduler_engine.plugins.volume_binding.finding import (
+    BIND_CONFLICT,
+    BoundFinding,
+    NodeFindings,
+    PodVolumeClaims,
+    UnboundFinding,
+)
+from scheduler_engine.plugins.volume_binding.matching import bound_to, objections, requested_storage
+from scheduler_engine.plugins.volume_facts import claim_fact
+from scheduler_engine.plugins.volume_references import storage_class_of
+
+
+def immediate_facts(pod: Pod, claims: PodVolumeClaims) -> Facts:
+    """Of a pod with claims that nobody has bound."""
+    names = Keys(item.claim.name for item in claims.immediate)
+    whys = [
+        fact(
+            f"volumes.{why}",
+            False,
+            claim=claim.name,
+            name=storage_class_of(claim),
+            volume=claim.spec.get("volumeName") or "",
+        )
+        for claim, why in claims.immediate
+    ]
+    bound, waiting = (item.claim for item in claims.bound), (item.claim for item in (*claims.selected, *claims.unbound))
+    others = [claim_fact(claim.name, claim) for claim in (*bound, *waiting)]
+    says = fact("volumes.claims-not-bound", False, pod=Keys((pod.key,)), claims=names, count=len(names))
+    return Facts(says, (*whys, *others))
+
+
+def filter_facts(pod: Pod, node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Facts:
+    bound = [_bound(item, node) for item in findings.bound]
+    waiting = [*_waiting(node, claims, findings)]
+    return Facts(_conclusion(pod, node, findings, [*bound, *waiting]), (*bound, *waiting))
+
+
+def _bound(finding: BoundFinding, node: Node) -> Fact:
+    volume, missed = finding.volume, Missed()
+    if finding.reachable:
+        row = "bound-and-reachable"
+    elif volume is None:
+        row = "bound-to-nothing"
+    else:
+        terms = volume.node_selector.terms if volume.node_selector is not None else ()
+        failing = (item for term in terms for item in term.expressions if not item.matches(node.labels))
+        missed = Missed((item, node.labels.get(item.key)) for item in failing)
+        row = "bound-out-of-reach" if missed else "bound-to-what-no-node-reaches"
+    values = {"claim": finding.claim.name, "volume": finding.claim.spec["volumeName"], "node": node.name}
+    return fact(f"volumes.{row}", finding.reachable, missed=missed, **values)
+
+
+def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Iterator[Fact]:
+    away = findings.elsewhere
+    if away is not None:
+        yield fact("volumes.made-elsewhere", False, claim=away.claim.name, chosen=away.selected_node, node=node.name)
+    for finding in findings.unbound:
+        claim = finding.item.claim.name
+        if finding.volume is not None:
+            reserved = bound_to(finding.volume, finding.item.claim)
+            row = "volumes.takes-what-is-set-aside" if reserved else "volumes.takes-the-smallest"
+            yield fact(row, True, claim=claim, volume=finding.volume.name)
+            continue
+        if finding.item.selected_node:
+            yield fact("volumes.made-here", claim=claim, chosen=node.name)
+        else:
+            yield fact("volumes.none-suits", claim=claim)
+            yield from _passed_over(node, claims, findings, finding)
+        yield _provisioned(node, finding)
+
+
+def _passed_over(
+    node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding
+) -> Iterator[Fact]:
+    """The volumes of the claim's class by the reason why none of them will do."""
+    item = finding.item
+    before = claims.unbound[: claims.unbound.index(item)]
+    taken = [known.volume.name for known in findings.unbound if known.volume is not None and known.item in before]
+    size = requested_storage(item.claim) or "0"
+    for reason, names in objections(item.claim, item.size, item.candidates, node.labels, taken).items():
+        yield fact(
+            f"volumes.passed-over-{reason}", claim=item.claim.name, volumes=Keys(names), size=str(size), node=node.name
+        )
+
+
+def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
+    """Whether a volume can be made for the claim."""
+    how, claim = finding.item.provisioning, finding.item.claim
+    places = AnyOf(str(item) for item in how.topologies or ())
+    if not finding.reason:
+        row = "can-be-made"
+    elif finding.reason != BIND_CONFLICT:
+        row = "no-room"
+    elif not how.supported:
+        row = "class-makes-none"
+    else:
+        row = "class-makes-only"
+    size = str(requested_storage(claim) or "0")
+    values = {"claim": claim.name, "name": storage_class_of(claim), "node": node.name, "size": size}
+    return fact(f"volumes.{row}", not finding.reason, topologies=places, **values)
+
+
+CONCLUSIONS = {
+    "bound-out-of-reach": "out-of-reach",
+    "bound-to-what-no-node-reaches": "out-of-reach",
+    "made-elsewhere": "being-made-elsewhere",
+    "class-makes-none": "no-volume-and-none-made",
+    "class-makes-only": "no-volume-and-made-elsewhere",
+    "no-room": "no-volume-and-no-room",
+    "bound-to-nothing": "volume-is-missing",
+}
+"""Row of a fact → that of what follows from it; where there are several, the first here is told."""
+
+
+def _conclusion(pod: Pod, node: Node, findings: NodeFindings, shown: list[Fact]) -> Fact:
+    rows = {item.key.removeprefix("volumes."): item for item in shown if item.ok is False}
+    for row, follows in CONCLUSIONS.items():
+        if findings.reasons and row in rows:
+            return fact(f"volumes.{follows}", False, **rows[row].values)
+    return fact("volumes.within-reach", True, pod=Keys((pod.key,)), node=node.name)

@@ -1,0 +1,161 @@
+"""What a pod's claims find on a node: the volumes they are bound to, volumes they would take, or new ones.
+
+Source: seed 002 §6; upstream ``volumebinding/binder.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scheduler_engine.api.objects import KubeObject, Node
+from scheduler_engine.framework.interface import ObjectReader, PluginError
+from scheduler_engine.plugins.csi_translation import Untranslatable
+from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, find_matching_volume, seen_from
+
+NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
+VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+
+class BoundClaim(NamedTuple):
+    """``volume`` None: it does not exist."""
+
+    claim: KubeObject
+    volume: Candidate | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundClaim:
+    """A claim that waits for its first consumer. ``size``: nano-bytes asked for. ``selected_node``: where a volume was
+    asked for already, or "".
+    """
+
+    claim: KubeObject
+    size: int
+    candidates: tuple[Candidate, ...]
+    provisioning: Provisioning
+    selected_node: str
+
+
+class ImmediateClaim(NamedTuple):
+    """A claim that ought to be bound by now; ``why``: row of the fact that says why it does not wait for the pod."""
+
+    claim: KubeObject
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodVolumeClaims:
+    """``unbound``: the smallest first; ``selected``: those of them for which a volume was asked for on some node."""
+
+    bound: tuple[BoundClaim, ...] = ()
+    unbound: tuple[UnboundClaim, ...] = ()
+    selected: tuple[UnboundClaim, ...] = ()
+    immediate: tuple[ImmediateClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    volume: KubeObject
+    claim: KubeObject
+
+
+@dataclass(slots=True)
+class PodVolumes:
+    """What a pod would take on one node; after ``assume`` the objects carry the changes to be written."""
+
+    static_bindings: list[Binding] = field(default_factory=list)
+    provisions: list[KubeObject] = field(default_factory=list)
+
+
+class BoundFinding(NamedTuple):
+    """``volume`` as it is known on the node."""
+
+    claim: KubeObject
+    volume: Candidate | None
+    reachable: bool
+
+
+class UnboundFinding(NamedTuple):
+    """``volume``: the one that the claim takes, None = one would have to be made. ``reason``: why that cannot be."""
+
+    item: UnboundClaim
+    volume: KubeObject | None
+    reason: str = ""
+
+
+class NodeFindings(NamedTuple):
+    """As far as was looked: at bound claims up to the first at fault, at those to be provisioned likewise.
+
+    ``elsewhere``: a claim whose volume is being made on another node; then no other unbound one was looked at.
+    """
+
+    bound: list[BoundFinding]
+    unbound: list[UnboundFinding]
+    elsewhere: UnboundClaim | None
+    reasons: list[str]
+
+    def chosen(self) -> PodVolumes:
+        """What the pod would take, where there are no ``reasons``."""
+        taken = [Binding(item.volume, item.item.claim) for item in self.unbound if item.volume is not None]
+        return PodVolumes(taken, [item.item.claim for item in self.unbound if item.volume is None])
+
+
+def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader) -> NodeFindings:
+    """What the claims find on ``node``, and the reasons why the pod cannot be there."""
+    bound: list[BoundFinding] = []
+    reasons: list[str] = []
+    missing = False
+    for claim, item in claims.bound:
+        seen = None if item is None else on_node(item, node, objects)
+        reachable = seen is not None and seen.reachable_from(node.labels)
+        bound.append(BoundFinding(claim, seen, reachable))
+        if not reachable:
+            missing = seen is None
+            break
+    if bound and not bound[-1].reachable and not missing:
+        reasons.append(NODE_CONFLICT)
+    elsewhere = next((item for item in claims.selected if item.selected_node != node.name), None)
+    unbound = _find_unbound(claims, node) if elsewhere is None else []
+    problem = BIND_CONFLICT if elsewhere is not None else unbound[-1].reason if unbound else ""
+    if problem:
+        reasons.append(problem)
+    if missing:
+        reasons.append(VOLUME_MISSING)
+    return NodeFindings(bound, unbound, elsewhere, reasons)
+
+
+def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candidate:
+    """The volume as ``node`` knows it. Raises PluginError for a broken in-tree volume."""
+    if not item.plugin:
+        return item
+    try:
+        return seen_from(item, objects.get("CSINode", node.name))
+    except Untranslatable as problem:
+        raise PluginError(f"could not translate pv: {problem}") from problem
+
+
+def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
+    """Existing volumes first, the smallest claim choosing first; the rest would have to be made."""
+    found: list[UnboundFinding] = []
+    to_provision = [*claims.selected]
+    taken: dict[str, None] = {}
+    for item in claims.unbound:
+        match = find_matching_volume(item.claim, item.size, item.candidates, node.labels, taken)
+        if match is None:
+            to_provision.append(item)
+            continue
+        taken[match.volume.name] = None
+        found.append(UnboundFinding(item, match.volume))
+    for item in to_provision:
+        reason = ""
+        if not item.provisioning.possible_on(node.labels):
+            reason = BIND_CONFLICT
+        elif not item.provisioning.has_space_on(node.labels):
+            reason = NOT_ENOUGH_SPACE
+        found.append(UnboundFinding(item, None, reason))
+        if reason:
+            break
+    return found

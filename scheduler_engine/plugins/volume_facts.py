@@ -1,0 +1,41 @@
+"""What the volume plugins tell alike: how a claim stood, and why a pod was refused before any node was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.noted_objects import ObjectGetter
+from scheduler_engine.framework.status import unresolvable
+from scheduler_engine.plugins.volume_references import ClaimProblem, fully_bound, storage_class_of
+
+
+def refused_early(pod: Pod, problem: ClaimProblem, objects: ObjectGetter, names: Iterable[str]) -> Facts:
+    """``names``: the pod's claims in the order in which they were looked at; nobody looked past the one at fault."""
+    seen: dict[str, None] = {}
+    for name in names:
+        seen[name] = None
+        if name == problem.claim:
+            break
+    shown = tuple(claim_fact(name, objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")) for name in seen)
+    says = fact(f"volumes.{problem.row}", False, pod=Keys((pod.key,)), claim=problem.claim or '""', other=problem.other)
+    return Facts(says, shown, unresolvable(problem.text))
+
+
+def claim_fact(name: str, claim: KubeObject | None) -> Fact:
+    """How a claim of the pod stood."""
+    if claim is None:
+        return fact("volumes.claim-missing", False, claim=name)
+    volume, class_name = claim.spec.get("volumeName") or "", storage_class_of(claim)
+    if claim.status.get("phase") == "Lost":
+        row = "claim-lost"
+    elif claim.terminating:
+        row = "claim-deleted"
+    elif fully_bound(claim):
+        row = "claim-bound"
+    elif volume:
+        row = "claim-half-bound"
+    else:
+        row = "claim-unbound" if class_name else "claim-unbound-without-class"
+    return fact(f"volumes.{row}", claim=name, volume=volume, name=class_name)

@@ -18,6 +18,7 @@ from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]
 DRIVER = "csi.example.com"
+AZURE_DISK = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/disks/d"
 APPS = ("web", "db", "cache")
 KEYS = (HOSTNAME, ZONE, "rack")
 
@@ -39,6 +40,7 @@ def differences(world: World) -> list[str]:
     """Every verdict and score whose arithmetic comes to something else than the scheduler recorded."""
     found: list[str] = []
     for cycle in world.cycles:
+        found += _pre_filter_differences(world, cycle)
         found += _filter_differences(world, cycle)
         found += _score_differences(world, cycle)
     return found
@@ -54,6 +56,21 @@ def counted(world: World) -> dict[str, int]:
         for name in (*(f"{plugin} filter" for plugin in failed), *(f"{plugin} score" for plugin in scores)):
             total[name] = total.get(name, 0) + 1
     return total
+
+
+def _pre_filter_differences(world: World, cycle: Cycle) -> list[str]:
+    """Refusals in PreFilter of plugins that explain them."""
+    found = []
+    for plugin, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
+        if code in ("Success", "Skip", "Error") or plugin not in EXPLAIN_PRE_FILTER:
+            continue
+        told = explain_filter(world, cycle, "n1", plugin)
+        if (told.code, told.reasons) != (code, reasons) or not told.lines or _corrected(told):
+            found.append(f"cycle {cycle.number} {cycle.pod}, {plugin}: {told}, not {code} {reasons}")
+    return found
+
+
+EXPLAIN_PRE_FILTER = ("VolumeRestrictions", "VolumeBinding", "VolumeZone")
 
 
 def _filter_differences(world: World, cycle: Cycle) -> list[str]:
@@ -229,6 +246,7 @@ def _disk(pick: Random, pod: Any) -> None:
             {"gcePersistentDisk": {"pdName": "shared"}},
             {"awsElasticBlockStore": {"volumeID": "vol-1"}},
             {"awsElasticBlockStore": {"volumeID": "vol-1", "readOnly": True}},
+            {"azureDisk": {"diskName": "d", "diskURI": AZURE_DISK, "kind": "Managed"}},
             {"rbd": {"monitors": ["m1", "m2"], "image": "i"}},
             {"iscsi": {"targetPortal": "10.0.0.1", "iqn": "iqn.2026-01.example:a", "lun": 0}},
         ]
@@ -264,11 +282,15 @@ CLAIMS: dict[str, Data] = {
     "waits-here": {"storageClassName": "zoned"},
     "waits-local": {"storageClassName": "local"},
     "waits-local-large": {"storageClassName": "local", "gib": 3},
+    "in-tree": {"volumeName": "pv-in-tree"},
+    "waits-in-tree": {"storageClassName": "gp2"},
+    "orphan": {"volumeName": "pv-gone"},
+    "classless": {"storageClassName": "nowhere"},
     "alone": {"volumeName": "pv-alone", "accessModes": ["ReadWriteOncePod"]},
 }
 
 
-def _persistent_claim(name: str, fields: Data) -> Data:
+def claim_of(name: str, fields: Data) -> Data:
     gib = fields.get("gib", 1)
     spec = {
         "storageClassName": "wait",
@@ -286,7 +308,7 @@ def _persistent_claim(name: str, fields: Data) -> Data:
     }
 
 
-def _volume(name: str, zone: str = "", labels: dict[str, str] | None = None, **fields: Any) -> Data:
+def volume_of(name: str, zone: str = "", labels: dict[str, str] | None = None, **fields: Any) -> Data:
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
     affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}} if zone else {}
     spec = {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "wait"}
@@ -299,7 +321,7 @@ def _volume(name: str, zone: str = "", labels: dict[str, str] | None = None, **f
     }
 
 
-def _class(name: str, provisioner: str, **more: Any) -> Data:
+def storage_class(name: str, provisioner: str, **more: Any) -> Data:
     mode = {"volumeBindingMode": "WaitForFirstConsumer"}
     return {
         "apiVersion": "storage.k8s.io/v1",
@@ -311,8 +333,9 @@ def _class(name: str, provisioner: str, **more: Any) -> Data:
     }
 
 
-def _csi_node(name: str, count: int) -> Data:
-    drivers = [{"name": DRIVER, "nodeID": name, "allocatable": {"count": count}}]
+def csi_node(name: str, limits: dict[str, int]) -> Data:
+    """``limits``: driver → most volumes."""
+    drivers = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in limits.items()]
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSINode",
@@ -349,9 +372,10 @@ SERVICE: Data = {
     "spec": {"selector": {"app": "db"}, "ports": [{"port": 80}]},
 }
 STORAGE: tuple[Data, ...] = (
-    _class("wait", DRIVER),
-    _class("zoned", DRIVER, allowedTopologies=[{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}]),
-    _class("local", "kubernetes.io/no-provisioner"),
+    storage_class("wait", DRIVER),
+    storage_class("zoned", DRIVER, allowedTopologies=[{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}]),
+    storage_class("local", "kubernetes.io/no-provisioner"),
+    storage_class("gp2", "kubernetes.io/aws-ebs"),
     {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSIDriver",
@@ -360,18 +384,19 @@ STORAGE: tuple[Data, ...] = (
     },
     _capacity("a", 3),
     _capacity("b", 50),
-    _csi_node("n1", 1),
-    _csi_node("n2", 2),
-    _volume("pv-a", "a"),
-    _volume("pv-labelled", labels={ZONE: "b__a", REGION: "x"}),
-    _volume("pv-alone", accessModes=["ReadWriteOncePod"]),
-    _volume("pv-free", "b"),
-    _volume("pv-local", "a", storageClassName="local"),
-    _volume("pv-local-small", "a", storageClassName="local", capacity={"storage": "2Gi"}),
-    _volume("pv-local-tiny", storageClassName="local", capacity={"storage": "1Gi"}),
-    _volume("pv-attached"),
+    csi_node("n1", {DRIVER: 1, "pd.csi.storage.gke.io": 1, "disk.csi.azure.com": 0}),
+    csi_node("n2", {DRIVER: 2, "ebs.csi.aws.com": 0}),
+    volume_of("pv-a", "a"),
+    volume_of("pv-labelled", labels={ZONE: "b__a", REGION: "x"}),
+    volume_of("pv-alone", accessModes=["ReadWriteOncePod"]),
+    volume_of("pv-free", "b"),
+    volume_of("pv-in-tree", csi=None, gcePersistentDisk={"pdName": "in-tree"}),
+    volume_of("pv-local", "a", storageClassName="local"),
+    volume_of("pv-local-small", "a", storageClassName="local", capacity={"storage": "2Gi"}),
+    volume_of("pv-local-tiny", storageClassName="local", capacity={"storage": "1Gi"}),
+    volume_of("pv-attached"),
     _attachment("pv-attached", "n2"),
-    *(_persistent_claim(name, fields) for name, fields in CLAIMS.items()),
+    *(claim_of(name, fields) for name, fields in CLAIMS.items()),
     SERVICE,
 )
 
@@ -401,4 +426,9 @@ STEPS: tuple[Callable[[Random], commands.Command], ...] = (
     lambda pick: commands.Advance(pick.choice([1.0, 7.0, 40.0])),
     lambda pick: commands.Delete("Pod", f"default/{pick.choice(APPS)}-{pick.randint(1, 4)}"),
     lambda pick: commands.Delete("Node", "n4"),
+    lambda pick: commands.Delete("PersistentVolumeClaim", f"default/{pick.choice([*CLAIMS])}"),
+    lambda pick: commands.Patch(
+        "PersistentVolume", "pv-labelled", {"metadata": {"labels": {ZONE: pick.choice("abc")}}}
+    ),
+    lambda pick: commands.Apply((csi_node(pick.choice(["n1", "n2"]), {DRIVER: pick.randint(0, 3)}),)),
 )

@@ -24,6 +24,7 @@ from scheduler_engine.plugins.volume_binding.finding import (
     VOLUME_MISSING,
 )
 from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod
+from scheduler_engine.wording import Line, lines, sentence
 from tests.engine.plugins.volumes import (
     NO_PROVISIONER,
     capacity,
@@ -619,3 +620,98 @@ def test_an_ephemeral_claim_made_for_the_pod_is_provisioned() -> None:
     )
     cycle = Cycle(make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]), WAIT, made)
     assert cycle.filter() == {"a": (), "b": ()}
+
+
+# --- facts ---
+
+OF_C = {"claimRef": {"namespace": "default", "name": "c"}}
+PASSED_OVER: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
+    "a volume that is too small": (claim("c", storage_class="local", gib=2), [], "smaller than 2Gi"),
+    "a volume of another claim": (
+        claim("c", storage_class="local"),
+        [volume("v", storage_class="local", claimRef={"namespace": "default", "name": "d"})],
+        "set aside for another claim",
+    ),
+    "a volume of another mode": (claim("c", storage_class="local", volumeMode="Block"), [], "has another volumeMode"),
+    "a volume of another attributes class": (
+        claim("c", storage_class="local", volumeAttributesClassName="fast"),
+        [],
+        "has another volumeAttributesClassName",
+    ),
+    "a volume that is being deleted": (
+        claim("c", storage_class="local"),
+        [volume("v", storage_class="local", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
+        "is being deleted",
+    ),
+    "a volume that is not available": (
+        claim("c", storage_class="local"),
+        [volume("v", storage_class="local", phase="Released")],
+        "is not available",
+    ),
+    "a volume that the selector does not match": (
+        claim("c", storage_class="local", selector={"matchLabels": {"k": "v"}}),
+        [],
+        "the claim's selector does not match its labels",
+    ),
+    "a volume that cannot be mounted so": (
+        claim("c", storage_class="local", accessModes=["ReadWriteMany"]),
+        [],
+        "lacks an access mode that the claim asks for",
+    ),
+    "a volume elsewhere": (
+        claim("c", storage_class="local"),
+        [volume("v", storage_class="local", zone="b")],
+        "cannot be reached from a",
+    ),
+    "a volume set aside elsewhere, beside one that would suit": (
+        claim("c", storage_class="local"),
+        [volume("v", storage_class="local", zone="b", **OF_C), volume("w", storage_class="local")],
+        "cannot be reached from a",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wanting", "objects", "note"), PASSED_OVER.values(), ids=PASSED_OVER)
+def test_facts_say_why_a_volume_does_not_suit(wanting: KubeObject, objects: list[KubeObject], note: str) -> None:
+    cycle = Cycle(POD, wanting, LOCAL, *(objects or [volume("v", storage_class="local")]))
+    assert cycle.filter()["a"] == (BIND_CONFLICT,)
+    facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
+    assert lines(facts) == (
+        Line("claim c", "no volume suits, one would have to be made"),
+        Line("does not suit c", "v", note),
+        Line("new volume for c", "none", "its class local makes none"),
+    )
+
+
+def test_a_volume_that_is_set_aside_is_told_as_such() -> None:
+    cycle = Cycle(POD, claim("c", storage_class="local"), LOCAL, volume("v", storage_class="local", **OF_C))
+    assert cycle.filter()["a"] == ()
+    facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
+    assert lines(facts) == (Line("claim c", "takes v", "the volume set aside for it"),)
+
+
+@pytest.mark.parametrize(("pod", "objects", "reason"), NO_HELP.values(), ids=NO_HELP)
+def test_facts_of_a_refusal_in_prefilter_have_its_status(
+    pod: PodBuilder, objects: list[KubeObject], reason: str
+) -> None:
+    cycle = Cycle(pod, *objects)
+    status = cycle.pre_filter()
+    cycle.world.objects.clear()
+    facts = cycle.plugin.explain_pre_filter(cycle.state, cycle.pod, cycle.infos)
+    assert facts.status == status
+    assert sentence(facts).endswith(".")
+    assert lines(facts)
+
+
+def test_facts_of_a_bound_volume_are_of_the_csinode_that_filter_saw() -> None:
+    """The node's label has another key for the CSI driver, which the CSINode announces later."""
+    cycle = Cycle(POD, claim("c", bound_to="v"), volume("v", zone="a", **EBS))
+    assert cycle.filter()["a"] == ()
+    cycle.world.add(csi_node("a", {}, "kubernetes.io/aws-ebs"))
+    assert cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0]).status is None
+    cycle.state = CycleState()
+    assert cycle.filter()["a"] == (NODE_CONFLICT,)
+    facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
+    assert lines(facts)[0].note == (
+        "needs topology.ebs.csi.aws.com/zone In [a], node has no label topology.ebs.csi.aws.com/zone"
+    )

@@ -1,0 +1,387 @@
+"""What volume plugins say of their verdicts: just what they found, whatever has become of claims and volumes since."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from sandbox.panels.explain import Explanation, explain_filter
+from sandbox.panels.model.world import World
+from scheduler_engine import commands
+from scheduler_engine.commands import Command
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import ZONE, make_node, make_pod
+from tests.sandbox.explain_clusters import STORAGE, claim_of, csi_node, storage_class, volume_of
+from tests.sandbox.witnessing import witnessed
+
+Data = dict[str, Any]
+SETTLE = commands.Settle()
+
+
+def ran(*manifests: Data, then: tuple[Command, ...] = (SETTLE,), configuration: Data | None = None) -> Simulation:
+    simulation = Simulation(configuration=configuration)
+    simulation.execute(commands.Apply(tuple(manifests)))
+    for command in then:
+        simulation.execute(command)
+    return simulation
+
+
+def told(world: World, pod: str, node: str, plugin: str) -> Explanation:
+    """Of the pod's first attempt."""
+    return explain_filter(world, world.attempts[f"default/{pod}"][0], node, plugin)
+
+
+def lines(said: Explanation) -> list[str]:
+    """``label: formula (note)``"""
+    return [f"{line.label}: {line.formula}" + (f" ({line.note})" if line.note else "") for line in said.lines]
+
+
+def one_zone(name: str = "n1", zone: str = "a") -> Data:
+    return make_node(name).zone(zone).obj()
+
+
+def pod_with(*volumes: Data, name: str = "web-1") -> Data:
+    return make_pod(name).spec(volumes=[{"name": f"v{number}", **item} for number, item in enumerate(volumes)]).obj()
+
+
+# --- in-tree disks ---
+
+AZURE_DISKS = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/disks/"
+EBS = {"awsElasticBlockStore": {"volumeID": "vol-2"}}
+AZURE = {"azureDisk": {"diskName": "d", "diskURI": f"{AZURE_DISKS}2", "kind": "Managed"}}
+GCE = {"gcePersistentDisk": {"pdName": "disk-2"}}
+CINDER = {"cinder": {"volumeID": "vol-2"}}
+IN_TREE: dict[str, tuple[str, Data]] = {
+    "an EBS volume": ("ebs.csi.aws.com", EBS),
+    "an AzureDisk": ("disk.csi.azure.com", AZURE),
+    "a GCE persistent disk": ("pd.csi.storage.gke.io", GCE),
+    "a Cinder volume": ("cinder.csi.openstack.org", CINDER),
+}
+
+
+@pytest.mark.parametrize("named", ["in the pod", "behind a claim"])
+@pytest.mark.parametrize(("driver", "source"), IN_TREE.values(), ids=IN_TREE)
+def test_in_tree_disks_count_where_the_node_announces_no_migration(driver: str, source: Data, named: str) -> None:
+    volume = volume_of("pv-2", csi=None, **source)
+    behind = {"persistentVolumeClaim": {"claimName": "bound"}}
+    pod = pod_with(source if named == "in the pod" else behind)
+    storage = volume, claim_of("bound", {"volumeName": "pv-2"}), storage_class("wait", "csi.example.com")
+    simulation = ran(one_zone(), csi_node("n1", {driver: 0}), *storage, pod)
+    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    assert said.sentence == f"n1 cannot attach another volume of {driver}: it would have more than its 0."
+    assert lines(said) == [f"{driver}: 0 in use + 1 new = 1 > 0 (limit of the CSINode)"]
+    assert (said.brief, said.reasons) == ("1 > 0 volumes", ("node(s) exceed max volume count",))
+
+
+def test_an_in_tree_volume_that_is_still_to_be_made_counts_too() -> None:
+    objects = storage_class("gp2", "kubernetes.io/aws-ebs"), claim_of("waits", {"storageClassName": "gp2"})
+    node = csi_node("n1", {"ebs.csi.aws.com": 0})
+    simulation = ran(one_zone(), node, *objects, make_pod("web-1").claim("waits").obj())
+    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    assert lines(said) == ["ebs.csi.aws.com: 0 in use + 1 new = 1 > 0 (limit of the CSINode)"]
+
+
+def test_what_does_not_count_is_no_sum() -> None:
+    simulation = ran(one_zone(), pod_with(EBS))
+    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    assert (said.sentence, said.lines) == ("web-1 adds no volume that counts on n1.", ())
+    simulation = ran(one_zone(), *STORAGE, csi_node("n1", {}), make_pod("web-1").claim("bound-a").obj())
+    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    assert lines(said) == ["csi.example.com: 1 new (no CSINode sets a limit for n1)"]
+
+
+# --- the cluster goes on ---
+
+
+def room(gib: int) -> Data:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIStorageCapacity",
+        "metadata": {"name": "room-a", "namespace": "default"},
+        "storageClassName": "wait",
+        "nodeTopology": {"matchLabels": {ZONE: "a"}},
+        "capacity": f"{gib}Gi",
+    }
+
+
+LATER: dict[str, tuple[str, list[str], list[Command], str]] = {
+    "a claim is deleted": (
+        "VolumeBinding",
+        ["waits-local"],
+        [commands.Delete("PersistentVolumeClaim", "default/waits-local")],
+        "b",
+    ),
+    "the volume is deleted": ("VolumeBinding", ["bound-a"], [commands.Delete("PersistentVolume", "pv-a")], "b"),
+    "the volume's labels change": (
+        "VolumeZone",
+        ["bound-labelled"],
+        [commands.Patch("PersistentVolume", "pv-labelled", {"metadata": {"labels": {ZONE: "c"}}})],
+        "c",
+    ),
+    "there is room now": ("VolumeBinding", ["waits-large"], [commands.Apply((room(90),))], "a"),
+    "a volume comes that suits": (
+        "VolumeBinding",
+        ["waits-local-large"],
+        [commands.Apply((volume_of("pv-new", storageClassName="local"),))],
+        "b",
+    ),
+    "a volume is taken by somebody else": (
+        "VolumeBinding",
+        ["waits-local"],
+        [
+            commands.Patch(
+                "PersistentVolume", "pv-local-tiny", {"spec": {"claimRef": {"namespace": "default", "name": "other"}}}
+            )
+        ],
+        "b",
+    ),
+    "the class may make volumes elsewhere": (
+        "VolumeBinding",
+        ["waits-here"],
+        [commands.Delete("StorageClass", "zoned")],
+        "a",
+    ),
+    "the node may have more volumes": (
+        "NodeVolumeLimits",
+        ["bound-a"],
+        [commands.Apply((csi_node("n1", {"csi.example.com": 9}),))],
+        "a",
+    ),
+    "the claim on the node is deleted": (
+        "NodeVolumeLimits",
+        ["bound-a"],
+        [commands.Delete("PersistentVolume", "pv-attached"), commands.Delete("PersistentVolumeClaim", "default/held")],
+        "a",
+    ),
+}
+
+
+@pytest.mark.parametrize("words", LATER)
+@pytest.mark.parametrize("copied", [False, True], ids=["in place", "in a copy"])
+def test_a_cell_says_the_same_after(words: str, copied: bool) -> None:
+    plugin, claims, changes, zone = LATER[words]
+    holder = make_pod("db-1").claim("held").node("n1").obj()
+    pod = make_pod("web-1")
+    for name in claims:
+        pod.claim(name)
+    simulation = ran(one_zone("n1", zone), *STORAGE, claim_of("held", {"volumeName": "pv-attached"}), holder, pod.obj())
+    before = told(witnessed(simulation), "web-1", "n1", plugin)
+    if copied:
+        simulation = deepcopy(simulation)
+    for change in changes:
+        simulation.execute(change)
+    assert told(witnessed(simulation), "web-1", "n1", plugin) == before
+    assert before.lines
+    assert not before.sentence.startswith("The scheduler")
+
+
+def test_a_copy_that_goes_on_notes_for_itself_alone() -> None:
+    simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("bound-a").obj())
+    state = simulation.scheduler.latest.state  # type: ignore[union-attr]
+    twin = deepcopy(simulation).scheduler.latest.state  # type: ignore[union-attr]
+    assert twin.noted == state.noted
+    twin.notes("NodeVolumeLimits").clear()
+    assert state.noted["NodeVolumeLimits"]
+
+
+def test_a_claim_that_gets_its_volume_waited_for_it_when_the_node_was_chosen() -> None:
+    simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("waits-local").obj(), then=(commands.PodCycle(),))
+    simulation.execute(commands.Advance(20))
+    world = witnessed(simulation)
+    assert world.objects["PersistentVolumeClaim"]["default/waits-local"]["spec"]["volumeName"] == "pv-local-tiny"
+    assert lines(told(world, "web-1", "n1", "VolumeBinding")) == [
+        "claim waits-local: takes pv-local-tiny (the smallest available volume that suits)"
+    ]
+
+
+def test_a_volume_that_another_pod_has_assumed_is_taken() -> None:
+    """The first pod waits at Permit: it has reserved the volume, and the API server knows nothing of it."""
+    local = storage_class("local", "kubernetes.io/no-provisioner"), volume_of("pv-1", storageClassName="local")
+    claims = [claim_of(name, {"storageClassName": "local"}) for name in ("first", "second")]
+    simulation = ran(one_zone(), *local, *claims, then=(commands.Fault("NodeResourcesFit", "permit", "wait", 600),))
+    for name in ("first", "second"):
+        simulation.execute(commands.Apply((make_pod(name).claim(name).obj(),)))
+        simulation.execute(SETTLE)
+    said = told(witnessed(simulation), "second", "n1", "VolumeBinding")
+    assert said.sentence == ("For claim second there is no volume on n1, and none can be made: its class makes none.")
+    assert lines(said) == [
+        "claim second: no volume suits, one would have to be made",
+        "does not suit second: pv-1 (set aside for another claim)",
+        "new volume for second: none (its class local makes none)",
+    ]
+
+
+# --- several volumes, and what a class can make ---
+
+
+def test_every_volume_of_a_pod_has_its_line() -> None:
+    disk = {"gcePersistentDisk": {"pdName": "shared"}}
+    pod = make_pod("web-1").claim("bound-a").claim("waits-local").claim("waits-local-large").claim("waits-large")
+    pod.manifest["spec"]["volumes"].append({"name": "disk", **disk})
+    holder = pod_with(disk, name="db-1")
+    holder["spec"]["nodeName"] = "n1"
+    simulation = ran(one_zone(), *STORAGE, holder, pod.obj())
+    world = witnessed(simulation)
+    said = told(world, "web-1", "n1", "VolumeBinding")
+    assert said.sentence == (
+        "For claim waits-large there is no volume on n1, and none can be made: no storage that the node sees has "
+        "enough room."
+    )
+    assert lines(said) == [
+        "claim bound-a: bound to pv-a (the node can reach it)",
+        "claim waits-local: takes pv-local-tiny (the smallest available volume that suits)",
+        "claim waits-local-large: takes pv-local (the smallest available volume that suits)",
+        "claim waits-large: no volume suits, one would have to be made",
+        "does not suit waits-large: pv-a, pv-alone, pv-attached, pv-free, pv-in-tree and pv-labelled "
+        "(smaller than 20Gi)",
+        "new volume for waits-large: none (no storage that the node sees has room for 20Gi)",
+    ]
+    said = told(world, "web-1", "n1", "VolumeRestrictions")
+    assert said.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
+    assert lines(said) == ["gcePersistentDisk shared: in use by db-1 (two pods may share it only when both read)"]
+
+
+def test_two_claims_of_a_pod_do_not_take_the_same_volume() -> None:
+    local = storage_class("local", "kubernetes.io/no-provisioner"), volume_of("pv-1", storageClassName="local")
+    claims = [claim_of(name, {"storageClassName": "local", "gib": gib}) for name, gib in (("large", 2), ("small", 1))]
+    simulation = ran(one_zone(), *local, *claims, make_pod("web-1").claim("large").claim("small").obj())
+    assert lines(told(witnessed(simulation), "web-1", "n1", "VolumeBinding"))[:3] == [
+        "claim small: takes pv-1 (the smallest available volume that suits)",
+        "claim large: no volume suits, one would have to be made",
+        "does not suit large: pv-1 (taken by another claim of this pod)",
+    ]
+
+
+def test_a_class_that_makes_volumes_only_somewhere() -> None:
+    both = [{"matchLabelExpressions": [{"key": ZONE, "values": [zone]}]} for zone in ("b", "c")]
+    objects = (
+        storage_class("zoned", "csi.example.com", allowedTopologies=both),
+        claim_of("c", {"storageClassName": "zoned"}),
+    )
+    simulation = ran(one_zone(), one_zone("n2", "b"), *objects, make_pod("web-1").claim("c").obj())
+    world = witnessed(simulation)
+    said = told(world, "web-1", "n1", "VolumeBinding")
+    where = f"{ZONE} in (b) or {ZONE} in (c)"
+    assert said.sentence == (
+        f"For claim c there is no volume on n1, and none can be made: its class makes volumes only where {where}."
+    )
+    assert lines(said)[1:] == [f"new volume for c: none (its class zoned makes volumes only where {where})"]
+    said = told(world, "web-1", "n2", "VolumeBinding")
+    assert lines(said)[1:] == ["new volume for c: 1Gi (its class zoned can make one here)"]
+
+
+def test_a_volume_that_is_being_made_keeps_the_pod_on_that_node() -> None:
+    claim = claim_of("c", {"storageClassName": "wait"})
+    claim["metadata"]["annotations"] = {"volume.kubernetes.io/selected-node": "n2"}
+    objects = storage_class("wait", "csi.example.com"), claim
+    simulation = ran(one_zone(), one_zone("n2", "b"), *objects, make_pod("web-1").claim("c").obj())
+    world = witnessed(simulation)
+    said = told(world, "web-1", "n1", "VolumeBinding")
+    assert said.sentence == "The volume of claim c is being made on n2, not on n1."
+    assert lines(said) == ["claim c: a volume is being made on n2 (so only that node will do)"]
+    assert lines(told(world, "web-1", "n2", "VolumeBinding")) == [
+        "claim c: a volume is being made on n2",
+        "new volume for c: 1Gi (its class wait can make one here)",
+    ]
+
+
+# --- one pod alone ---
+
+
+def test_a_claim_for_one_pod_names_its_user_on_another_node() -> None:
+    holder, pod = make_pod("db-1").claim("alone").node("n2").obj(), make_pod("web-1").claim("alone").obj()
+    simulation = ran(one_zone(), one_zone("n2"), *STORAGE, holder, pod)
+    simulation.execute(commands.Delete("Pod", "default/db-1"))
+    said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
+    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), and db-1 uses it."
+    assert lines(said) == ["claim alone: in use by db-1 (ReadWriteOncePod: one pod in the whole cluster)"]
+    assert said.brief == "claim in use"
+
+
+def test_a_nominated_pod_uses_its_claim_already() -> None:
+    """vip-1 waits for n1, which low-1 leaves slowly; web-1 has a disk, and so is asked of every node."""
+    low = make_pod("low-1").cpu("3").node("n1").grace_period(30).obj()
+    vip = make_pod("vip-1").cpu("3").priority(100).claim("alone").obj()
+    disk = {"name": "disk", "gcePersistentDisk": {"pdName": "mine"}}
+    late = make_pod("web-1").claim("alone").priority(5)
+    late.manifest["spec"]["volumes"].append(disk)
+    simulation = ran(
+        one_zone(), *STORAGE, low, then=(commands.Apply((vip,)), SETTLE, commands.Apply((late.obj(),)), SETTLE)
+    )
+    said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
+    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), and vip-1 uses it."
+    assert lines(said) == [
+        "gcePersistentDisk mine: free on this node",
+        "claim alone: in use by vip-1 (ReadWriteOncePod: one pod in the whole cluster)",
+        "Nominated here: vip-1 (counted as if they ran here already)",
+    ]
+
+
+# --- refused before any node was looked at ---
+
+EARLY: dict[str, tuple[str, list[str], str, list[str]]] = {
+    "a claim that does not exist": (
+        "VolumeRestrictions",
+        ["waits", "missing", "bound-a"],
+        "web-1 uses the claim missing, which does not exist. So no node was looked at.",
+        ["claim waits: not bound, class wait", "claim missing: does not exist"],
+    ),
+    "a class that does not exist": (
+        "VolumeBinding",
+        ["bound-a", "classless"],
+        "The claim classless of web-1 must be bound before a node can be chosen. So no node was looked at.",
+        ["claim classless: not bound, class nowhere (which does not exist)", "claim bound-a: bound to pv-a"],
+    ),
+    "a volume that is lost": (
+        "VolumeBinding",
+        ["orphan"],
+        "web-1 uses the claim orphan, whose volume pv-gone is lost. So no node was looked at.",
+        ["claim orphan: lost its volume pv-gone"],
+    ),
+    "a volume that does not exist, for a plugin that only looks at its labels": (
+        "VolumeZone",
+        ["bound-labelled", "orphan"],
+        "web-1 uses the claim orphan, whose volume pv-gone does not exist. So no node was looked at.",
+        ["claim bound-labelled: bound to pv-labelled", "claim orphan: lost its volume pv-gone"],
+    ),
+    "a class that does not exist, for a plugin that only looks at labels of volumes": (
+        "VolumeZone",
+        ["classless", "waits"],
+        "web-1 uses the claim classless, whose class nowhere does not exist. So no node was looked at.",
+        ["claim classless: not bound, class nowhere"],
+    ),
+}
+ZONES_ALONE = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "schedulerName": "default-scheduler",
+            "plugins": {"multiPoint": {"disabled": [{"name": "VolumeBinding"}, {"name": "VolumeRestrictions"}]}},
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("words", EARLY)
+def test_a_refusal_before_any_node_tells_how_the_claims_stood(words: str) -> None:
+    plugin, claims, sentence, expected = EARLY[words]
+    pod = make_pod("web-1")
+    for name in claims:
+        pod.claim(name)
+    configuration = ZONES_ALONE if plugin == "VolumeZone" else None
+    simulation = ran(one_zone(), *STORAGE, pod.obj(), configuration=configuration)
+    simulation.execute(commands.Apply((claim_of("missing", {}), storage_class("nowhere", "csi.example.com"))))
+    simulation.execute(commands.Apply((volume_of("pv-gone"),)))
+    said = told(witnessed(simulation), "web-1", "n1", plugin)
+    assert (said.sentence, lines(said)) == (sentence, expected)
+    assert said.reasons
+
+
+def test_a_refusal_that_the_plugin_did_not_make_is_told_as_recorded() -> None:
+    fault = commands.Fault("VolumeBinding", "preFilter", "deny")
+    simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("waits").obj(), then=(fault, SETTLE))
+    said = told(witnessed(simulation), "web-1", "n1", "VolumeBinding")
+    assert said.sentence == "VolumeBinding said no before any node was looked at: injected denial."

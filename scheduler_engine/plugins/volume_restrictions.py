@@ -84,10 +84,10 @@ class VolumeRestrictions(Plugin):
         if isinstance(claims, ClaimProblem):
             return None, unresolvable(claims.text)
         used = self.handle.snapshot.is_pvc_used_by_pods
-        held = FilterState({name: int(used(f"{pod.namespace}/{name}")) for name in claims})
-        if held.conflicts == 0 and not _has_disks(pod):
+        uses = {name: int(used(f"{pod.namespace}/{name}")) for name in claims}
+        if not any(uses.values()) and not _disks(pod):
             return None, SKIP
-        state.write(STATE, held)
+        state.write(STATE, FilterState(uses))
         return None, None
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
@@ -134,24 +134,23 @@ def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProbl
     return [*found]
 
 
-def _has_disks(pod: Pod) -> bool:
-    return any(volume.get(kind) is not None for volume in pod.volumes for kind in DISKS)
+def _disks(pod: Pod) -> list[tuple[str, Mapping[str, Any]]]:
+    """(volume source, its fields) of each disk that the pod mounts."""
+    return [(kind, volume[kind]) for volume in pod.volumes for kind in DISKS if volume.get(kind) is not None]
 
 
 def _disk_conflict(pod: Pod, others: Iterable[Pod]) -> bool:
-    if not _has_disks(pod):
-        return False
-    return any(_uses(other, volume) for other in others for volume in pod.volumes)
+    disks = _disks(pod)
+    return bool(disks) and any(_uses(other, kind, disk) for other in others for kind, disk in disks)
 
 
-def _uses(other: Pod, volume: Mapping[str, Any]) -> bool:
-    """Whether a pod mounts the disk of ``volume`` in a way that cannot stand beside it."""
-    return any(
-        _same_disk(kind, volume[kind], existing[kind])
-        for existing in other.volumes
-        for kind in DISKS
-        if volume.get(kind) is not None and existing.get(kind) is not None
-    )
+def _uses(other: Pod, kind: str, disk: Mapping[str, Any]) -> bool:
+    """Whether a pod mounts the disk in a way that cannot stand beside it."""
+    for volume in other.volumes:
+        mounted = volume.get(kind)
+        if mounted is not None and _same_disk(kind, disk, mounted):
+            return True
+    return False
 
 
 def _same_disk(kind: str, disk: Mapping[str, Any], existing: Mapping[str, Any]) -> bool:
@@ -176,14 +175,11 @@ def _same_disk(kind: str, disk: Mapping[str, Any], existing: Mapping[str, Any]) 
 
 def _disk_facts(pod: Pod, node_info: NodeInfo) -> Iterator[Fact]:
     """One per disk of the pod: which pods on the node are in its way."""
-    for volume in pod.volumes:
-        for kind, field in DISKS.items():
-            if volume.get(kind) is None:
-                continue
-            users = Keys(info.pod.key for info in node_info.pods if _uses(info.pod, volume))
-            used = "disk-used-on-aws" if kind == "awsElasticBlockStore" else "disk-used"
-            row = used if users else "disk-free"
-            yield fact(f"volumes.{row}", not users, kind=kind, disk=str(volume[kind].get(field)), pods=users)
+    for kind, disk in _disks(pod):
+        users = Keys(info.pod.key for info in node_info.pods if _uses(info.pod, kind, disk))
+        used = "disk-used-on-aws" if kind == "awsElasticBlockStore" else "disk-used"
+        row = used if users else "disk-free"
+        yield fact(f"volumes.{row}", not users, kind=kind, disk=str(disk.get(DISKS[kind])), pods=users)
 
 
 def _claim_facts(pod: Pod, state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeInfo]) -> Iterator[Fact]:

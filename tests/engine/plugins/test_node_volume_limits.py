@@ -12,6 +12,7 @@ from scheduler_engine.framework.interface import Hint, PluginError
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.node_volume_limits import NodeVolumeLimits
 from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod
+from scheduler_engine.wording import Line, lines, sentence
 from tests.engine.plugins.volumes import DRIVER, claim, csi_node, storage_class, volume
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, object_of, pod_of
 
@@ -264,3 +265,28 @@ def test_the_hint_about_a_detached_volume_fails_over_a_disk_that_its_driver_cann
     pod = pod_of(make_pod("new").spec(volumes=[{"name": "d", **source}]))
     with pytest.raises(PluginError, match=rf"converting volume\(d\) from inline to csi: .*{text}"):
         hint_of(NodeVolumeLimits({}, World().handle), ATTACHMENT, pod, attachment("v9"), None)
+
+
+def test_facts_of_a_claim_that_went_between_prefilter_and_filter() -> None:
+    info = node_info(make_node("n"))
+    world = World(info)
+    plugin, state, pod = NodeVolumeLimits({}, world.handle), CycleState(), pod_of(make_pod("new").claim("c"))
+    assert plugin.pre_filter(state, pod, [info]) == (None, None)
+    status = plugin.filter(state, pod, info)
+    world.add(claim("c"))
+    facts = plugin.explain_filter(state, pod, info)
+    assert status is not None
+    assert facts.status == status
+    assert sentence(facts) == "new uses the claim c, which does not exist."
+
+
+def test_facts_without_prefilter_are_of_the_attachments_that_filter_saw() -> None:
+    info = node_info(make_node("n"))
+    world = World(info)
+    world.add(csi_node("n", {DRIVER: 1}), attachment("v9"), volume("v9"), volume("v1"), claim("c", bound_to="v1"))
+    plugin, state, pod = NodeVolumeLimits({}, world.handle), CycleState(), pod_of(make_pod("new").claim("c"))
+    assert plugin.filter(state, pod, info) == FULL
+    world.objects.clear()
+    facts = plugin.explain_filter(state, pod, info)
+    assert facts.status == FULL
+    assert lines(facts) == (Line(DRIVER, "1 in use + 1 new = 2 > 1", "limit of the CSINode"),)

@@ -13,6 +13,7 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.volume_restrictions import VolumeRestrictions
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
+from scheduler_engine.wording import Line, lines
 from tests.engine.plugins.volumes import claim
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
@@ -173,3 +174,36 @@ CLAIM_HINTS: dict[str, tuple[KubeObject, Hint]] = {
 def test_hints_for_new_claims(created: KubeObject, expected: Hint) -> None:
     plugin = VolumeRestrictions({}, World().handle)
     assert hint_of(plugin, "PersistentVolumeClaim", pod_of(user("new")), None, created) is expected
+
+
+def ebs(name: str) -> PodBuilder:
+    return with_disk(name, awsElasticBlockStore={"volumeID": "v", "readOnly": True})
+
+
+NOTES: dict[str, tuple[PodBuilder, PodBuilder, Line]] = {
+    "A disk that somebody writes to": (
+        gce("new"),
+        gce("old"),
+        Line("gcePersistentDisk d", "in use by old", "two pods may share it only when both read"),
+    ),
+    "A disk that both only read": (
+        gce("new", read_only=True),
+        gce("old", read_only=True),
+        Line("gcePersistentDisk d", "free on this node"),
+    ),
+    "A disk at AWS that both only read": (
+        ebs("new"),
+        ebs("old"),
+        Line("awsElasticBlockStore v", "in use by old", "two pods on a node can never share it"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("pod", "there", "expected"), NOTES.values(), ids=NOTES)
+def test_facts_of_a_disk(pod: PodBuilder, there: PodBuilder, expected: Line) -> None:
+    info = node_info(make_node("n"), there)
+    plugin, state = VolumeRestrictions({}, World(info).handle), CycleState()
+    assert plugin.pre_filter(state, pod_of(pod), [info]) == (None, None)
+    facts = plugin.explain_filter(state, pod_of(pod), info)
+    assert facts.status == plugin.filter(state, pod_of(pod), info)
+    assert lines(facts) == (expected,)

@@ -10,6 +10,7 @@ from scheduler_engine.framework.interface import Hint
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.volume_zone import VolumeZone
 from scheduler_engine.testing import NodeBuilder, make_node, make_pod
+from scheduler_engine.wording import Line, lines
 from tests.engine.plugins.volumes import claim, storage_class, volume
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
@@ -117,3 +118,16 @@ HINTS: dict[str, tuple[str, KubeObject | None, KubeObject, Hint]] = {
 @pytest.mark.parametrize(("resource", "old", "new", "expected"), HINTS.values(), ids=HINTS)
 def test_hints(resource: str, old: KubeObject | None, new: KubeObject, expected: Hint) -> None:
     assert hint_of(VolumeZone({}, World().handle), resource, POD, old, new) is expected
+
+
+def test_facts_without_prefilter_are_of_the_volume_that_filter_saw() -> None:
+    info = node_info(make_node("n").zone("b"))
+    world = World(info)
+    world.add(claim("c", bound_to="v"), volume("v", labels={ZONE: "a"}))
+    plugin, state = VolumeZone({}, world.handle), CycleState()
+    status = plugin.filter(state, POD, info)
+    world.add(volume("v", labels={ZONE: "b"}))
+    facts = plugin.explain_filter(state, POD, info)
+    assert status is not None
+    assert facts.status == status
+    assert lines(facts) == (Line("claim c", f"{ZONE} a, node has {ZONE}=b", "another place"),)

@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from scheduler_engine.scenario import Scenario
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 WIDTH, HEIGHT = 112, 56
 """Of a drawing, in units of its own."""

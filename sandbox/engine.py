@@ -53,7 +53,7 @@ def ended_early(text: str, entries: int) -> str:
 def summary(text: str) -> str:
     """A kept command in words; one that this version does not know as it is kept."""
     try:
-        return commands.summary(commands.from_json(json.loads(text)))
+        return commands.from_json(json.loads(text)).summary
     except (Rejected, ValueError):
         return text[:LONGEST]
 

@@ -24,8 +24,8 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import wrong_with
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.facts import expectation_of
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_text import Where, emit, plain
+from scheduler_engine.shapes import Data
 
 CHEAP = 600
 """Nodes and pods of a cluster whose past is looked into without being asked to."""

@@ -11,7 +11,7 @@ from typing import Any
 from sandbox.panels.model.guide import Guide, Step
 from scheduler_engine import commands
 from scheduler_engine.scenario import Scenario, command_of, load_scenarios
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 PLAIN: Sequence[Data] = ({"kind": "run"},)
 """Steps of a scenario that is all in its setup: whoever opens it steps by himself."""
@@ -94,7 +94,7 @@ def command(slug: str, text: str, number: int) -> dict[str, Any] | None:
 
 def _step(step: Data) -> Step:
     given = command_of(step)
-    summary = commands.summary(commands.from_json(given))
+    summary = commands.from_json(given).summary
     return Step(summary, step.get("say") or _text(given, summary), "refused" in step)
 
 

@@ -66,7 +66,7 @@ class Simulation(Cluster):
             recorder.rest()
             recorder.command += 1
             recorder.effort = Effort()
-            recorder.add(CommandGiven(recorder.command, command.kind, commands.summary(command)))
+            recorder.add(CommandGiven(recorder.command, command.kind, command.summary))
         self.until = getattr(command, "until", 0)
         try:
             HANDLERS[command.kind](self, command)

@@ -15,7 +15,7 @@ from scheduler_engine.lesson.model import Question, Steps
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.scenario import play
 from scheduler_engine.scenario.attempts import Seen
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 

@@ -20,8 +20,8 @@ from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.writing import dump, dump_compact
+from scheduler_engine.shapes import Data
 
 NONE, COLLECTED = "none", "collected"
 EXPECT = (NONE, COLLECTED, *STRICTNESS)

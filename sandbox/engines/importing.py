@@ -26,8 +26,8 @@ from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.importing import Choices, Gathered, Notice, Skipped, Summary, gather, prepare
 from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.priority_numbers import gives_numbers
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 LONGEST_STORY = 200_000

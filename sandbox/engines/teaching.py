@@ -19,8 +19,8 @@ from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.lesson import Question, comes_true, problems_of, read_lesson
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
+from scheduler_engine.shapes import Data
 
 LONGEST_LESSON = 200_000
 """Characters of the file of a lesson, which is kept with its sandbox."""

@@ -28,7 +28,7 @@ from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.lesson.walking import Walk, summary_of
 from scheduler_engine.scenario import command_of, play
 from scheduler_engine.scenario.attempts import Seen
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 if TYPE_CHECKING:

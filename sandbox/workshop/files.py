@@ -22,8 +22,8 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.format import API_VERSION
-from scheduler_engine.scenario.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
 from scheduler_engine.scenario.yaml_file import at_line, document_in
+from scheduler_engine.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
 
 KIND, NAME = "Workshop", "workshop.yaml"
 LIMITS = Limits(size=256 * 1024 + 2 * MOST_BYTES, nodes=20_000)

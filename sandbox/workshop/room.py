@@ -24,7 +24,7 @@ from sandbox.workshop.layers import tell_room
 from sandbox.workshop.lessons import Brought, check_room, filled
 from sandbox.workshop.models import OwnLesson, Participant, Seat, Workshop
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Of codes: without those that are mistaken for others."""

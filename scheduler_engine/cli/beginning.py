@@ -9,7 +9,7 @@ import click
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, write
 from scheduler_engine.scenario import FOLDER, load_scenarios
-from scheduler_engine.scenario.shapes import did_you_mean
+from scheduler_engine.shapes import did_you_mean
 
 BLANK = """\
 apiVersion: scheduler-sandbox/v1

@@ -1,15 +1,30 @@
-"""The commands: what a person can do to a sandbox. Each is a small frozen dataclass."""
+"""The commands: what a person can do to a sandbox. Each class is one row of the table: see ``table``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+from typing import Annotated, Any
 
-from scheduler_engine.apiserver.lifecycle import BACKGROUND
+from scheduler_engine.api.validation.problems import invalid
+from scheduler_engine.apiserver.admission import SWITCHED
+from scheduler_engine.apiserver.lifecycle import BACKGROUND, POLICIES
+from scheduler_engine.commands.table import OBJECTS, REMOVAL, Command, Spelled, command, wrong_field
+from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.faults import ANSWERS
+from scheduler_engine.shapes import Anything, Flag, ListOf, MapOf, Number, Text
 
+MAX_ADVANCE_SECONDS = 86_400
+MAX_CYCLES = 10_000
+MAX_REPLICAS = 1_000
+MAX_SCHEDULERS = 5
+MAX_RATE = 10
+"""How many times as fast, or as slow, a replica's clock may run."""
 AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
 """What a pod or a node's daemons can be said to use."""
-SUBRESOURCES = ("", "resize")
 DRAIN_FLAGS = {
     "force": "--force",
     "ignore_daemonsets": "--ignore-daemonsets",
@@ -17,271 +32,377 @@ DRAIN_FLAGS = {
 }
 """Field of a drain → kubectl's name of the flag."""
 REPLICA_ACTIONS = ("kill", "restart", "pause", "resume", "partition", "heal", "skew", "rate", "release")
+MOST_NAMES = 3
+LONGEST_VALUE = 40
+
+Kind = Annotated[str, Spelled("kind")]
+Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
+Until = Annotated[int, Number("It ends when it has written so many trace entries; 0: at its end.", whole=True, least=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+def _some(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}"
+
+
+@command("apply", "apply {0.named}", charge=OBJECTS, traced=True)
+class Apply(Command):
     """Create or update objects, all or nothing, in this order. ``manifests`` as a person wrote them."""
 
-    kind: ClassVar[str] = "apply"
-    manifests: tuple[dict[str, Any], ...]
+    manifests: Annotated[
+        tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), "A manifest, as kubectl apply takes it."))
+    ]
+
+    @property
+    def named(self) -> str:
+        """Kind and name of the manifests, which have not been checked yet."""
+        return _some([_named(item) for item in self.manifests])
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+def _named(manifest: Any) -> str:
+    data = manifest if isinstance(manifest, Mapping) else {}
+    metadata = data.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{data.get('kind', '?')} {name or '?'}"
+
+
+@command("delete", "delete {0.object_kind} {0.key}{0.how}", charge=REMOVAL)
+class Delete(Command):
     """Delete an object; a pod on a node gets its grace period.
 
     ``propagation_policy``, what becomes of what it owns: Background, Foreground or Orphan.
     """
 
-    kind: ClassVar[str] = "delete"
-    object_kind: str
+    object_kind: Kind
     key: str
-    propagation_policy: str = BACKGROUND
+    propagation_policy: Annotated[str, Text(values=tuple(POLICIES))] = BACKGROUND
+
+    @property
+    def how(self) -> str:
+        return "" if self.propagation_policy == BACKGROUND else f" ({self.propagation_policy})"
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+@command("patch", "{0.verb} {0.object_kind} {0.key}: {0.paths}")
+class Patch(Command):
     """``kubectl patch --type=merge``: ``changes`` are laid over an object as a JSON merge patch (RFC 7396).
 
     ``subresource`` "resize" changes the requests and limits of a pod, which nothing else may.
     """
 
-    kind: ClassVar[str] = "patch"
-    object_kind: str
+    object_kind: Kind
     key: str
     changes: dict[str, Any]
-    subresource: str = ""
+    subresource: Annotated[str, Text(values=("", "resize"))] = ""
+
+    @property
+    def verb(self) -> str:
+        return self.subresource or "edit"
+
+    @property
+    def paths(self) -> str:
+        return _some([*_paths(self.changes, "")] or ["nothing"])
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
+    """What a patch changes: ``spec.replicas=3``, ``no metadata.labels.app``, ``spec.taints``."""
+    for name, value in changes.items():
+        path = f"{start}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _paths(value, f"{path}.")
+        elif value is None:
+            yield f"no {path}"
+        elif isinstance(value, (str, int, float)) and len(told := str(value)) <= LONGEST_VALUE:
+            yield f"{path}={told}"
+        else:
+            yield path
+
+
+@command("replace", "replace {0.object_kind} {0.key}", charge=REMOVAL)
+class Replace(Command):
     """``kubectl replace --force``: the object goes at once, without any grace, and ``manifest`` takes its place."""
 
-    kind: ClassVar[str] = "replace"
-    object_kind: str
+    object_kind: Kind
     key: str
     manifest: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Cordon:
+@command("cordon", "{0.verb} {0.node}")
+class Cordon(Command):
     """Mark a node unschedulable (``on``), or schedulable again."""
 
-    kind: ClassVar[str] = "cordon"
     node: str
     on: bool = True
 
+    @property
+    def verb(self) -> str:
+        return "cordon" if self.on else "uncordon"
 
-@dataclass(frozen=True, slots=True)
-class Taint:
+
+@command("taint", "{0.verb} {0.node} {0.taint}")
+class Taint(Command):
     """Give a node a taint, in place of one with the same key and effect; ``on`` False: take that one away."""
 
-    kind: ClassVar[str] = "taint"
     node: str
     key: str
     effect: str
     value: str = ""
     on: bool = True
 
+    @property
+    def verb(self) -> str:
+        return "taint" if self.on else "untaint"
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+    @property
+    def taint(self) -> str:
+        return f"{self.key}{f'={self.value}' if self.value and self.on else ''}:{self.effect}"
+
+
+@command("scale", "scale {0.object_kind} {0.key} to {0.replicas}")
+class Scale(Command):
     """Give a workload another number of replicas."""
 
-    kind: ClassVar[str] = "scale"
-    object_kind: str
+    object_kind: Kind
     key: str
-    replicas: int
+    replicas: Annotated[int, Number(whole=True, least=0, most=MAX_REPLICAS)]
+
+    def check(self) -> None:
+        if self.replicas < 0:
+            raise Rejected([invalid("spec.replicas", self.replicas, "must be greater than or equal to 0")])
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutRestart:
+@command("rollout-restart", "restart {0.object_kind} {0.key}")
+class RolloutRestart(Command):
     """Replace the pods of a workload by new ones of the same template, as ``kubectl rollout restart`` does."""
 
-    kind: ClassVar[str] = "rollout-restart"
-    object_kind: str
+    object_kind: Kind
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+@command("stage", "next stage", steps=True)
+class Stage(Command):
     """One stage of the cycle under way; without one, Pop."""
 
-    kind: ClassVar[str] = "stage"
 
-
-@dataclass(frozen=True, slots=True)
-class PodCycle:
+@command("pod", "next pod", steps=True)
+class PodCycle(Command):
     """To the end of this pod's cycle, its binding included; without one, the next pod's.
 
     ``until``, here and below: it ends at the first rest at which it has written so many trace entries; 0: unbounded.
     """
 
-    kind: ClassVar[str] = "pod"
-    until: int = 0
+    until: Until = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+@command("settle", "settle", steps=True)
+class Settle(Command):
     """Until nothing can happen at this instant."""
 
-    kind: ClassVar[str] = "settle"
-    until: int = 0
+    until: Until = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+@command("advance", "{0.passing}", steps=True)
+class Advance(Command):
     """Let simulated time pass; everything due on the way happens. ``play``: a tick of playing, which merges with
     the tick before.
     """
 
-    kind: ClassVar[str] = "advance"
-    seconds: float
+    seconds: Annotated[float, Number("Simulated seconds.", above=0, most=MAX_ADVANCE_SECONDS)]
     play: bool = False
-    until: int = 0
+    until: Until = 0
+
+    @property
+    def passing(self) -> str:
+        return "play" if self.play else f"advance {self.seconds:g} s"
+
+    def check(self) -> None:
+        if not (0 < self.seconds <= MAX_ADVANCE_SECONDS and time_us(self) > 0):
+            raise Rejected([wrong_field("seconds", f"must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}")])
+
+    def recorded(self) -> Command:
+        """A tick of playing without its seconds: those after it may merge with it."""
+        return replace(self, seconds=0) if self.play else self
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+def time_us(advance: Advance) -> int:
+    """How much time it lets pass, in whole microseconds."""
+    return round(advance.seconds * 1_000_000)
+
+
+@command("run", "run until idle", steps=True)
+class Run(Command):
     """Until idle: nothing to schedule, nothing backing off, nothing on its way within a day; at most ``cycles``
     scheduling cycles.
     """
 
-    kind: ClassVar[str] = "run"
-    cycles: int = 1000
-    until: int = 0
+    cycles: Annotated[int, Number(whole=True, least=1, most=MAX_CYCLES)] = 1000
+    until: Until = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Configure:
+@command("configure", "configure the scheduler")
+class Configure(Command):
     """Another KubeSchedulerConfiguration (None: the default one), effective from the next cycle."""
 
-    kind: ClassVar[str] = "configure"
     configuration: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+@command("fault", "fault: {0.failing}")
+class Fault(Command):
     """The next call of ``plugin`` at ``point`` fails, is denied or waits (see ``framework/faults.py``).
 
     ``seconds`` is a wait's length; ``profile`` a scheduler name.
     """
 
-    kind: ClassVar[str] = "fault"
     plugin: str
-    point: str
-    answer: str = "error"
-    seconds: float = 0
+    point: Annotated[str, Text(values=tuple(ANSWERS))]
+    answer: Annotated[str, Text(values=tuple(sorted({*chain.from_iterable(ANSWERS.values())})))] = "error"
+    seconds: Seconds = 0
     profile: str = "default-scheduler"
 
+    @property
+    def failing(self) -> str:
+        return f"{self.plugin} at {self.point} answers {self.answer}"
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+    def check(self) -> None:
+        if self.answer not in ANSWERS.get(self.point, ()):
+            raise Rejected(f"a plugin cannot answer {self.answer!r} at {self.point!r}")
+
+
+@command("allow", "allow {0.pod}")
+class Allow(Command):
     """A pod that waits on Permit is allowed."""
 
-    kind: ClassVar[str] = "allow"
     pod: str
 
 
-@dataclass(frozen=True, slots=True)
-class AssumedTtl:
+@command("assumed-ttl", "assumed pods {0.expiry}")
+class AssumedTtl(Command):
     """An assumed pod expires in the cache so many ``seconds`` after its binding has finished; 0 = never, the default.
 
     Kubernetes v1.34 has a constant there, ``durationToExpireAssumedPod`` = 0.
     """
 
-    kind: ClassVar[str] = "assumed-ttl"
-    seconds: float
+    seconds: Seconds
+
+    @property
+    def expiry(self) -> str:
+        return f"expire after {self.seconds:g} s" if self.seconds else "never expire"
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+@command("admission", "switch {0.switched} admission plugin {0.plugin}")
+class Admission(Command):
     """Switch an admission plugin of the API server on, or off: LimitPodHardAntiAffinityTopology.
 
     Objects that are there already stay.
     """
 
-    kind: ClassVar[str] = "admission"
-    plugin: str
+    plugin: Annotated[str, Text(values=SWITCHED)]
     enabled: bool = True
 
+    @property
+    def switched(self) -> str:
+        return "on" if self.enabled else "off"
 
-@dataclass(frozen=True, slots=True)
-class NodeCondition:
+
+@command("node-condition", "{0.node}: {0.condition}")
+class NodeCondition(Command):
     """Give a node's condition ``type`` (Ready, MemoryPressure …) a ``status``: True, False or Unknown."""
 
-    kind: ClassVar[str] = "node-condition"
     node: str
     type: str
     status: str
 
+    @property
+    def condition(self) -> str:
+        return f"{self.type} is {self.status}"
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+
+@command("usage", "{0.who} uses {0.amounts}")
+class Usage(Command):
     """What ``pod`` uses from now on, or the system daemons of ``node``: quantities; None leaves an amount as it is.
 
     ``ephemeral_storage``: local volumes and logs.
     """
 
-    kind: ClassVar[str] = "usage"
     pod: str = ""
     node: str = ""
     cpu: str | None = None
     memory: str | None = None
-    ephemeral_storage: str | None = None
-    writable_layer: str | None = None
+    ephemeral_storage: Annotated[str | None, Spelled("ephemeral-storage")] = None
+    writable_layer: Annotated[str | None, Spelled("writable layer")] = None
     inodes: str | None = None
     pids: str | None = None
 
+    @property
+    def who(self) -> str:
+        return self.pod or f"the system on {self.node}"
 
-@dataclass(frozen=True, slots=True)
-class KubeletConfigure:
+    @property
+    def amounts(self) -> str:
+        given = ((name.replace("_", " "), getattr(self, name)) for name in AMOUNTS)
+        return ", ".join(f"{name} {amount}" for name, amount in given if amount is not None) or "as before"
+
+
+@command("kubelet", "configure the kubelet on {0.node}")
+class KubeletConfigure(Command):
     """Another KubeletConfiguration for the kubelet of ``node`` (None: the default one).
 
     ``hard_eviction_grace``: seconds that a pod gets when a hard threshold is met, None = as in v1.34.1.
     """
 
-    kind: ClassVar[str] = "kubelet"
     node: str
     configuration: dict[str, Any] | None = None
-    hard_eviction_grace: int | None = None
+    hard_eviction_grace: Annotated[int | None, Spelled("grace of hard evictions")] = None
+
+    def check(self) -> None:
+        if not 0 <= (self.hard_eviction_grace or 0) <= MAX_ADVANCE_SECONDS:
+            raise Rejected([wrong_field("hard_eviction_grace", f"must be from 0 to {MAX_ADVANCE_SECONDS}")])
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+@command("evict", "evict {0.pod}", charge=OBJECTS, traced=True)
+class Evict(Command):
     """Ask the API server to evict a pod; its answer is in the trace."""
 
-    kind: ClassVar[str] = "evict"
     pod: str
 
 
-@dataclass(frozen=True, slots=True)
-class Drain:
+@command("drain", "{0.doing}")
+class Drain(Command):
     """``kubectl drain`` with three of its flags: cordon a node and evict its pods; ``on`` False: stop and uncordon.
 
     ``force``: also pods without a controller. ``ignore_daemonsets``: leave pods of DaemonSets there, which else forbid
     a drain. ``delete_emptydir_data``: also pods with an emptyDir volume. A drain that fails is an outcome in the trace.
     """
 
-    kind: ClassVar[str] = "drain"
     node: str
     on: bool = True
-    force: bool = False
-    ignore_daemonsets: bool = False
-    delete_emptydir_data: bool = False
+    force: Annotated[bool, Flag("Also evict pods without a controller.")] = False
+    ignore_daemonsets: Annotated[
+        bool,
+        Flag("Leave pods of DaemonSets on the node. Without it, they forbid a drain."),
+        Spelled("ignore-daemonsets"),
+    ] = False
+    delete_emptydir_data: Annotated[
+        bool,
+        Flag("Also evict pods with an emptyDir volume, whose data are lost."),
+        Spelled("delete-emptydir-data"),
+    ] = False
+
+    @property
+    def doing(self) -> str:
+        given = "".join(f" {flag}" for name, flag in DRAIN_FLAGS.items() if getattr(self, name))
+        return f"drain {self.node}{given}" if self.on else f"stop draining {self.node}"
 
 
-@dataclass(frozen=True, slots=True)
-class Replicas:
+@command("replicas", "{0.counted} of the scheduler, which {0.electing}", traced=True)
+class Replicas(Command):
     """So many replicas of the scheduler, kube-scheduler-1 and on, in place of those there are.
 
     With ``leader_elect`` they compete for a ``lock``: leases, endpoints or configmaps; without, all of them schedule.
     Durations are Go's texts; None: what the scheduler's configuration says.
     """
 
-    kind: ClassVar[str] = "replicas"
-    count: int
+    count: Annotated[int, Number(whole=True, least=1, most=MAX_SCHEDULERS), Spelled("replicas")]
     leader_elect: bool = True
     lock: str = "leases"
     lease_duration: str | None = None
@@ -289,46 +410,46 @@ class Replicas:
     retry_period: str | None = None
     release_on_cancel: bool = True
 
+    @property
+    def counted(self) -> str:
+        return "1 replica" if self.count == 1 else f"{self.count} replicas"
 
-@dataclass(frozen=True, slots=True)
-class Replica:
+    @property
+    def electing(self) -> str:
+        return f"elect a leader with {self.lock}" if self.leader_elect else "elect no leader"
+
+
+@command("replica", "{0.replica}: {0.action}{0.amount}", traced=True)
+class Replica(Command):
     """Something happens to a replica of the scheduler: one of ``REPLICA_ACTIONS``.
 
     ``seconds``: how far skew sets its clock forward, or back; ``rate``: how many times as fast as the true one it runs.
     """
 
-    kind: ClassVar[str] = "replica"
     replica: str
-    action: str
+    action: Annotated[str, Text(values=REPLICA_ACTIONS)]
     seconds: float = 0
     rate: float | str = 1
 
+    @property
+    def amount(self) -> str:
+        amounts = {"skew": f" by {self.seconds:g} s", "rate": f" {self.rate}"}
+        return amounts.get(self.action, "")
 
-Command = (
-    Apply
-    | Delete
-    | Patch
-    | Replace
-    | Cordon
-    | Taint
-    | Scale
-    | RolloutRestart
-    | Stage
-    | PodCycle
-    | Settle
-    | Advance
-    | Run
-    | Configure
-    | Fault
-    | Allow
-    | AssumedTtl
-    | Admission
-    | NodeCondition
-    | Usage
-    | KubeletConfigure
-    | Evict
-    | Drain
-    | Replicas
-    | Replica
-)
-COMMANDS: dict[str, type[Command]] = {command.kind: command for command in get_args(Command)}
+    def check(self) -> None:
+        if self.action == "skew" and not 0 < abs(self.seconds) <= MAX_ADVANCE_SECONDS:
+            told = f"must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0"
+            raise Rejected([wrong_field("seconds", told)])
+        if self.action == "rate":
+            rate_of(self)
+
+
+def rate_of(replica: Replica) -> Fraction:
+    """The rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
+    written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(replica.rate))
+    if written is None or (written[2] is not None and int(written[2]) == 0):
+        raise Rejected([wrong_field("rate", "must be a number or a fraction such as 1/2")])
+    rate = Fraction(written[1]) / int(written[2] or 1)
+    if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
+        raise Rejected([wrong_field("rate", f"must be from 1/{MAX_RATE} to {MAX_RATE}")])
+    return rate

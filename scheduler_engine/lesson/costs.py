@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from scheduler_engine.scenario.format import API_VERSION
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 APPS = (
     *("api", "billing", "cache", "cart", "catalog", "chat", "feed", "forum", "geo", "index", "ledger", "login", "mail"),

@@ -27,7 +27,7 @@ from scheduler_engine.lesson.daily_parts import (
     wait,
     wrong,
 )
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 TAINT = {"key": "maintenance", "effect": "NoSchedule"}
 

@@ -10,8 +10,8 @@ from scheduler_engine.lesson.ends import AT
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
-from scheduler_engine.scenario.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
 from scheduler_engine.scenario.steps import LONGEST_SAY, Step
+from scheduler_engine.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
 
 KIND = "Lesson"
 TABS = (

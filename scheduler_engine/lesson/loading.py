@@ -15,9 +15,9 @@ from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.model import Origin, Scenario
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import in_configuration
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
+from scheduler_engine.shapes import Data
 
 ENDING = ".lesson"
 """Of a name such as ``spread.lesson.yaml``: no part of the lesson's own name."""

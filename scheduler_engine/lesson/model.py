@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduler_engine.scenario.model import Scenario
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 Steps = tuple[Data, ...]
 """Commands in their JSON form, with what stands beside them, as in ``then`` of a scenario."""

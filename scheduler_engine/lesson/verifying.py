@@ -16,7 +16,7 @@ from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.executing import play
 from scheduler_engine.scenario.expectations import failures_of
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 Problem = tuple[str, str]

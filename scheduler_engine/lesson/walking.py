@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from scheduler_engine import commands
 from scheduler_engine.lesson.model import Steps
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import command_of
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.time_commands import HANDLERS as STEPPING
 from scheduler_engine.timeline import SECOND_US
@@ -28,7 +28,7 @@ refused. It is only read.
 
 def summary_of(step: Data) -> str:
     """What a step does, in one line."""
-    return commands.summary(commands.from_json(command_of(step)))
+    return commands.from_json(command_of(step)).summary
 
 
 @dataclass

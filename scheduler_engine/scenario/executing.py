@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import command_of
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 

@@ -9,8 +9,8 @@ from scheduler_engine import ENGINE_VERSION, commands
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.model import Scenario
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import without_defaults
+from scheduler_engine.shapes import Data
 
 
 def from_log(

@@ -14,7 +14,7 @@ from scheduler_engine.queue.lanes import BACKOFF_Q, ERROR_BACKOFF_Q
 from scheduler_engine.scenario.attempts import Attempt, Seen
 from scheduler_engine.scenario.expectations.attempts import COLUMNS
 from scheduler_engine.scenario.expectations.queues import backoff, lane_of, nominated
-from scheduler_engine.scenario.shapes import Data, did_you_mean
+from scheduler_engine.shapes import Data, did_you_mean
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
 

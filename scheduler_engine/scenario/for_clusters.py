@@ -12,7 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.priorities import HIGHEST_USER_PRIORITY, SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.apiserver.admission import PREEMPT_LOWER_PRIORITY
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 
 FAKE = "kwok.x-k8s.io/node"
 

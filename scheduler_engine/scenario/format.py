@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.scenario.expectations import EXPECTATIONS
-from scheduler_engine.scenario.shapes import Anything, Data, Either, Fields, ListOf, MapOf, Nothing, Number, Shape, Text
 from scheduler_engine.scenario.steps import Step
+from scheduler_engine.shapes import Anything, Data, Either, Fields, ListOf, MapOf, Nothing, Number, Shape, Text
 
 API_VERSION, KIND = "scheduler-sandbox/v1", "Scenario"
 

@@ -11,9 +11,9 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.scenario.format import KEYS, SCENARIO, wrong_version
 from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import BESIDE, in_configuration
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
+from scheduler_engine.shapes import Data
 
 ENDING = ".scenario"
 """Of a name such as ``spread.scenario.yaml``: no part of the scenario's own name."""

@@ -17,8 +17,8 @@ from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import KEPT_METADATA, ApiServer
 from scheduler_engine.scenario.for_clusters import complete, on_kwok, own_namespace
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.yaml_text import documents
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Configured
 

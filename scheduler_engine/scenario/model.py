@@ -9,7 +9,7 @@ from pathlib import Path
 from scheduler_engine.api.parsing import Place, owners_of
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.executing import located, play
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 INSTALLED = Path(__file__).resolve().parent / "scenarios"

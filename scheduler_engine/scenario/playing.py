@@ -10,7 +10,7 @@ from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.scenario.expectations import failures_of, wrong_with
 from scheduler_engine.scenario.model import Scenario
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 START, END = "setup", "expect"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from scheduler_engine.scenario.expectations import ASSERTIONS
 from scheduler_engine.scenario.format import SCENARIO
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import BESIDE, COMMANDS
+from scheduler_engine.shapes import Data
 
 FILE = Path(__file__).with_name("schema.json")
 """The text of the schema, as ``text`` makes it."""

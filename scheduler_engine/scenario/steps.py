@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
-from itertools import chain
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, cast
 
 from scheduler_engine import commands
 from scheduler_engine.api.validation import validate
-from scheduler_engine.apiserver.admission import SWITCHED
-from scheduler_engine.apiserver.lifecycle import POLICIES
-from scheduler_engine.commands.forms import FIELD_TYPES
-from scheduler_engine.commands.kinds import SUBRESOURCES
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.scenario.expectations import EXPECTATIONS
-from scheduler_engine.scenario.shapes import (
-    Anything,
+from scheduler_engine.shapes import (
     Data,
     Either,
     Fields,
-    Flag,
     ListOf,
-    MapOf,
     Nothing,
-    Number,
     Shape,
     Text,
     inside,
@@ -43,58 +33,13 @@ BESIDE: dict[str, Shape] = {
 }
 """What may stand beside the command of a step in ``then``."""
 
-MAPPING = MapOf(Anything())
-SHAPES: dict[type, Shape] = {
-    str: Text(),
-    bool: Flag(),
-    int: Number(whole=True),
-    float: Number(),
-    dict: MAPPING,
-    list: ListOf(Anything()),
-    type(None): Nothing(),
-}
-"""Type of a command's field → its shape."""
-
-SECONDS = Number(least=0, most=commands.MAX_ADVANCE_SECONDS)
-NARROWER: dict[tuple[str, str], Shape] = {
-    ("advance", "seconds"): Number("Simulated seconds.", above=0, most=commands.MAX_ADVANCE_SECONDS),
-    ("assumed-ttl", "seconds"): SECONDS,
-    ("drain", "force"): Flag("Also evict pods without a controller."),
-    ("drain", "ignore_daemonsets"): Flag("Leave pods of DaemonSets on the node. Without it, they forbid a drain."),
-    ("drain", "delete_emptydir_data"): Flag("Also evict pods with an emptyDir volume, whose data are lost."),
-    ("admission", "plugin"): Text(values=SWITCHED),
-    ("fault", "seconds"): SECONDS,
-    ("fault", "point"): Text(values=tuple(ANSWERS)),
-    ("fault", "answer"): Text(values=tuple(sorted({*chain.from_iterable(ANSWERS.values())}))),
-    ("scale", "replicas"): Number(whole=True, least=0, most=commands.MAX_REPLICAS),
-    ("delete", "propagation_policy"): Text(values=tuple(POLICIES)),
-    ("patch", "subresource"): Text(values=SUBRESOURCES),
-    ("replicas", "count"): Number(whole=True, least=1, most=commands.MAX_SCHEDULERS),
-    ("run", "cycles"): Number(whole=True, least=1, most=commands.MAX_CYCLES),
-    ("replica", "action"): Text(values=commands.REPLICA_ACTIONS),
-}
-"""(command, field) → a shape that says more than the field's type does."""
-
-
-def _shape(kind: str, name: str) -> Shape:
-    if name == "until":
-        return Number("It ends when it has written so many trace entries; 0: at its end.", whole=True, least=0)
-    if (kind, name) in NARROWER:
-        return NARROWER[kind, name]
-    # An integer is a number; a tuple is how a list is kept.
-    given = FIELD_TYPES[name]
-    types = [item for item in given if item is not tuple and not (item is int and float in given)]
-    shapes = tuple(SHAPES[item] for item in types)
-    words = {str: "a text", int: "a whole number", float: "a number", dict: "a mapping", type(None): "left empty"}
-    return shapes[0] if len(shapes) == 1 else Either(shapes, f"must be {' or '.join(words[item] for item in types)}")
-
 
 def _command(kind: str) -> Shape:
+    rows = commands.COMMANDS[kind].rows
     if kind == "apply":
-        return ListOf(MapOf(Anything(), "A manifest, as kubectl apply takes it."), _about(kind))
-    known = fields(commands.COMMANDS[kind])
-    needed = tuple(item.name for item in known if item.default is MISSING and item.default_factory is MISSING)
-    shape = Fields({item.name: _shape(kind, item.name) for item in known}, needed, _about(kind))
+        return replace(cast(ListOf, rows["manifests"].shape), about=_about(kind))
+    needed = tuple(name for name, row in rows.items() if row.needed)
+    shape = Fields({name: row.shape for name, row in rows.items()}, needed, _about(kind))
     return shape if needed else Either((shape, Nothing()), "must be a mapping", _about(kind))
 
 
@@ -202,7 +147,7 @@ def as_written(step: Data) -> Data:
     beside = {name: step[name] for name in BESIDE if name in step}
     if kind == "apply":
         return {"apply": list(command["manifests"]), **beside}
-    ordered = {item.name: command[item.name] for item in fields(commands.COMMANDS[kind]) if item.name in command}
+    ordered = {name: command[name] for name in commands.COMMANDS[kind].rows if name in command}
     if isinstance(ordered.get("seconds"), float) and ordered["seconds"].is_integer():
         ordered["seconds"] = int(ordered["seconds"])
     return {kind: ordered, **beside}

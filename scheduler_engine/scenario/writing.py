@@ -9,9 +9,9 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.format import API_VERSION, KEYS, KIND
 from scheduler_engine.scenario.loading import PLAIN
 from scheduler_engine.scenario.model import RUN, Scenario
-from scheduler_engine.scenario.shapes import Data
 from scheduler_engine.scenario.steps import as_written
 from scheduler_engine.scenario.yaml_text import Make, Node, Where, block_list, block_map, can_hold, emit, plain, spread
+from scheduler_engine.shapes import Data
 
 MOST_DIGITS = 40
 """Of a whole number that is read back exactly."""

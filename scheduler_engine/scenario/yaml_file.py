@@ -10,7 +10,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.parsing import Document, Limits, Place
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.scenario.shapes import inside
+from scheduler_engine.shapes import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def rename_on(steps: Any, root: Place, path: str) -> None:
     """A bare ``on`` is the boolean true in YAML 1.1, as a key too; the field ``on`` of a command needs no quotes."""
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         for kind, given in step.items() if isinstance(step, dict) else ():
-            known = commands.COMMANDS[kind].__dataclass_fields__ if kind in commands.COMMANDS else {}
+            known = commands.COMMANDS[kind].rows if kind in commands.COMMANDS else {}
             if isinstance(given, dict) and "true" in given and "on" in known and "on" not in given:
                 given["on"] = given.pop("true")
                 children = root.find(inside(f"{path}[{number}]", kind)).children

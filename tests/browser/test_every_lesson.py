@@ -18,7 +18,7 @@ from sandbox.panels.words.amounts import short_name
 from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from tests.browser.conftest import wait_until
 from tests.browser.test_lessons import part as part_on
 from tests.browser.workbench import Eventually, connected, head, new_sandbox

@@ -124,4 +124,4 @@ def test_another_plugin_cannot_be_switched(plugin: str) -> None:
     with pytest.raises(Rejected, match=f"plugin: must be {PLUGIN}"):
         commands.from_json({"kind": "admission", "plugin": plugin, "enabled": True})
     assert commands.from_json({"kind": "admission", "plugin": PLUGIN}) == ON
-    assert commands.summary(OFF) == f"switch off admission plugin {PLUGIN}"
+    assert OFF.summary == f"switch off admission plugin {PLUGIN}"

@@ -7,13 +7,11 @@ import functools
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from scheduler_engine import commands
-from scheduler_engine.commands.forms import FIELD_TYPES
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.scenario import load_scenario
 from scheduler_engine.simulation import Simulation
@@ -56,7 +54,7 @@ MEANT: dict[str, dict[str, Any]] = {
 
 def needed(kind: str) -> dict[str, Any]:
     """A command in its JSON form, with all fields that have a value in ``GOOD``."""
-    known = [about.name for about in fields(commands.COMMANDS[kind])]
+    known = [*commands.COMMANDS[kind].rows]
     return {"kind": kind} | {name: GOOD[name] for name in known if name in GOOD} | MEANT.get(kind, {})
 
 
@@ -64,8 +62,8 @@ def wrong(kind: str) -> Iterator[dict[str, Any]]:
     good = needed(kind)
     yield good | {"no_such_field": 1}
     yield {"kind": kind}
-    for about in fields(commands.COMMANDS[kind]):
-        yield from (good | {about.name: value} for value in BAD)
+    for name in commands.COMMANDS[kind].rows:
+        yield from (good | {name: value} for value in BAD)
     if kind == "replica":
         for action in ("skew", "rate"):
             yield from (good | {"action": action, "seconds": 0, "rate": value} for value in BAD)
@@ -93,7 +91,7 @@ def internal_names(text: str, given: dict[str, Any]) -> list[str]:
     written = json.dumps(given)
     text = text.replace(KUBERNETES, "")
     names = [*INTERNAL.findall(text), *TYPE_OF_PYTHON.findall(text)]
-    keys = {about.name for about in fields(commands.COMMANDS[given["kind"]])}
+    keys = commands.COMMANDS[given["kind"]].rows
     return [name for name in names if f'"{name}"' not in written and not (name in keys and f'"{name}"' in text)]
 
 
@@ -105,7 +103,8 @@ def test_no_message_of_a_command_tells_an_internal_name(kind: str) -> None:
 
 
 def test_every_internal_name_of_a_field_has_another_that_people_know() -> None:
-    assert {name for name in FIELD_TYPES if "_" in name} - {*commands.SPELLED} == set()
+    names = [name for command in commands.COMMANDS.values() for name in command.rows]
+    assert [name for name in names if "_" in name and name not in commands.SPELLED] == []
     assert not any("_" in name for name in commands.SPELLED.values())
 
 

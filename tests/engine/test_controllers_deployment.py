@@ -240,7 +240,7 @@ def test_scaling_is_refused(words: str) -> None:
 def test_scaling_survives_json() -> None:
     command = commands.Scale("Deployment", "default/web", 3)
     assert commands.from_json(commands.to_json(command)) == command
-    assert commands.summary(command) == "scale Deployment default/web to 3"
+    assert command.summary == "scale Deployment default/web to 3"
 
 
 # --- restarts ---------------------------------------------------------------------------------------------------------

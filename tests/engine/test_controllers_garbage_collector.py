@@ -171,6 +171,6 @@ def test_an_unknown_policy_is_refused() -> None:
 def test_the_log_and_the_summary_name_the_policy() -> None:
     command = commands.Delete("ReplicaSet", "default/web", "Orphan")
     assert commands.from_json(commands.to_json(command)) == command
-    assert commands.summary(command) == "delete ReplicaSet default/web (Orphan)"
+    assert command.summary == "delete ReplicaSet default/web (Orphan)"
     older = commands.from_json({"kind": "delete", "object_kind": "Pod", "key": "default/p"})
-    assert commands.summary(older) == "delete Pod default/p"
+    assert older.summary == "delete Pod default/p"

@@ -409,5 +409,5 @@ def test_a_flag_is_true_or_false(flag: str) -> None:
 
 def test_the_summary_names_the_flags_as_kubectl_does() -> None:
     every = commands.Drain("n1", force=True, ignore_daemonsets=True, delete_emptydir_data=True)
-    assert commands.summary(every) == "drain n1 --force --ignore-daemonsets --delete-emptydir-data"
-    assert commands.summary(commands.Drain("n1")) == "drain n1"
+    assert every.summary == "drain n1 --force --ignore-daemonsets --delete-emptydir-data"
+    assert commands.Drain("n1").summary == "drain n1"

@@ -617,7 +617,7 @@ def test_the_commands_have_a_json_form() -> None:
         commands.Drain("n1", on=False),
     ):
         assert commands.from_json(json.loads(json.dumps(commands.to_json(command)))) == command
-        assert commands.summary(command)
+        assert command.summary
 
 
 # --- quality of service ----------------------------------------------------------------------------------------------

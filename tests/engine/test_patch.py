@@ -331,5 +331,5 @@ def test_a_sidecar_may_be_resized() -> None:
     ],
 )
 def test_the_log_tells_what_was_changed(command: commands.Patch, told: str) -> None:
-    assert commands.summary(command) == f"edit Deployment default/web: {told}"
+    assert command.summary == f"edit Deployment default/web: {told}"
     assert commands.from_json(commands.to_json(command)) == command

@@ -95,7 +95,7 @@ def test_the_json_form_names_the_bound_only_where_there_is_one() -> None:
     assert to_json(commands.Settle()) == {"kind": "settle"}
     bounded = commands.Run(until=7)
     assert from_json(to_json(bounded)) == bounded
-    assert commands.summary(bounded) == "run until idle, ended early"
+    assert bounded.summary == "run until idle, ended early"
     with pytest.raises(Rejected, match="until: must be at least 0"):
         from_json({"kind": "settle", "until": -1})
 

@@ -6,7 +6,6 @@ import copy
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ import yaml
 
 from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.commands import COMMANDS
-from scheduler_engine.commands.forms import FIELD_TYPES
 from tests.hostile.rooms import FILE
 
 SHORT_FILES = 6
@@ -363,7 +361,7 @@ def commands() -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "kind": kind,
-            **{name: GIVEN.get(name, OF_TYPE[FIELD_TYPES[name][0]]) for name in (field.name for field in fields(made))},
+            **{name: GIVEN.get(name, OF_TYPE[row.types[0]]) for name, row in made.rows.items()},
             **OTHERWISE.get(kind, {}),
         }
         for kind, made in COMMANDS.items()

@@ -13,7 +13,7 @@ from scheduler_engine.errors import FieldError
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations import attempts, happenings, metric, placement, queues
 from scheduler_engine.scenario.expectations.vocabulary import Assertion
-from scheduler_engine.scenario.shapes import Data, ListOf, did_you_mean, invalid
+from scheduler_engine.shapes import Data, ListOf, did_you_mean, invalid
 from scheduler_engine.simulation import Simulation
 
 ASSERTIONS: dict[str, Assertion] = {

@@ -14,7 +14,7 @@ from scheduler_engine.scenario.expectations.vocabulary import (
     differs,
     shown,
 )
-from scheduler_engine.scenario.shapes import Data, Flag, ListOf, Text
+from scheduler_engine.shapes import Data, Flag, ListOf, Text
 
 CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
 HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it among equals", "only": "no other fits"}

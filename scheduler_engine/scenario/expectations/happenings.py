@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.scenario.attempts import FAILED, Seen
 from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs, shown
-from scheduler_engine.scenario.shapes import Data, Either, Fields, ListOf, Number, Text
+from scheduler_engine.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.text import line

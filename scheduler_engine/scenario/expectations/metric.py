@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_engine.metrics import FAMILIES, samples
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations.vocabulary import Assertion, differs
-from scheduler_engine.scenario.shapes import Data, MapOf, Number, Text
+from scheduler_engine.shapes import Data, MapOf, Number, Text
 
 ENDINGS = {"histogram": ("_bucket", "_sum", "_count")}
 NAMES = tuple(f"{family.name}{ending}" for family in FAMILIES for ending in ENDINGS.get(family.type, ("",)))

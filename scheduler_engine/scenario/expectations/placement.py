@@ -18,7 +18,7 @@ from scheduler_engine.scenario.expectations.vocabulary import (
     pods,
     shown,
 )
-from scheduler_engine.scenario.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
+from scheduler_engine.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
 from scheduler_engine.timeline import SECOND_US
 
 NAMESPACE = Text("Where the pods are; default when left out.")

@@ -13,7 +13,7 @@ from scheduler_engine.queue.lanes import (
 )
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
-from scheduler_engine.scenario.shapes import Data, ListOf, Number, Text
+from scheduler_engine.shapes import Data, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 
 NOWHERE = "nowhere"

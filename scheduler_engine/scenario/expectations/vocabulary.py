@@ -9,7 +9,7 @@ from typing import Any
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.scenario.attempts import Attempt, Seen
-from scheduler_engine.scenario.shapes import Data, Fields, MapOf, Number, Shape, Text
+from scheduler_engine.shapes import Data, Fields, MapOf, Number, Shape, Text
 
 POD = Text("A pod: namespace/name.")
 NODE = Text("A node.")

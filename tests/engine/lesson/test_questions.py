@@ -19,7 +19,7 @@ from scheduler_engine.scenario import FOLDER, play
 from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.scenario.expectations.queues import lane_of
-from scheduler_engine.scenario.shapes import Data
+from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from tests.questions import commands_of
 

@@ -10,7 +10,7 @@ import pytest
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import command_of, load_scenario, read_scenario
-from scheduler_engine.scenario.steps import COMMANDS, NARROWER
+from scheduler_engine.scenario.steps import COMMANDS
 
 GOOD = "title: t\ngroup: D1\nabout: a\noutcome: o\nsource: s\nsetup: [{run: {}}]\n"
 POD = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}"
@@ -263,15 +263,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "advance": {"seconds": 1}, "assumed-ttl": {"seconds": 1}, "scale": {"object_kind": "a", "key": "b", "replicas": 1},
     "fault": {"plugin": "a", "point": "bind"}, "delete": {"object_kind": "a", "key": "b"}, "run": {},
     "patch": {"object_kind": "a", "key": "b", "changes": {}}, "replicas": {"count": 1},
-    "replica": {"replica": "a", "action": "kill"}, "admission": {"plugin": "a"},
+    "replica": {"replica": "a", "action": "kill"}, "admission": {"plugin": "LimitPodHardAntiAffinityTopology"},
 }  # fmt: skip
 EDGES = [-1, 0, 1, 5, 6, 1000, 1001, 10_000, 10_001, 86_400, 86_401, "", "kill", "Orphan", "orphan", "resize", "status"]
 EDGES += ["LimitPodHardAntiAffinityTopology"]
 
 
-@pytest.mark.parametrize(("kind", "name"), [pair for pair in NARROWER if pair[0] != "fault"])
-def test_narrower_shapes_say_what_the_commands_say(kind: str, name: str) -> None:
-    types = commands.forms.FIELD_TYPES[name]
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in EXAMPLES for name in commands.COMMANDS[kind].rows])
+def test_shapes_say_what_the_commands_say(kind: str, name: str) -> None:
+    types = commands.COMMANDS[kind].rows[name].types
     for value in (edge for edge in EDGES if isinstance(edge, types)):
         given = {**EXAMPLES[kind], name: value}
         fits = not list(COMMANDS[kind].problems(given, "x"))

@@ -101,13 +101,15 @@ class Number:
         if isinstance(value, bool) or not isinstance(value, kinds):
             yield invalid(path, value, "must be a whole number" if self.whole else "must be a number")
             return
-        limits = ((self.above, "greater than"), (self.least, "at least"), (self.most, "at most"))
-        under = (self.above is not None and not value > self.above) or (
-            self.least is not None and not value >= self.least
-        )
-        if under or (self.most is not None and not value <= self.most):
+        if not self.allows(value):
+            limits = ((self.above, "greater than"), (self.least, "at least"), (self.most, "at most"))
             words = [f"{word} {bound:g}" for bound, word in limits if bound is not None]
             yield invalid(path, value, f"must be {' and '.join(words)}")
+
+    def allows(self, value: float) -> bool:
+        """Return True if the number is within the bounds."""
+        above = self.above is None or value > self.above
+        return above and (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
     def schema(self) -> Data:
         bounds = {"minimum": self.least, "maximum": self.most, "exclusiveMinimum": self.above}

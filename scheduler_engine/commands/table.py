@@ -1,0 +1,152 @@
+"""The table of commands: what a row says, and what follows from its fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from scheduler_engine.errors import FieldError
+from scheduler_engine.shapes import Anything, Either, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
+
+CHANGE, OBJECTS, REMOVAL = "change", "objects", "removal"
+"""What a challenge charges: the command; only the objects that it changes; the command unless it removes something."""
+
+
+class Field(NamedTuple):
+    """A field of a command. ``types``: what Python makes of its JSON; ``needed``: it has no default."""
+
+    types: tuple[type, ...]
+    shape: Shape
+    needed: bool
+
+    def problem(self, value: Any) -> str:
+        """What is wrong with a value of the right type; "" if nothing is."""
+        shape = self.shape
+        if isinstance(shape, Text) and shape.values and value not in shape.values:
+            named = [word for word in shape.values if word]
+            return f"must be {', '.join(named)}" if "" not in shape.values else f'must be "{named[0]}" or nothing'
+        if isinstance(shape, Number) and not shape.allows(value):
+            return (
+                f"must be at least {shape.least}"
+                if shape.most is None
+                else f"must be from {shape.least} to {shape.most}"
+            )
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command; each kind is a class below it, made by ``command``, whose arguments the class variables hold.
+
+    ``kind``: its name in JSON. ``words``: one line for people, in which ``{0.node}`` is its field ``node``. ``steps``:
+    it only lets the sandbox continue, and costs nothing. ``charge``: what it costs else. ``traced``: other events of
+    the trace say what became of it. ``rows``: name of a field → the field.
+    """
+
+    kind: ClassVar[str]
+    words: ClassVar[str]
+    steps: ClassVar[bool]
+    charge: ClassVar[str]
+    traced: ClassVar[bool]
+    rows: ClassVar[dict[str, Field]]
+
+    @property
+    def summary(self) -> str:
+        """One line that says what the command does, and to what."""
+        told = self.words.format(self)
+        return f"{told}, ended early" if getattr(self, "until", 0) else told
+
+    def check(self) -> None:
+        """Raise Rejected for what no field alone can say."""
+
+    def recorded(self) -> Command:
+        """The command as the trace holds it."""
+        return self
+
+
+COMMANDS: dict[str, type[Command]] = {}
+"""Kind of a command → its class, in the order of the documentation."""
+SPELLED: dict[str, str] = {}
+"""Field of a command → what Kubernetes or the page calls it. Every other field has its own name there."""
+
+
+def wrong_field(name: str, problem: str) -> FieldError:
+    """What is wrong with a field of a command, under the name that people know."""
+    return FieldError(SPELLED.get(name, name), "FieldValueInvalid", problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """What people call a field, if that is not its name in camel case."""
+
+    name: str
+
+
+class _Type(NamedTuple):
+    """``json``: what Python makes of its JSON; ``shape``, and ``called`` in the errors of scenarios."""
+
+    json: tuple[type, ...]
+    shape: Shape
+    called: str
+
+
+TYPES: dict[Any, _Type] = {
+    str: _Type((str,), Text(), "a text"),
+    bool: _Type((bool,), Flag(), "true or false"),
+    int: _Type((int,), Number(whole=True), "a whole number"),
+    float: _Type((int, float), Number(), "a number"),
+    dict: _Type((dict,), MapOf(Anything()), "a mapping"),
+    tuple: _Type((list, tuple), ListOf(Anything()), "a list"),
+    NoneType: _Type((NoneType,), Nothing(), "left empty"),
+}
+"""Type of a field → what follows from it."""
+C = TypeVar("C", bound=Command)
+
+
+@dataclass_transform(frozen_default=True)
+def command(
+    kind: str, words: str, *, steps: bool = False, charge: str = CHANGE, traced: bool = False
+) -> Callable[[type[C]], type[C]]:
+    """Add a class to the table of commands; the arguments are as in ``Command``.
+
+    The class becomes a frozen dataclass. A field's type may be annotated with a narrower ``Shape`` and ``Spelled``.
+    """
+
+    def add(described: type[C]) -> type[C]:
+        made = dataclass(frozen=True, slots=True)(described)
+        made.kind, made.words, made.steps, made.charge, made.traced = kind, words, steps, charge, traced
+        hints = get_type_hints(made, include_extras=True)
+        made.rows = {item.name: _field(item.name, hints[item.name], item.default is MISSING) for item in fields(made)}
+        COMMANDS[kind] = made
+        return made
+
+    return add
+
+
+def _field(name: str, hint: Any, needed: bool) -> Field:
+    base, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    spelled = next((extra.name for extra in extras if isinstance(extra, Spelled)), None)
+    spelled = spelled or re.sub("_([a-z])", lambda match: match[1].upper(), name)
+    if spelled != name:
+        SPELLED[name] = spelled
+    parts = get_args(base) if get_origin(base) is UnionType else (base,)
+    types = [TYPES[get_origin(part) or part] for part in parts]
+    if len(types) == 1:
+        shape = types[0].shape
+    else:
+        shape = Either(tuple(one.shape for one in types), f"must be {' or '.join(one.called for one in types)}")
+    narrower = (extra for extra in extras if not isinstance(extra, Spelled))
+    return Field(sum((one.json for one in types), ()), next(narrower, shape), needed)

@@ -58,6 +58,12 @@ def summary(text: str) -> str:
         return text[:LONGEST]
 
 
+def only_steps(text: str) -> bool:
+    """Return True if a kept command changes nothing but lets the scheduler work."""
+    row = commands.COMMANDS.get(json.loads(text)["kind"])
+    return row is not None and row.steps
+
+
 def _text(command: commands.Command) -> str:
     return json.dumps(commands.to_json(command), separators=(",", ":"))
 

@@ -93,12 +93,11 @@ def command(slug: str, text: str, number: int) -> dict[str, Any] | None:
 
 
 def _step(step: Data) -> Step:
-    given = command_of(step)
-    summary = commands.from_json(given).summary
-    return Step(summary, step.get("say") or _text(given, summary), "refused" in step)
+    command = commands.from_json(command_of(step))
+    return Step(command.recorded(), step.get("say") or _text(command), "refused" in step)
 
 
-def _text(given: Data, summary: str) -> str:
-    if given["kind"] == "advance":
-        return f"let {summary.removeprefix('advance ')} pass"
-    return summary.replace(" default/", " ").removeprefix("default/")
+def _text(command: commands.Command) -> str:
+    if isinstance(command, commands.Advance):
+        return f"let {command.seconds:g} s pass"
+    return command.summary.replace(" default/", " ").removeprefix("default/")

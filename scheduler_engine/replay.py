@@ -18,7 +18,7 @@ from scheduler_engine.commands import Command, from_json, to_json
 from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import Entry
+from scheduler_engine.trace.events import CommandGiven, Entry
 
 FLAGS = ("allow_privileged", "priority_numbers")
 """Arguments of ``Simulation`` that hold in a log that does not speak of them."""
@@ -63,9 +63,14 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
-    """One trace entry as JSON: number, time, command, type and the event's own fields."""
+    """One trace entry as JSON: number, time, command, type and the event's own fields.
+
+    That of a command has its ``kind``, its ``summary``, and the command itself as ``data``.
+    """
     event = entry.event
     body = {item.name: getattr(event, item.name) for item in fields(event)}  # type: ignore[arg-type]
+    if isinstance(event, CommandGiven):
+        body = {"number": event.number, "kind": event.kind, "summary": event.summary, "data": to_json(event.command)}
     place = {"n": entry.n, "at_us": entry.at_us, "command": entry.command}
     done_by = {"replica": entry.replica} if entry.replica else {}
     return {**place, **done_by, "type": type(event).__name__, **body}

@@ -66,7 +66,7 @@ class Simulation(Cluster):
             recorder.rest()
             recorder.command += 1
             recorder.effort = Effort()
-            recorder.add(CommandGiven(recorder.command, command.kind, command.summary))
+            recorder.add(CommandGiven(recorder.command, command.recorded()))
         self.until = getattr(command, "until", 0)
         try:
             HANDLERS[command.kind](self, command)

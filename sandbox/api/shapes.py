@@ -11,6 +11,8 @@ from sandbox.engine import QUEUE_RULES
 from sandbox.engines.exporting import EXPECT, FORM_NAMES, NONE
 from sandbox.models import LONGEST_TITLE
 from scheduler_engine.commands import COMMANDS
+from scheduler_engine.commands import Command as Row
+from scheduler_engine.shapes import Fields, Text
 
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
 ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
@@ -45,11 +47,20 @@ class Made(Schema):
     watch: str
 
 
+def _shape(command: type[Row]) -> dict[str, Any]:
+    kind, shape = Text(values=(command.kind,)), command.shape
+    return Fields({"kind": kind, **shape.fields}, ("kind", *shape.required), shape.about).schema()
+
+
 class Command(RootModel[dict[str, Any]]):
     """A command as it stands in a log: ``{"kind": "advance", "seconds": 5}``. The fields are those of its kind."""
 
     model_config = ConfigDict(
-        json_schema_extra={"properties": {"kind": {"enum": list(COMMANDS)}}, "required": ["kind"]},
+        json_schema_extra={
+            "properties": {"kind": {"enum": list(COMMANDS)}},
+            "required": ["kind"],
+            "oneOf": [_shape(command) for command in COMMANDS.values()],
+        },
     )
 
 

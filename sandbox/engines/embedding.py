@@ -11,7 +11,6 @@ from sandbox.embedding import END, START
 from sandbox.live import Live
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.moment import Moment
-from sandbox.panels.model.state import STEPS
 from sandbox.panels.model.world import World
 from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
@@ -50,7 +49,7 @@ def embedded(live: Live, position: Position, view: View, at: str, panels: list[s
 
 def _opened(live: Live, present: World) -> Moment:
     """Where the scenario's setup has ended; without one, before the first step."""
-    first = next((given.number for given in present.commands if given.kind in STEPS), present.head + 1)
+    first = next((given.number for given in present.commands if given.command.steps), present.head + 1)
     command = min(live.guide.setup or first - 1, present.head)
     return Moment(command, present.end_of(command) - present.starts[command])
 

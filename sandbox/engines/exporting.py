@@ -16,6 +16,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
 from sandbox.records import Position
+from scheduler_engine.commands import COMMANDS
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
@@ -28,8 +29,6 @@ EXPECT = (NONE, COLLECTED, *STRICTNESS)
 """What a scenario expects: nothing, what people have collected, or everything that happened, at its end and more and
 more strictly.
 """
-STEPS = ("stage", "pod", "settle", "run", "advance")
-"""Commands with which a time line begins, unless somebody chooses."""
 MOST_CHARACTERS = 32 * 1024 * 1024
 """Of one file."""
 
@@ -142,7 +141,7 @@ def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:
     """How many commands stand before the time line, as the scenario has it that the sandbox was opened from."""
     if live.guide.setup:
         return min(live.guide.setup, len(commands))
-    return next((n for n, command in enumerate(commands) if command["kind"] in STEPS), len(commands))
+    return next((n for n, command in enumerate(commands) if COMMANDS[command["kind"]].steps), len(commands))
 
 
 def _manifests(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sandbox.panels.facts.position import position
 from sandbox.panels.model.base import Models
-from sandbox.panels.model.state import STEPS, Command, Cycle
+from sandbox.panels.model.state import Command, Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_clock, short_name
@@ -207,7 +207,7 @@ def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
     for command in reversed(world.commands):
         if command.after_cycle < first:
             break
-        if command.kind not in STEPS and command.after_cycle <= last:
+        if not command.command.steps and command.after_cycle <= last:
             done.setdefault(command.after_cycle, []).insert(0, command)
     return done
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -45,8 +44,6 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
         "enabled": data.get("enabled") == "1",
     },
 }
-STEPS = ("stage", "pod", "settle", "run", "advance")
-"""Commands that change nothing but let the scheduler work."""
 MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
     "back": lambda position, data: position.head - 1,
     "forward": lambda position, data: position.head + 1,
@@ -76,7 +73,7 @@ def _undone(request: HttpRequest, access: Access) -> HttpResponse:
     """What a step back undid is told, but for the scheduler's own steps: the page shows those."""
     head = Position.of(Sandbox.objects.get(pk=access.sandbox.pk)).head
     text = log_of(access.sandbox.pk).filter(n=head + 1).values_list("command", flat=True).first()
-    if text is None or json.loads(text)["kind"] in STEPS:
+    if text is None or engine.only_steps(text):
         return HttpResponse(status=204)
     message = f"Undone: {engine.summary(text)}. Press Forward to redo."
     response = problem(request, 200, message, calm=True)

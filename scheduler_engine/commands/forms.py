@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from scheduler_engine.commands.kinds import Apply
@@ -75,4 +75,4 @@ def ended_early(command: Command, entries: int) -> Command:
     """The command, to end at the first rest at which it has written so many trace entries; one that is a single step
     as it is.
     """
-    return replace(command, until=entries) if "until" in command.rows else command
+    return from_json({**to_json(command), "until": entries}) if "until" in command.rows else command

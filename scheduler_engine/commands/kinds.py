@@ -40,9 +40,9 @@ Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
 Until = Annotated[int, Number("It ends when it has written so many trace entries; 0: at its end.", whole=True, least=0)]
 
 
-def _some(names: list[str]) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+def _some(names: list[str], count: int) -> str:
+    """The first of ``count`` names, and how many more there are."""
+    more = f" and {count - MOST_NAMES} more" if count > MOST_NAMES else ""
     return f"{', '.join(names[:MOST_NAMES])}{more}"
 
 
@@ -57,7 +57,7 @@ class Apply(Command):
     @property
     def named(self) -> str:
         """Kind and name of the manifests, which have not been checked yet."""
-        return _some([_named(item) for item in self.manifests])
+        return _some([_named(item) for item in self.manifests[:MOST_NAMES]], len(self.manifests))
 
 
 def _named(manifest: Any) -> str:
@@ -101,7 +101,8 @@ class Patch(Command):
 
     @property
     def paths(self) -> str:
-        return _some([*_paths(self.changes, "")] or ["nothing"])
+        paths = [*_paths(self.changes, "")] or ["nothing"]
+        return _some(paths, len(paths))
 
 
 def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:

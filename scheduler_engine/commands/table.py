@@ -19,7 +19,7 @@ from typing import (
 )
 
 from scheduler_engine.errors import FieldError
-from scheduler_engine.shapes import Anything, Either, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.shapes import Anything, Either, Fields, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
 
 CHANGE, OBJECTS, REMOVAL = "change", "objects", "removal"
 """What a challenge charges: the command; only the objects that it changes; the command unless it removes something."""
@@ -53,7 +53,7 @@ class Command:
 
     ``kind``: its name in JSON. ``words``: one line for people, in which ``{0.node}`` is its field ``node``. ``steps``:
     it only lets the sandbox continue, and costs nothing. ``charge``: what it costs else. ``traced``: other events of
-    the trace say what became of it. ``rows``: name of a field → the field.
+    the trace say what became of it. ``rows``: name of a field → the field. ``shape``: all fields, and what it does.
     """
 
     kind: ClassVar[str]
@@ -62,6 +62,7 @@ class Command:
     charge: ClassVar[str]
     traced: ClassVar[bool]
     rows: ClassVar[dict[str, Field]]
+    shape: ClassVar[Fields]
 
     @property
     def summary(self) -> str:
@@ -130,6 +131,9 @@ def command(
         made.kind, made.words, made.steps, made.charge, made.traced = kind, words, steps, charge, traced
         hints = get_type_hints(made, include_extras=True)
         made.rows = {item.name: _field(item.name, hints[item.name], item.default is MISSING) for item in fields(made)}
+        needed = tuple(name for name, row in made.rows.items() if row.needed)
+        about = " ".join((made.__doc__ or "").partition("\n\n")[0].split()).replace("``", "")
+        made.shape = Fields({name: row.shape for name, row in made.rows.items()}, needed, about)
         COMMANDS[kind] = made
         return made
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from scheduler_engine.commands.table import OBJECTS, REMOVAL, Command
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -17,12 +18,6 @@ OBJECT_ADDED, CHANGE = "object-added", "change"
 PRICES = {NODE_ADDED: 10, NODE_DELETED: 10, POD_ENDED: 5, OBJECT_ADDED: 1, CHANGE: 1}
 """What is charged → what one of it costs."""
 
-TIME = ("stage", "pod", "settle", "advance", "run")
-"""Commands that only let things happen."""
-FREE = (*TIME, "apply", "evict")
-"""Commands that are no change themselves: time, and those of which each object is charged."""
-REMOVES = ("delete", "replace")
-"""Commands that cost nothing beside what they remove: a node, or a pod on a node."""
 DONE = ("Succeeded", "Failed")
 
 
@@ -57,28 +52,29 @@ class Bill:
 
 @dataclass(slots=True)
 class _Till:
-    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``kind``: of the present
-    command; ``summary``: it in words, if it is a change that has not been charged yet. ``added``, ``changed``: objects
-    of this command.
+    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``steps``: the present command
+    only lets things happen. ``due``: it, if it is a change that has not been charged yet. ``added``, ``changed``:
+    objects of this command.
     """
 
     on_nodes: dict[str, bool] = field(default_factory=dict)
-    kind: str = ""
-    summary: str = ""
+    steps: bool = False
+    due: Command | None = None
     added: dict[str, bool] = field(default_factory=dict)
     changed: dict[str, bool] = field(default_factory=dict)
 
     def take(self, event: ev.Event) -> Iterator[Line]:
         if isinstance(event, ev.CommandGiven):
-            self.kind, self.summary = event.kind, "" if event.kind in FREE else event.summary
+            command: Command = event.command
+            self.steps, self.due = command.steps, None if command.steps or command.charge == OBJECTS else command
             self.added, self.changed = {}, {}
             return
         lines = list(self._object(event))
-        if self.summary:
-            removed = self.kind in REMOVES and any(line.charge in (NODE_DELETED, POD_ENDED) for line in lines)
-            if not removed:
-                yield Line(CHANGE, self.summary)
-            self.summary = ""
+        if self.due is not None:
+            removed = any(line.charge in (NODE_DELETED, POD_ENDED) for line in lines)
+            if not (removed and self.due.charge == REMOVAL):
+                yield Line(CHANGE, self.due.summary)
+            self.due = None
         yield from lines
 
     def _object(self, event: ev.Event) -> Iterator[Line]:
@@ -94,7 +90,7 @@ class _Till:
             stood = event.kind == "Pod" and event.key in self.on_nodes
             self._stands(event.kind, event.key, event.manifest)
             # A pod that completes costs nothing; one that somebody writes off as complete does.
-            completed = _phase(event.manifest) == "Succeeded" and self.kind in TIME
+            completed = _phase(event.manifest) == "Succeeded" and self.steps
             if stood and event.key not in self.on_nodes and not completed:
                 yield Line(POD_ENDED, f"Pod {event.key}")
         elif isinstance(event, ev.ObjectDeleted):

@@ -16,7 +16,6 @@ from scheduler_engine.lesson.model import Steps
 from scheduler_engine.scenario.steps import command_of
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.time_commands import HANDLERS as STEPPING
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 
@@ -26,9 +25,9 @@ refused. It is only read.
 """
 
 
-def summary_of(step: Data) -> str:
-    """What a step does, in one line."""
-    return commands.from_json(command_of(step)).summary
+def given_by(step: Data) -> commands.Command:
+    """The command of a step, in its normal form."""
+    return commands.from_json(command_of(step))
 
 
 @dataclass
@@ -97,10 +96,11 @@ class Walk:
 
     def _take(self, command: ev.CommandGiven, last: int, now_us: int) -> None:
         step = self.steps[self.made]
-        if command.summary == summary_of(step):
+        wanted = given_by(step)
+        if command.command == wanted.recorded():
             self._step_made(last)
             self._stand(last)
-        elif command.kind in STEPPING and step["kind"] in STEPPING:
+        elif command.command.steps and wanted.steps:
             self._follow(last, now_us)
         else:
             self.other += 1
@@ -116,7 +116,7 @@ class Walk:
     def _follow(self, last: int, now_us: int) -> None:
         """Take every step that what has happened up to ``last`` accounts for."""
         self.begun = True
-        while not self.over and self.steps[self.made]["kind"] in STEPPING:
+        while not self.over and given_by(self.steps[self.made]).steps:
             played = self.ahead(self.base, self.steps[self.base_step : self.made + 1])
             if played is None:
                 return

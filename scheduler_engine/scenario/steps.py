@@ -14,7 +14,6 @@ from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.shapes import (
     Data,
     Either,
-    Fields,
     ListOf,
     Nothing,
     Shape,
@@ -35,17 +34,10 @@ BESIDE: dict[str, Shape] = {
 
 
 def _command(kind: str) -> Shape:
-    rows = commands.COMMANDS[kind].rows
+    shape = commands.COMMANDS[kind].shape
     if kind == "apply":
-        return replace(cast(ListOf, rows["manifests"].shape), about=_about(kind))
-    needed = tuple(name for name, row in rows.items() if row.needed)
-    shape = Fields({name: row.shape for name, row in rows.items()}, needed, _about(kind))
-    return shape if needed else Either((shape, Nothing()), "must be a mapping", _about(kind))
-
-
-def _about(kind: str) -> str:
-    """The first paragraph of the command's own words."""
-    return " ".join((commands.COMMANDS[kind].__doc__ or "").partition("\n\n")[0].split()).replace("``", "")
+        return replace(cast(ListOf, shape.fields["manifests"]), about=shape.about)
+    return shape if shape.required else Either((shape, Nothing()), "must be a mapping", shape.about)
 
 
 COMMANDS: dict[str, Shape] = {kind: _command(kind) for kind in commands.COMMANDS}

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scheduler_engine import commands, effort, replicas
 from scheduler_engine.commands import Advance, Command
 from scheduler_engine.errors import Rejected
-from scheduler_engine.replay import make_log, replay, trace_digest
+from scheduler_engine.replay import entry_line, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import CommandGiven
 from tests.engine.histories import EXAMPLES, NEW_PODS, START, TROUBLE
 
 HALF_A_SECOND = {"lease_duration": "3s", "renew_deadline": "2s", "retry_period": "500ms"}
@@ -141,3 +142,19 @@ def test_only_ticks_that_follow_each_other_merge(between: list[Command], merges:
 
 def test_nothing_merges_at_the_start() -> None:
     assert Simulation().merged(Advance(1, play=True)) is None
+
+
+def test_the_trace_holds_the_commands_themselves_and_of_ticks_of_playing_no_seconds() -> None:
+    simulation = Simulation()
+    given = [START, Advance(2), Advance(2, play=True), Advance(3, play=True), commands.Run(cycles=5)]
+    for command in given:
+        simulation.execute(command)
+    entries = [entry for entry in simulation.recorder.entries if isinstance(entry.event, CommandGiven)]
+    played = Advance(0, play=True)
+    assert [entry.event.command for entry in entries] == [START, Advance(2), played, commands.Run(cycles=5)]
+    assert entries[0].event.command is START, "memory is shared with the log"
+    told = [json.loads(entry_line(entry)) for entry in entries[1:3]]
+    assert [(line["summary"], line["data"]) for line in told] == [
+        ("advance 2 s", {"kind": "advance", "seconds": 2, "play": False}),
+        ("play", {"kind": "advance", "seconds": 0, "play": True}),
+    ]

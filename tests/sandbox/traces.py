@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.commands import COMMANDS
 from scheduler_engine.trace import events as ev
 
 SECOND = 1_000_000
@@ -89,6 +90,22 @@ def pod(
     }
 
 
+@dataclass(frozen=True)
+class Narrated:
+    """Stands for a command of a kind of which a story needs the words alone."""
+
+    kind: str
+    summary: str
+
+    @property
+    def steps(self) -> bool:
+        return COMMANDS[self.kind].steps
+
+    @property
+    def traced(self) -> bool:
+        return COMMANDS[self.kind].traced
+
+
 @dataclass
 class Story:
     """A recorder with the few verbs that the stories need."""
@@ -111,9 +128,9 @@ class Story:
         self.recorder.now_us = round(seconds * SECOND)
         return self
 
-    def command(self, kind: str, summary: str) -> None:
+    def command(self, kind: str, words: str) -> None:
         self.recorder.command += 1
-        self.say(ev.CommandGiven(self.recorder.command, kind, summary))
+        self.say(ev.CommandGiven(self.recorder.command, Narrated(kind, words)))
 
     def add_node(self, manifest: dict[str, Any]) -> None:
         name = manifest["metadata"]["name"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.model.state import STEPS, Queued
+from sandbox.panels.model.state import Queued
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.say import say
@@ -27,7 +27,7 @@ def origin(world: World, queued: Queued) -> dict[str, Any]:
     if not 0 < queued.command <= len(world.commands):
         return {"text": ""}
     command = world.commands[queued.command - 1]
-    if command.kind in STEPS:
+    if command.command.steps:
         return {"text": say("history.by-the-clock")}
     text = say("history.by-command", number=command.number, summary=command.summary)
     return {"text": text, "command": command.number}

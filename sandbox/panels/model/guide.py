@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scheduler_engine.commands import Command
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``summary`` as in CommandGiven, ``text`` for people. ``refused``: it must be, so that no trace tells of it."""
+    """``command`` as the trace records it; ``text`` for people. ``refused``: it must be: the trace does not have it."""
 
-    summary: str
+    command: Command
     text: str
     refused: bool = False
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.panels.model.cache import Lists
 from sandbox.panels.words.amounts import SECOND, amounts
+from scheduler_engine import commands
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource
 from scheduler_engine.api.topology import BETA_ZONE, ZONE
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 
 BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
-STEPS = ("stage", "pod", "settle", "run", "advance")
-"""Commands that only let happen what is due."""
 
 
 @dataclass(slots=True)
@@ -240,13 +239,20 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``after_cycle``: how many cycles had begun by then."""
+    """``command`` as the trace records it; ``after_cycle``: how many cycles had begun by then."""
 
     number: int
-    kind: str
-    summary: str
+    command: commands.Command
     at_us: int
     after_cycle: int
+
+    @property
+    def kind(self) -> str:
+        return self.command.kind
+
+    @property
+    def summary(self) -> str:
+        return self.command.summary
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ def places(world: Models) -> list[int]:
         ahead = len(found)
         while ahead < len(steps) and steps[ahead].refused:
             ahead += 1
-        if ahead < len(steps) and steps[ahead].summary == command.summary:
+        if ahead < len(steps) and steps[ahead].command == command.command:
             found += [command.number] * (ahead + 1 - len(found))
     return found
 

@@ -196,7 +196,7 @@ class World(Models):
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:
         self.head = self.length = event.number
         self.starts.append(len(self.entries) - 1)
-        self.commands.append(Command(event.number, event.kind, event.summary, entry.at_us, len(self.cycles)))
+        self.commands.append(Command(event.number, event.command, entry.at_us, len(self.cycles)))
 
 
 def app_name(pod: Pod) -> str:

@@ -1,4 +1,4 @@
-"""One sentence for what a person did, from the line that sums the command up and from what became of it.
+"""One sentence for what a person did, from the command and from what became of it.
 
 Each teller gives (before, kind, key, after, next): see ``happenings``.
 """
@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from sandbox.panels.facts.faulty import what_comes
 from sandbox.panels.facts.nobodys import nobodys
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import SECOND, left, short_name
+from sandbox.panels.words.amounts import left, short_name
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import around, say
+from scheduler_engine import commands
+from scheduler_engine.apiserver.lifecycle import ORPHAN
 from scheduler_engine.trace import events as ev
 
 Told = tuple[str, str, str, str, str]
-SYSTEM = "the system on "
 MOST_PATHS = 3
 MOST_CHANGED = 2
 """Of many objects, so many are told with what changed."""
@@ -88,50 +90,51 @@ def _several(item: Applied) -> str:
 
 
 def commanded(world: World, given: ev.CommandGiven) -> Told:
-    return COMMANDS[given.kind](world, given)
+    return COMMANDS[type(given.command)](world, given.command)
 
 
-def _cordon(world: World, given: ev.CommandGiven) -> Told:
-    verb, _, node = given.summary.partition(" ")
-    before, after = around(CORDONS[verb], "node")
-    return before, "node", node, after, ""
-
-
-def _taint(world: World, given: ev.CommandGiven) -> Told:
-    """``taint node1 key=value:NoSchedule`` or ``untaint node1 key:NoSchedule``."""
-    verb, node, taint = given.summary.split(" ", 2)
-    before, after = around(TAINTS[verb], "node", taint=taint)
-    return before, "node", node, after, ""
-
-
-def _patch(world: World, given: ev.CommandGiven) -> Told:
-    """``edit Node node1: metadata.labels.a=b`` or ``resize Pod default/web: spec.containers``."""
-    what, _, paths = given.summary.partition(": ")
-    verb, kind, key = what.split(" ")
-    row = "happenings.resized" if verb == "resize" else "happenings.edited"
+def _about(row: str, kind: str, key: str, **places: Any) -> Told:
+    """A sentence about an object, whose name is a button if its kind has one."""
     if kind not in BUTTONS:
-        return "", "", "", say(row, it=f"{kind} {short_name(key)}", paths=paths), ""
-    before, after = around(row, "it", paths=paths)
+        return "", "", "", say(row, it=f"{kind} {short_name(key)}", **places), ""
+    before, after = around(row, "it", **places)
     return before, BUTTONS[kind], key, after, ""
 
 
-def _replaced(world: World, given: ev.CommandGiven) -> Told:
-    """``replace Pod default/web``"""
-    _, kind, key = given.summary.split(" ")
-    if kind not in BUTTONS:
-        return "", "", "", say("happenings.replaced", it=f"{kind} {short_name(key)}"), ""
-    before, after = around("happenings.replaced", "it")
-    return before, BUTTONS[kind], key, after, ""
+def _on_node(row: str, node: str, **places: Any) -> Told:
+    before, after = around(row, "node", **places)
+    return before, "node", node, after, ""
 
 
-def _restarted(world: World, given: ev.CommandGiven) -> Told:
-    _, kind, key = given.summary.split(" ")
-    return "", "", "", say("happenings.restarted", kind=kind, name=short_name(key)), ""
+def _on_pod(row: str, pod: str, **places: Any) -> Told:
+    before, after = around(row, "pod", **places)
+    return before, "pod", pod, after, ""
 
 
-def _advanced(world: World, given: ev.CommandGiven) -> Told:
-    """``advance 3 s`` or ``advance 3 s, ended early``."""
-    _, seconds, *_ = given.summary.split(" ")
+def _cordon(world: World, command: commands.Cordon) -> Told:
+    return _on_node("happenings.cordoned" if command.on else "happenings.uncordoned", command.node)
+
+
+def _taint(world: World, command: commands.Taint) -> Told:
+    row = "happenings.tainted" if command.on else "happenings.untainted"
+    return _on_node(row, command.node, taint=command.taint)
+
+
+def _patch(world: World, command: commands.Patch) -> Told:
+    row = "happenings.resized" if command.subresource == "resize" else "happenings.edited"
+    return _about(row, command.object_kind, command.key, paths=command.paths)
+
+
+def _replaced(world: World, command: commands.Replace) -> Told:
+    return _about("happenings.replaced", command.object_kind, command.key)
+
+
+def _restarted(world: World, command: commands.RolloutRestart) -> Told:
+    return "", "", "", say("happenings.restarted", kind=command.object_kind, name=short_name(command.key)), ""
+
+
+def _advanced(world: World, command: commands.Advance) -> Told:
+    seconds = f"{command.seconds:g}"
     stuck = len(world.lane("unschedulablePods"))
     others = nobodys(world)
     if not world.queue and others:
@@ -145,120 +148,102 @@ def _advanced(world: World, given: ev.CommandGiven) -> Told:
     return "", "", "", text, ""
 
 
-def _condition(world: World, given: ev.CommandGiven) -> Told:
-    """``node1: Ready is False``."""
-    node, _, condition = given.summary.partition(": ")
-    before, after = around("happenings.node-has-condition", "node", condition=condition)
+def _condition(world: World, command: commands.NodeCondition) -> Told:
+    node = command.node
+    before, after = around("happenings.node-has-condition", "node", condition=command.condition)
     taints = [taint.text for taint in world.nodes[node].node.taints] if node in world.nodes else []
     has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
     return before, "node", node, f"{after} {has}", ""
 
 
-def _nothing_to_stop(world: World, given: ev.CommandGiven) -> Told:
-    """``stop draining node1``, where no drain runs; of one that does, its own events tell."""
-    before, after = around("happenings.nothing-to-stop", "node")
-    return before, "node", given.summary.rpartition(" ")[2], after, ""
+def _nothing_to_stop(world: World, command: commands.Drain) -> Told:
+    """No drain runs there; of one that does, its own events tell."""
+    return _on_node("happenings.nothing-to-stop", command.node)
 
 
-def _uses(world: World, given: ev.CommandGiven) -> Told:
-    """``default/web-1 uses cpu 2`` or ``the system on node1 uses memory 1Gi``."""
-    who, _, amounts = given.summary.partition(" uses ")
-    amounts = amounts.replace("ephemeral storage", say("usage.storage"))
-    if who.startswith(SYSTEM):
-        before, after = around("happenings.system-uses", "node", amounts=amounts)
-        return before, "node", who.removeprefix(SYSTEM), after, ""
-    before, after = around("happenings.pod-uses", "pod", amounts=amounts)
-    return before, "pod", who, after, ""
+def _uses(world: World, command: commands.Usage) -> Told:
+    amounts = command.amounts.replace("ephemeral storage", say("usage.storage"))
+    if command.node:
+        return _on_node("happenings.system-uses", command.node, amounts=amounts)
+    return _on_pod("happenings.pod-uses", command.pod, amounts=amounts)
 
 
-def _scaled(world: World, given: ev.CommandGiven) -> Told:
-    """``scale Deployment default/web to 4`` and what came of it so far."""
-    _, kind, key, _, number = given.summary.split(" ")
-    status = world.objects.get(kind, {}).get(key, {}).get("status") or {}
+def _scaled(world: World, command: commands.Scale) -> Told:
+    """What came of it so far."""
+    status = world.objects.get(command.object_kind, {}).get(command.key, {}).get("status") or {}
     text = say(
         "happenings.scaled",
-        kind=kind,
-        name=short_name(key),
-        pods=plural(int(number), "pod"),
+        kind=command.object_kind,
+        name=short_name(command.key),
+        pods=plural(command.replicas, "pod"),
         there=status.get("replicas") or 0,
         ready=status.get("readyReplicas") or 0,
     )
     return "", "", "", text, ""
 
 
-def _deleted(world: World, given: ev.CommandGiven) -> Told:
-    """``delete Pod default/web (Foreground)``: no budget has a say, but a pod may take its time."""
-    _, kind, key, *how = given.summary.split(" ")
+def _deleted(world: World, command: commands.Delete) -> Told:
+    """No budget has a say, but a pod may take its time."""
+    kind, key = command.object_kind, command.key
     if kind == "Pod":
         return _pod_deleted(world, key)
     there = kind != "Node" and key in world.objects.get(kind, {})
-    text = say(DELETED[there, how == ["(Orphan)"]], kind=kind, name=short_name(key))
+    text = say(DELETED[there, command.propagation_policy == ORPHAN], kind=kind, name=short_name(key))
     return "", "", "", text, ""
 
 
 def _pod_deleted(world: World, key: str) -> Told:
     pod = world.pods.get(key)
     if pod is None:
-        before, after = around("happenings.pod-was-deleted", "pod")
-    else:
-        before, after = around("happenings.pod-is-deleted", "pod", left=left(pod.left_us(world.clock_us)))
-    return before, "pod", key, after, ""
+        return _on_pod("happenings.pod-was-deleted", key)
+    return _on_pod("happenings.pod-is-deleted", key, left=left(pod.left_us(world.clock_us)))
 
 
-def _configured(world: World, given: ev.CommandGiven) -> Told:
+def _configured(world: World, command: commands.Configure) -> Told:
     return "", "", "", say("happenings.configured"), ""
 
 
-def _fault(world: World, given: ev.CommandGiven) -> Told:
-    """``fault: DefaultBinder at bind answers error``, and what of it has not happened yet."""
+def _fault(world: World, command: commands.Fault) -> Told:
+    """What of it has not happened yet."""
     newest = next(reversed(world.faults.values()), None)
-    what = what_comes(newest) if newest is not None else given.summary.partition(": ")[2]
+    what = what_comes(newest) if newest is not None else command.failing
     return "", "", "", say("happenings.breaks", what=what), ""
 
 
-def _allowed(world: World, given: ev.CommandGiven) -> Told:
-    """``allow default/web``"""
-    before, after = around("happenings.allowed", "pod")
-    return before, "pod", given.summary.partition(" ")[2], after, ""
+def _allowed(world: World, command: commands.Allow) -> Told:
+    return _on_pod("happenings.allowed", command.pod)
 
 
-def _expiry(world: World, given: ev.CommandGiven) -> Told:
-    seconds = f"{world.assumed_ttl_us / SECOND:g}"
-    row = "happenings.expire" if world.assumed_ttl_us else "happenings.never-expire"
-    return "", "", "", say(row, seconds=seconds), ""
+def _expiry(world: World, command: commands.AssumedTtl) -> Told:
+    row = "happenings.expire" if command.seconds else "happenings.never-expire"
+    return "", "", "", say(row, seconds=f"{command.seconds:g}"), ""
 
 
-def _admission(world: World, given: ev.CommandGiven) -> Told:
-    """``switch on admission plugin LimitPodHardAntiAffinityTopology``"""
-    plugin = given.summary.rpartition(" ")[2]
-    row = "happenings.admission-on" if plugin in world.admission_plugins else "happenings.admission-off"
-    return "", "", "", say(row, plugin=plugin), ""
+def _admission(world: World, command: commands.Admission) -> Told:
+    row = "happenings.admission-on" if command.enabled else "happenings.admission-off"
+    return "", "", "", say(row, plugin=command.plugin), ""
 
 
-def _kubelet(world: World, given: ev.CommandGiven) -> Told:
-    """``configure the kubelet on node1``"""
-    before, after = around("happenings.kubelet-configured", "node")
-    return before, "node", given.summary.rpartition(" ")[2], after, ""
+def _kubelet(world: World, command: commands.KubeletConfigure) -> Told:
+    return _on_node("happenings.kubelet-configured", command.node)
 
 
-CORDONS = {"cordon": "happenings.cordoned", "uncordon": "happenings.uncordoned"}
-TAINTS = {"taint": "happenings.tainted", "untaint": "happenings.untainted"}
-COMMANDS: dict[str, Callable[[World, ev.CommandGiven], Told]] = {
-    "scale": _scaled,
-    "delete": _deleted,
-    "usage": _uses,
-    "drain": _nothing_to_stop,
-    "node-condition": _condition,
-    "cordon": _cordon,
-    "taint": _taint,
-    "patch": _patch,
-    "replace": _replaced,
-    "configure": _configured,
-    "fault": _fault,
-    "allow": _allowed,
-    "assumed-ttl": _expiry,
-    "admission": _admission,
-    "kubelet": _kubelet,
-    "rollout-restart": _restarted,
-    "advance": _advanced,
+COMMANDS: dict[type[commands.Command], Callable[[World, Any], Told]] = {
+    commands.Scale: _scaled,
+    commands.Delete: _deleted,
+    commands.Usage: _uses,
+    commands.Drain: _nothing_to_stop,
+    commands.NodeCondition: _condition,
+    commands.Cordon: _cordon,
+    commands.Taint: _taint,
+    commands.Patch: _patch,
+    commands.Replace: _replaced,
+    commands.Configure: _configured,
+    commands.Fault: _fault,
+    commands.Allow: _allowed,
+    commands.AssumedTtl: _expiry,
+    commands.Admission: _admission,
+    commands.KubeletConfigure: _kubelet,
+    commands.RolloutRestart: _restarted,
+    commands.Advance: _advanced,
 }

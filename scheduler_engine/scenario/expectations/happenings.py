@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scheduler_engine.api.labels import selector_from
+from scheduler_engine.commands import Patch
 from scheduler_engine.scenario.attempts import FAILED, Seen
 from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs, shown
 from scheduler_engine.shapes import Data, Either, Fields, ListOf, Number, Text
@@ -31,10 +32,6 @@ def _trace(seen: Seen, expectation: Data) -> list[str]:
 
 def _if(holds: bool, *names: str) -> tuple[str, ...]:
     return names if holds else ()
-
-
-RESIZE = "resize Pod "
-"""How the summary of such a command begins."""
 
 
 def _evicted(event: ev.Event) -> tuple[str, ...]:
@@ -76,8 +73,8 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "resized": (
         "What a pod asks for is changed in place.",
         lambda e: (
-            (e.summary.removeprefix(RESIZE).partition(":")[0],)
-            if isinstance(e, ev.CommandGiven) and e.summary.startswith(RESIZE)
+            (e.command.key,)
+            if isinstance(e, ev.CommandGiven) and isinstance(e.command, Patch) and e.command.subresource == "resize"
             else ()
         ),
     ),

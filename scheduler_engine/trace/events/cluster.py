@@ -10,11 +10,22 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class CommandGiven(Event):
-    """A person (or a script) did something. ``command`` is its JSON form without manifests; ``summary`` one line."""
+    """A person (or a script) did something: ``command`` is one of ``scheduler_engine.commands``, as it is recorded.
+
+    A tick of playing says 0 seconds, since the next ones may merge with it.
+    """
 
     number: int
-    kind: str
-    summary: str
+    command: Any
+
+    @property
+    def kind(self) -> str:
+        return str(self.command.kind)
+
+    @property
+    def summary(self) -> str:
+        """The command in one line."""
+        return str(self.command.summary)
 
 
 @dataclass(frozen=True, slots=True)

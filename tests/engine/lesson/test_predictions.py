@@ -529,6 +529,50 @@ def test_a_step_is_done_however_it_was_done(way: str) -> None:
     assert walk.other == (1 if "else" in way else 0)
 
 
+def web(cpu: str) -> dict[str, object]:
+    return {"kind": "apply", "manifests": [make_pod("web").cpu(cpu).obj()]}
+
+
+def weights(weight: int) -> dict[str, object]:
+    score = {"disabled": [{"name": "ImageLocality"}], "enabled": [{"name": "ImageLocality", "weight": weight}]}
+    profile = {"schedulerName": "default-scheduler", "plugins": {"score": score}}
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }
+    return {"kind": "configure", "configuration": configuration}
+
+
+IDENTITIES: dict[str, tuple[dict[str, object], dict[str, object], bool]] = {
+    "the same manifest": (web("1"), web("1"), True),
+    "a manifest that asks for more": (web("1"), web("8"), False),
+    "the same configuration": (weights(2), weights(2), True),
+    "another configuration": (weights(2), weights(3), False),
+    "the default configuration": (weights(2), {"kind": "configure"}, False),
+    "a default that is written out": (
+        {"kind": "cordon", "node": "n1"},
+        {"kind": "cordon", "node": "n1", "on": True},
+        True,
+    ),
+    "a whole number as one with a point": (
+        {"kind": "assumed-ttl", "seconds": 5},
+        {"kind": "assumed-ttl", "seconds": 5.0},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("words", IDENTITIES)
+def test_a_step_that_changes_something_is_done_by_its_own_command_alone(words: str) -> None:
+    step, given, same = IDENTITIES[words]
+    simulation = cluster(make_node("n1").obj())
+    since = len(simulation.recorder.entries)
+    play(simulation, [given])
+    walk = walked(simulation, since, step)
+    assert (walk.made, walk.other) == ((1, 0) if same else (0, 1))
+
+
 def test_of_a_time_that_has_passed_in_part_the_rest_is_left() -> None:
     simulation = two_nodes()
     since = len(simulation.recorder.entries)

@@ -10,8 +10,10 @@ import pytest
 from sandbox.panels import View, World
 from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.node_health import Deed
+from sandbox.panels.sentence.commanded import commanded
 from sandbox.panels.sentence.happenings import told
 from sandbox.panels.sentence.panel import stats
+from scheduler_engine import commands
 from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
@@ -53,6 +55,24 @@ def text(world: World, **view: Any) -> str:
     while "<" in inner:
         inner = inner[: inner.index("<")] + inner[inner.index(">") + 1 :]
     return " ".join(unescape(inner).split())
+
+
+ODD = "a b: c uses d (Orphan)"
+"""What a name or a value may look like before anybody has judged it."""
+TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
+    (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
+    (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} has the taint gpu={ODD}:NoSchedule now."),
+    (commands.Usage(pod=ODD, cpu="2"), f"{ODD} now uses cpu 2."),
+    (commands.NodeCondition(ODD, "Ready", "False"), f"{ODD}: Ready is False now."),
+    (commands.KubeletConfigure(ODD), f"Kubelet configuration applied on {ODD}."),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), TOLD_OF_ODD)
+def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Command, words: str) -> None:
+    before, _, name, after, _ = commanded(World(), ev.CommandGiven(1, command))
+    assert name == ODD
+    assert words in f"{before}{name}{after}"
 
 
 @pytest.mark.parametrize(

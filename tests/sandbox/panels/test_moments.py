@@ -58,8 +58,8 @@ def replayed(
         last = given[moment.command - 1]
         simulation.execute(last if at_its_end else replace(last, until=moment.entries))  # type: ignore[call-arg]
     entries = [
-        replace(entry, event=replace(entry.event, summary=entry.event.summary.removesuffix(", ended early")))
-        if isinstance(entry.event, CommandGiven)
+        replace(entry, event=replace(entry.event, command=replace(entry.event.command, until=0)))
+        if isinstance(entry.event, CommandGiven) and hasattr(entry.event.command, "until")
         else entry
         for entry in simulation.recorder.entries
     ]

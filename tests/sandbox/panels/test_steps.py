@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from sandbox.guide import command, guide, scenarios
+from sandbox.guide import command, guide, scenarios, story_of, written
 from sandbox.panels import TABS, View, World
 from sandbox.panels.inspector import panel as inspector
 from sandbox.panels.model.steps import made, offered
 from scheduler_engine.scenario import Scenario, command_of
+from scheduler_engine.testing import make_pod
 from tests.sandbox.scenarios import advance, delete, evict, looking_back, panel_html, world_after
 
 html = partial(panel_html, "sentence")
@@ -49,6 +51,31 @@ def step(slug: str, number: int) -> dict[str, Any]:
 )
 def test_steps_are_made_in_their_order(slug: str, steps: list[dict[str, Any]], number: int) -> None:
     assert made(guided(slug, *steps)) == number
+
+
+def web(cpu: str) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": [make_pod("web").cpu(cpu).obj()]}
+
+
+CONFIGURE = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+CONFIGURED = {"kind": "configure", "configuration": {**CONFIGURE, "percentageOfNodesToScore": 50}}
+SAME = [
+    pytest.param(web("1"), web("1"), 1, id="the same manifest"),
+    pytest.param(web("1"), web("8"), 0, id="a manifest that asks for more"),
+    pytest.param(CONFIGURED, {"kind": "configure"}, 0, id="another configuration"),
+    pytest.param({"kind": "run", "cycles": 1000}, {"kind": "run"}, 1, id="a default that is written out"),
+    pytest.param(advance(1) | {"play": True}, advance(3) | {"play": True}, 1, id="a tick of playing, however long"),
+]
+
+
+@pytest.mark.parametrize(("step", "given", "number"), SAME)
+def test_a_step_is_made_by_a_command_with_the_same_content(
+    step: dict[str, Any], given: dict[str, Any], number: int
+) -> None:
+    story = story_of(Scenario("s", "s", then=(step, {"kind": "settle"})))
+    world = world_after(SLUG, given)
+    world.guide = replace(guide("", written(story)), setup=len(world.commands) - 1)
+    assert made(world) == number
 
 
 def test_the_next_step_is_offered_until_all_are_made() -> None:

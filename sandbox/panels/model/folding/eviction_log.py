@@ -9,32 +9,10 @@ from sandbox.panels.model.base import Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import Taint, Toleration
+from scheduler_engine.commands import Advance, Command
 from scheduler_engine.trace import events as ev
 
 BY_TAINT = "TaintManagerEviction"
-PLAYING = "play"
-"""Summary of a tick of playing: many of them go by."""
-
-
-OF_PEOPLE = (
-    "drain",
-    "node-condition",
-    "usage",
-    "scale",
-    "delete",
-    "cordon",
-    "taint",
-    "patch",
-    "replace",
-    "configure",
-    "fault",
-    "allow",
-    "assumed-ttl",
-    "admission",
-    "kubelet",
-    "rollout-restart",
-)
-"""Commands whose outcome is worth a sentence of its own."""
 BY_TIME = ("answer", "drain", "plan", "deed", "pressure")
 """What goes on as time passes."""
 
@@ -45,8 +23,11 @@ def tell(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
 
 def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
     going_on = world.evictions.news(world.latest.get(ev.StageFinished, 0))
-    passed = event.kind == "advance" and event.summary != PLAYING
-    if event.kind in OF_PEOPLE or (passed and (going_on is None or going_on.kind not in BY_TIME)):
+    command: Command = event.command
+    # Many ticks of playing go by.
+    passed = isinstance(command, Advance) and not command.play
+    own = not command.steps and not command.traced
+    if own or (passed and (going_on is None or going_on.kind not in BY_TIME)):
         tell(world, entry, "command", event)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.requeuing import Left
 from sandbox.panels.model.schedulers import SchedulerState
-from sandbox.panels.model.state import STEPS, Fault, Queued
+from sandbox.panels.model.state import Fault, Queued
 from scheduler_engine.trace import events as ev
 
 FAILED = "ScheduleAttemptFailure"
@@ -56,7 +56,7 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
 def _cycle(world: Models, entry: ev.Entry) -> int:
     """The cycle, of any scheduler, in which a step set this off; 0 when a person's own command or the clock did."""
     cycle = world.moved_last
-    if cycle is None or not world.commands or world.commands[-1].kind not in STEPS:
+    if cycle is None or not world.commands or not world.commands[-1].command.steps:
         return 0
     last = cycle.stages[-1].at_us if cycle.stages else cycle.at_us
     return cycle.number if last == entry.at_us else 0

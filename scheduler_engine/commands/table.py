@@ -39,11 +39,8 @@ class Field(NamedTuple):
             named = [word for word in shape.values if word]
             return f"must be {', '.join(named)}" if "" not in shape.values else f'must be "{named[0]}" or nothing'
         if isinstance(shape, Number) and not shape.allows(value):
-            return (
-                f"must be at least {shape.least}"
-                if shape.most is None
-                else f"must be from {shape.least} to {shape.most}"
-            )
+            bounds = f"at least {shape.least}" if shape.most is None else f"from {shape.least} to {shape.most}"
+            return f"must be {bounds}"
         return ""
 
 

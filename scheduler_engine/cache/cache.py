@@ -270,8 +270,7 @@ class Cache:
         """
         copied = snapshot.copy_changed(self.nodes)
         surplus = len(snapshot.node_info_map) - self.node_tree.num_nodes
-        if surplus > 0:
-            snapshot.drop_deleted(self.nodes, surplus)
+        dropped = snapshot.drop_deleted(self.nodes, surplus) if surplus > 0 else ()
         rebuild_all = copied.new_node or surplus > 0
         if rebuild_all or copied.derived:
             snapshot.rebuild_lists(self.node_tree.list() if rebuild_all else None)
@@ -280,7 +279,7 @@ class Cache:
             problem = self._inconsistency(snapshot)
             snapshot.rebuild_lists(self.node_tree.list())
             rebuild_all = True
-        self._tell_snapshot(snapshot, cycle, copied, rebuild_all)
+        self._tell_snapshot(snapshot, cycle, copied, dropped, rebuild_all)
         if problem:
             raise CacheError(problem)
         return copied.names
@@ -346,13 +345,24 @@ class Cache:
             self.recorder.add(NodeTreeChanged(self.node_tree.zones(), tuple(self.node_tree.list())))
         self._tree_untold = False
 
-    def _tell_snapshot(self, snapshot: Snapshot, cycle: int, copied: Copied, all_lists: bool) -> None:
+    def _tell_snapshot(
+        self, snapshot: Snapshot, cycle: int, copied: Copied, dropped: tuple[str, ...], all_lists: bool
+    ) -> None:
         if self.recorder is None:
             return
         self.tell_tree()
         rebuilt = (NODE_INFO_LIST, *REBUILT_TOGETHER) if all_lists else REBUILT_TOGETHER if copied.derived else ()
         order = tuple(info.name for info in snapshot.node_info_list) if all_lists else None
-        known = len(self.nodes)
         self.recorder.add(
-            SnapshotTaken(cycle, snapshot.generation, copied.names, copied.stopped_at, known, rebuilt, order)
+            SnapshotTaken(
+                cycle,
+                snapshot.generation,
+                copied.names,
+                copied.stopped_at,
+                len(self.nodes),
+                rebuilt,
+                order,
+                dropped,
+                copied.ghosts,
+            )
         )

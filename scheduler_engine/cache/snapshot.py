@@ -19,11 +19,13 @@ REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAnt
 class Copied:
     """What a walk down the recency list brought.
 
-    ``names`` were copied; ``stopped_at`` is the first unchanged one ("" = none); ``new_node``: one was not in the
-    snapshot before; ``derived``: the affinity lists or the set of used claims change.
+    ``names`` were copied, ``ghosts`` had changed and were passed over; ``stopped_at`` is the first unchanged one
+    ("" = none); ``new_node``: one was not in the snapshot before; ``derived``: the affinity lists or the set of used
+    claims change.
     """
 
     names: tuple[str, ...]
+    ghosts: tuple[str, ...]
     stopped_at: str
     new_node: bool
     derived: bool
@@ -72,12 +74,14 @@ class Snapshot:
     def copy_changed(self, nodes: Mapping[str, NodeInfo]) -> Copied:
         """Copy from ``nodes``, the cache's recency list, what is newer than this snapshot; ghosts are passed over."""
         names: list[str] = []
+        ghosts: list[str] = []
         stopped_at, new_node, derived = "", False, False
         for name, info in nodes.items():
             if info.generation <= self.generation:
                 stopped_at = name
                 break
             if info.node is None:
+                ghosts.append(name)
                 continue
             existing = self.node_info_map.get(name)
             if existing is None:
@@ -89,13 +93,15 @@ class Snapshot:
             names.append(name)
         if nodes:
             self.generation = next(iter(nodes.values())).generation
-        return Copied(tuple(names), stopped_at, new_node, derived)
+        return Copied(tuple(names), tuple(ghosts), stopped_at, new_node, derived)
 
-    def drop_deleted(self, nodes: Mapping[str, NodeInfo], surplus: int) -> None:
-        """Drop copies of nodes that are gone or ghosts by now, at most ``surplus`` of them."""
+    def drop_deleted(self, nodes: Mapping[str, NodeInfo], surplus: int) -> tuple[str, ...]:
+        """Drop copies of nodes that are gone or ghosts by now, at most ``surplus`` of them, and return their names."""
         gone = [name for name in self.node_info_map if name not in nodes or nodes[name].node is None]
-        for name in gone[:surplus]:
+        dropped = tuple(gone[:surplus])
+        for name in dropped:
             del self.node_info_map[name]
+        return dropped
 
     def rebuild_lists(self, order: Iterable[str] | None) -> None:
         """Derive the lists anew; ``order`` (node names) rebuilds nodeInfoList too, None keeps it as it is.

@@ -12,7 +12,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
-from sandbox.panels.words.phrases import camel, plural, zone_title
+from sandbox.panels.words.phrases import camel, listed, plural, zone_title
 from sandbox.panels.words.say import say
 
 FEW, PAGE = 24, 120
@@ -95,11 +95,15 @@ def _note(cache: CacheState) -> str:
         return say("cache.none-yet")
     if newer:
         return say("cache.next-looks", count=newer)
+    left = {"count": len(taken.dropped), "nodes": listed(list(taken.dropped))}
     if taken.cloned:
         key = "cache.copied-until" if taken.stopped_at else "cache.copied-all"
-        return say(key, cloned=len(taken.cloned), length=taken.length, stop=taken.stopped_at)
-    if NODE_INFO_LIST in taken.rebuilt:
-        return say("cache.node-had-left")
+        copied = say(key, cloned=len(taken.cloned), length=taken.length, stop=taken.stopped_at)
+        return f"{copied} {say('cache.dropped-too', **left)}" if taken.dropped else copied
+    if taken.dropped:
+        return say("cache.node-had-left", **left)
+    if taken.ghosts:
+        return say("cache.only-ghosts", nodes=listed(list(taken.ghosts)))
     return say("cache.stopped-at-the-head")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural, short_reason
 from sandbox.panels.words.say import say
+from scheduler_engine.trace.events import SnapshotTaken
 
 
 def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
@@ -31,10 +32,14 @@ def _snapshot(cycle: Cycle) -> str:
     taken = cycle.snapshot
     if taken is None:
         return say("stages.cache-copied")
-    if not taken.length and cycle.outcome:
+    if cycle.outcome and not cycle.order:
         return say("stages.no-node")
+    return _joined(_cloned(taken), *_left(taken))
+
+
+def _cloned(taken: SnapshotTaken) -> str:
     if not taken.cloned:
-        return say("stages.nothing-cloned")
+        return say("stages.none-newer" if taken.dropped or taken.ghosts else "stages.nothing-cloned")
     if len(taken.cloned) >= taken.length:
         return say("stages.all-cloned", count=taken.length)
     key = "stages.some-cloned-until" if taken.stopped_at else "stages.some-cloned"
@@ -45,6 +50,15 @@ def _snapshot(cycle: Cycle) -> str:
         names=listed(list(taken.cloned)),
         stop=taken.stopped_at,
     )
+
+
+def _left(taken: SnapshotTaken) -> Iterator[str]:
+    """What nodes that have left did to the snapshot."""
+    if taken.dropped:
+        yield say("stages.copies-dropped", count=len(taken.dropped), nodes=listed(list(taken.dropped)))
+    passed = [name for name in taken.ghosts if name not in taken.dropped]
+    if passed:
+        yield say("stages.ghosts-passed-over", count=len(passed), nodes=listed(passed))
 
 
 def _pre_filter(cycle: Cycle) -> str:

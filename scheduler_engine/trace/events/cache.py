@@ -56,7 +56,8 @@ class SnapshotTaken(Event):
     ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``length``
     how many NodeInfos the cache's list holds, ghosts included, ``rebuilt`` the lists built anew (nodeInfoList,
     havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet), ``node_order`` the
-    snapshot's list, None when unchanged since the previous snapshot.
+    snapshot's list, None when unchanged since the previous snapshot. ``dropped`` are nodes that left and whose copies
+    went with them; ``ghosts`` had changed and were passed over, as only their pods are there.
     """
 
     cycle: int
@@ -66,3 +67,5 @@ class SnapshotTaken(Event):
     length: int
     rebuilt: tuple[str, ...]
     node_order: tuple[str, ...] | None
+    dropped: tuple[str, ...] = ()
+    ghosts: tuple[str, ...] = ()

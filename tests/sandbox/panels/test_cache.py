@@ -108,7 +108,7 @@ def test_when_a_node_has_left_the_list_is_rebuilt_though_nothing_is_newer(simula
     snapshot(simulation, "third", **TOO_LARGE)
     shown = found(simulation)
     assert shown["note"] == (
-        "No NodeInfo was newer, but a node had left: UpdateSnapshot dropped its copy and rebuilt the lists."
+        "No NodeInfo was newer, but c1 had left: UpdateSnapshot dropped its copy and rebuilt the lists."
     )
     assert shown["lists"][0]["note"] == "rebuilt"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.sentence.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.scenario import play
@@ -156,6 +157,55 @@ def test_an_attempt_without_any_node_says_so_in_every_panel() -> None:
         ("preemption", ended.format("Filter")),
     ):
         assert words in panel_html(panel, world), panel
+
+
+def _after_a_node_left(*manifests: dict[str, Any]) -> str:
+    """What Snapshot says of the first attempt after n2 has left; ``manifests`` were there before that."""
+    simulation = Simulation()
+    nodes = [make_node(name).capacity(cpu="4").obj() for name in ("n1", "n2")]
+    simulation.execute(commands.Apply((*nodes, *manifests, make_pod("too-large").cpu("64").obj())))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Node", "n2"))
+    if manifests:
+        simulation.execute(commands.Delete("Pod", "default/there-2"))
+    simulation.execute(commands.Apply((make_pod("next").cpu("1").obj(),)))
+    while world_of(simulation).cycle.pod != "default/next":
+        simulation.execute(commands.Stage())
+    return dict(_said(simulation, 1))["Snapshot"]
+
+
+def test_a_node_that_left_is_named_though_no_node_info_was_cloned() -> None:
+    assert _after_a_node_left() == (
+        "no NodeInfo of a node changed since the last cycle, so none was cloned. "
+        "The snapshot dropped its copy of n2, as the node has left."
+    )
+
+
+def test_a_node_that_left_while_its_pods_are_there_is_dropped_once() -> None:
+    pods = [make_pod(f"there-{number}").node("n2").spec(terminationGracePeriodSeconds=30).obj() for number in (1, 2)]
+    assert _after_a_node_left(*pods).endswith("The snapshot dropped its copy of n2, as the node has left.")
+
+
+def test_a_change_of_a_ghost_is_not_called_nothing() -> None:
+    simulation = Simulation()
+    nodes = [make_node(name).capacity(cpu="4").obj() for name in ("n1", "n2")]
+    pods = [make_pod(f"there-{number}").node("n2").spec(terminationGracePeriodSeconds=30).obj() for number in (1, 2)]
+    simulation.execute(commands.Apply((*nodes, *pods)))
+    simulation.execute(commands.Delete("Node", "n2"))
+    for name in ("first", "second"):
+        simulation.execute(commands.Apply((make_pod(name).cpu("64").obj(),)))
+        if name == "second":
+            simulation.execute(commands.Delete("Pod", "default/there-2"))
+        while (cycle := world_of(simulation).cycle) is None or cycle.pod != f"default/{name}":
+            simulation.execute(commands.Stage())
+        said = dict(_said(simulation, 1))["Snapshot"]
+        simulation.execute(commands.Settle())
+    assert said == (
+        "no NodeInfo of a node changed since the last cycle, so none was cloned. "
+        "The change of n2 was passed over, as the node has left."
+    )
+    note = PANELS["cache"].stats(world_of(simulation), View())["note"]
+    assert note == "UpdateSnapshot copied nothing: what was newer belongs to a node that has left (n2)."
 
 
 def test_the_only_node_of_a_cluster_is_called_so() -> None:

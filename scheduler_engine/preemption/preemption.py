@@ -21,7 +21,12 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.preemption.candidates import Candidate, DryRun, budget_from, select_victims_on_node
 from scheduler_engine.preemption.criteria import climb
-from scheduler_engine.trace.events import EventRecorded, PreemptionCriterionApplied, PreemptionNodeTried
+from scheduler_engine.trace.events import (
+    EventRecorded,
+    PreemptionCriterionApplied,
+    PreemptionLimited,
+    PreemptionNodeTried,
+)
 
 NEVER = "not eligible due to preemptionPolicy=Never."
 WAITING = "not eligible due to a terminating pod on the nominated node."
@@ -159,6 +164,24 @@ class Evaluator:
             if enough and harmless and len(harmless) + len(violating) >= enough:
                 break
         evaluation.candidates = harmless[:enough] + violating[:enough]
+        if enough < len(potential):
+            surplus = harmless[enough:] + violating[enough:]
+            tried = len(evaluation.rejected) + len(harmless) + len(violating)
+            self._record_limit(evaluation, potential[offset].name, tried, surplus)
+
+    def _record_limit(self, evaluation: Evaluation, first: str, tried: int, surplus: Sequence[Candidate]) -> None:
+        self.handle.recorder.add(
+            PreemptionLimited(
+                self.handle.cycle,
+                len(evaluation.potential_nodes),
+                evaluation.candidates_to_find,
+                self.percentage,
+                self.absolute,
+                first,
+                tried,
+                tuple(candidate.node for candidate in surplus),
+            )
+        )
 
     def _record(self, run: DryRun) -> None:
         recorder = self.handle.recorder

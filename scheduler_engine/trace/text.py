@@ -187,6 +187,10 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.FilterRan: _filter,
     ev.PodUnschedulable: lambda e: f"{e.pod} fits nowhere: {e.message}",
     ev.PreemptionNodeTried: _tried,
+    ev.PreemptionLimited: lambda e: (
+        f"Preemption tried {e.tried} of {_count(e.nodes, 'node')} from {e.first} on, "
+        f"for {_count(e.candidates_to_find, 'candidate')}"
+    ),
     ev.PreemptionCriterionApplied: lambda e: (
         f"Preemption, {e.criterion}: {_names(e.survivors)} stay, {_names(e.fallen)} fall"
     ),

@@ -20,7 +20,12 @@ from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA, climb
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
-from scheduler_engine.trace.events import EventRecorded, PreemptionCriterionApplied, PreemptionNodeTried
+from scheduler_engine.trace.events import (
+    EventRecorded,
+    PreemptionCriterionApplied,
+    PreemptionLimited,
+    PreemptionNodeTried,
+)
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, object_of, pod_of
 
 FITS = ("NodeUnschedulable", "NodePorts", "NodeResourcesFit", "InterPodAffinity")
@@ -463,7 +468,10 @@ def test_the_search_stops_when_there_are_enough_candidates() -> None:
     assert [event.node for event in cluster.events(PreemptionNodeTried)] == [
         f"n{number % 10:03}" for number in range(first, first + 3)
     ]
+    (limit,) = cluster.events(PreemptionLimited)
+    assert limit == PreemptionLimited(0, 10, 3, 0, 3, f"n{first:03}", 3, ())
     unlimited = cluster.evaluator.evaluate(*cluster.around(), every_node=True)
+    assert len(cluster.events(PreemptionLimited)) == 1
     assert len(unlimited.candidates) == 10
     assert unlimited.best_nodes == tuple(f"n{number:03}" for number in range(10))
 
@@ -483,6 +491,10 @@ def test_the_search_goes_on_until_one_candidate_violates_no_budget() -> None:
     evaluation = cluster.evaluator.evaluate(*cluster.around())
     assert evaluation.candidates[0].node == "free"
     assert evaluation.best_nodes == ("free",)
+    (limit,) = cluster.events(PreemptionLimited)
+    tried = [event.node for event in cluster.events(PreemptionNodeTried)]
+    assert (limit.first, limit.tried) == (tried[0], len(tried))
+    assert limit.surplus == tuple(tried[3:-1])
 
 
 def test_the_film_shows_every_removal_and_every_reprieve() -> None:

@@ -43,6 +43,7 @@ ELSEWHERE = frozenset(
         ev.PreFilterRan,
         ev.PodUnschedulable,
         ev.PreemptionCriterionApplied,
+        ev.PreemptionLimited,
         ev.PreScoreRan,
         ev.CycleStateWritten,
         ev.ScoreRan,

@@ -8,7 +8,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural, short_reason
 from sandbox.panels.words.say import say
-from scheduler_engine.trace.events import SnapshotTaken
+from scheduler_engine.trace.events import PreemptionLimited, SnapshotTaken
 
 
 def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
@@ -139,6 +139,7 @@ def _post_filter(cycle: Cycle) -> str:
         names, node = listed([short_name(victim) for victim in ran.victims]), ran.nominated_node
         text = say("stages.evicting-makes-room", pods=names, node=node)
         text = _joined(text, say("stages.hurts-least", candidates=candidates, node=node)) if candidates > 1 else text
+        text = _joined(text, _limit(cycle.limited))
         cleared = listed([short_name(pod) for pod in ran.cleared_nominations])
         count = len(ran.cleared_nominations)
         return _joined(text, say("stages.nominations-withdrawn", count=count, pods=cleared)) if cleared else text
@@ -149,7 +150,16 @@ def _post_filter(cycle: Cycle) -> str:
         found = any(not tried.rejected for tried in cycle.tried)
         key = "stages.room-but-refused" if found else "stages.nobody-looked-for-room"
         return say(key, plugin=failed[0], reasons="; ".join(failed[2]))
+    if cycle.limited is not None and not cycle.limited.candidates_to_find:
+        return say("stages.no-candidate-wanted")
     return say("stages.no-room-anywhere")
+
+
+def _limit(limited: PreemptionLimited | None) -> str:
+    """Which nodes were never tried, as enough candidates had been found."""
+    if limited is None or limited.tried == limited.nodes:
+        return ""
+    return say("stages.dry-run-stopped", tried=limited.tried, nodes=limited.nodes, first=limited.first)
 
 
 def _pre_score(cycle: Cycle) -> str:

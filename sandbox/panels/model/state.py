@@ -186,6 +186,7 @@ class Cycle:
     filter: ev.FilterRan | None = None
     fit_error: ev.PodUnschedulable | None = None
     tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
+    limited: ev.PreemptionLimited | None = None
     ladder: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
     post_filter: ev.PostFilterRan | None = None
     state: list[ev.CycleStateWritten] = field(default_factory=list)

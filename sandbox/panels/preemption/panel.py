@@ -17,7 +17,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
-from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionNodeTried
+from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionLimited, PreemptionNodeTried
 
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""
@@ -72,6 +72,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "chosen": tried.node == chosen,
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
+                "surplus": cycle.limited is not None and tried.node in cycle.limited.surplus,
                 "victims": [_victim(world, key, tried.violating) for key in tried.victims],
             }
             for tried in on_page(ordered, pages)
@@ -92,9 +93,26 @@ def stats(world: World, view: View) -> dict[str, Any]:
         ],
         "criteria_left": _criteria_left(cycle),
         "summary": _summary(cycle, chosen),
+        "limit": _limit(cycle.limited),
         "cleared": _cleared(cycle),
         "background": say("preemption.in-the-background") if cycle.post_filter and cycle.post_filter.victims else "",
     }
+
+
+def _limit(limited: PreemptionLimited | None) -> str:
+    """How the limit of candidates bounded the dry run; "" without one."""
+    if limited is None:
+        return ""
+    about = {"wanted": limited.candidates_to_find, "percentage": limited.percentage, "absolute": limited.absolute}
+    about |= {"nodes": limited.nodes, "tried": limited.tried, "first": limited.first}
+    if not limited.candidates_to_find:
+        return say("preemption.none-looked-for", **about)
+    text = say("preemption.stopped" if limited.tried < limited.nodes else "preemption.tried-all", **about)
+    return f"{text} {_surplus(limited.surplus)}".rstrip()
+
+
+def _surplus(nodes: tuple[str, ...]) -> str:
+    return say("preemption.surplus", count=len(nodes), nodes=listed(list(nodes))) if nodes else ""
 
 
 def _cleared(cycle: Cycle) -> str:

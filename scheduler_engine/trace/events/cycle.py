@@ -103,6 +103,25 @@ class PreemptionNodeTried(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PreemptionLimited(Event):
+    """The dry run did not have to try every node, and is over.
+
+    ``nodes`` may be helped by evictions, and ``candidates_to_find`` of them are enough: the larger of ``percentage`` of
+    the nodes and ``absolute``. It began at node ``first``, which was drawn, and tried ``tried``. ``surplus``:
+    candidates that were found beyond ``candidates_to_find`` and are not compared.
+    """
+
+    cycle: int
+    nodes: int
+    candidates_to_find: int
+    percentage: int
+    absolute: int
+    first: str
+    tried: int
+    surplus: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreemptionCriterionApplied(Event):
     """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` go on, ``fallen`` are out."""
 

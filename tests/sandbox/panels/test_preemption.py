@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.witness import Nobody
 from sandbox.panels.preemption.panel import SUM, stats
@@ -18,7 +20,7 @@ from scheduler_engine.testing import make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
-from tests.sandbox.scenarios import hatched, world_of
+from tests.sandbox.scenarios import hatched, panel_html, world_of
 
 OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "cart-5")]
 FRAMES = [
@@ -172,6 +174,66 @@ def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
     assert titles[1:15] == ["out"] * 12 + ["8 more out", "all 20 lower ones out"]
     assert frames[13]["formula"] == "0m used of 4000m"
     assert [frame["number"] for frame in frames] == list(range(len(frames)))
+
+
+def _preempting(nodes: int, *budgets: dict[str, Any], **args: int) -> World:
+    """``nodes`` full nodes, and a pod that preempts under these arguments of DefaultPreemption."""
+    profile = {"schedulerName": "default-scheduler", "pluginConfig": [{"name": "DefaultPreemption", "args": args}]}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    simulation = Simulation()
+    if args:
+        simulation.execute(commands.Configure({**head, "profiles": [profile]}))
+    names = [f"n{number:03}" for number in range(nodes)]
+    full = [pod(f"old-{name}", "4", 0, nodeName=name) for name in names]
+    simulation.execute(commands.Apply((*map(node, names), *full, *budgets, pod("new-1", "2", 10))))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    return world_of(simulation)
+
+
+def test_the_limit_of_candidates_is_told_with_the_numbers_that_the_dry_run_used() -> None:
+    world = _preempting(150)
+    found = stats(world, View())
+    first = world.cycle.tried[0].node
+    assert found["candidate_count"] == 100
+    assert found["limit"] == (
+        f"The dry run began at {first}, drawn at random, and stopped after 100 of the 150 nodes where evictions may "
+        "help. It looks for 100 candidates, the larger of 10 % of these nodes and 100; "
+        "one of them must violate no PodDisruptionBudget."
+    )
+    assert found["limit"] in panel_html("preemption", world)
+    said = PANELS["sentence"].stats(world, View())["text"]
+    assert said.endswith(f"The dry run began at {first} and had enough after 100 of 150 nodes.")
+
+
+def test_without_a_limit_nothing_is_said_of_it() -> None:
+    assert stats(_preempting(3), View())["limit"] == ""
+
+
+def test_candidates_beyond_the_limit_are_not_compared() -> None:
+    spec = {"minAvailable": 5, "selector": {"matchLabels": {"app": "old"}}}
+    status = {"disruptionsAllowed": 0, "currentHealthy": 5, "desiredHealthy": 5, "expectedPods": 5}
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all"}}
+    wanted = {"minCandidateNodesAbsolute": 2, "minCandidateNodesPercentage": 0}
+    world = _preempting(5, budget | {"spec": spec, "status": status}, **wanted)
+    found, names = stats(world, View()), [tried.node for tried in world.cycle.tried]
+    assert found["limit"] == (
+        f"The dry run began at {names[0]}, drawn at random, and tried all 5 nodes where evictions may help. "
+        "It would have stopped at 2 candidates, the larger of 0 % of these nodes and 2, "
+        "if one of them violated no PodDisruptionBudget. "
+        f"{names[2]}, {names[3]} and {names[4]} are beyond that number and were not compared."
+    )
+    assert [item["node"] for item in found["candidates"] if item["surplus"]] == names[2:]
+    assert [len(rung["tokens"]) for rung in found["ladder"][:1]] == [2]
+
+
+def test_arguments_that_come_to_no_candidate_are_told() -> None:
+    world = _preempting(5, minCandidateNodesAbsolute=0, minCandidateNodesPercentage=10)
+    assert stats(world, View())["limit"].endswith(
+        "10 % of them and 0 come to 0 candidates, so none is kept, as in Kubernetes."
+    )
+    said = PANELS["sentence"].stats(world, View())["text"]
+    assert said == "preemption may keep no candidate, by minCandidateNodesPercentage and minCandidateNodesAbsolute."
 
 
 def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> None:

@@ -135,6 +135,7 @@ APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
     ev.FilterRan: filtered,
     ev.PodUnschedulable: _table("fit_error"),
     ev.PreemptionNodeTried: _append("tried"),
+    ev.PreemptionLimited: _table("limited"),
     ev.PreemptionCriterionApplied: _append("ladder"),
     ev.PostFilterRan: _table("post_filter"),
     ev.PreScoreRan: _table("pre_score"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox import engine
 from sandbox.live import Live
+from sandbox.panels.facts.victims import evicted
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
@@ -107,8 +108,9 @@ def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
         said.append(say(key, pod=short_name(event.pod), message=message))
         made = room.get(event.pod)
         if made is not None and made.victims:
-            victims = listed([short_name(victim) for victim in made.victims])
-            said.append(say("trial.preempts", victims=victims, node=made.nominated_node))
+            victims = evicted(made)
+            key = "trial.preempts" if victims else "trial.waits-for-room"
+            said.append(say(key, victims=listed(victims), node=made.nominated_node))
     waiting = len(mine) - len(nodes) - len(failed)
     return [*said, say("trial.not-tried", count=waiting)] if waiting > 0 else said
 

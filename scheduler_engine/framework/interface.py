@@ -97,13 +97,14 @@ class PostFilterResult:
     """``nominated_node``: a node, "" to clear an old nomination, None to leave it as it is.
 
     ``best_nodes`` were equally good, the nominated one is among them; ``cleared_nominations`` are pods that lost
-    theirs.
+    theirs. ``not_deleted``: (key of a victim, why nobody had to delete it), as in ``PostFilterRan``.
     """
 
     nominated_node: str | None
     victims: tuple[Pod, ...] = ()
     best_nodes: tuple[str, ...] = ()
     cleared_nominations: tuple[str, ...] = ()
+    not_deleted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)

@@ -243,7 +243,10 @@ class Framework:
         victims = tuple(victim.key for victim in result.victims) if result is not None else ()
         best = result.best_nodes if result is not None else ()
         cleared = result.cleared_nominations if result is not None else ()
-        self.handle.recorder.add(PostFilterRan(self.handle.cycle, tuple(verdicts), nominated, victims, best, cleared))
+        spared = result.not_deleted if result is not None else ()
+        self.handle.recorder.add(
+            PostFilterRan(self.handle.cycle, tuple(verdicts), nominated, victims, best, cleared, spared)
+        )
         return result, status
 
     def _post_filter(

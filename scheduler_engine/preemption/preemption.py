@@ -33,6 +33,10 @@ WAITING = "not eligible due to a terminating pod on the nominated node."
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
+TERMINATING, GONE, AWAITING_PERMIT = "terminating", "gone", "waiting"
+"""Why a victim need not be deleted."""
+NotDeleted = tuple[tuple[str, str], ...]
+"""((key of a victim, why nobody had to delete it), …)"""
 
 
 @dataclass(slots=True)
@@ -79,7 +83,7 @@ class Evaluator:
         # Where all victims are leaving already upstream does nothing more, so that lower nominations stay, too.
         all_leave = all(victim.terminating for victim in evaluation.chosen.victims)
         cleared = () if all_leave else evaluation.lower_nominations
-        problem = self.prepare_candidate(evaluation.chosen, cleared, latest)
+        problem, not_deleted = self.prepare_candidate(evaluation.chosen, cleared, latest)
         if problem is not None:
             return None, problem
         return (
@@ -88,6 +92,7 @@ class Evaluator:
                 evaluation.chosen.victims,
                 evaluation.best_nodes,
                 cleared,
+                not_deleted,
             ),
             SUCCESS,
         )
@@ -197,34 +202,49 @@ class Evaluator:
             )
         )
 
-    def prepare_candidate(self, chosen: Candidate, cleared_nominations: Sequence[str], pod: Pod) -> Status | None:
-        """Withdraw lower nominations to the chosen node, then delete the victims; an error status if that is refused.
+    def prepare_candidate(
+        self, chosen: Candidate, cleared_nominations: Sequence[str], pod: Pod
+    ) -> tuple[Status | None, NotDeleted]:
+        """Withdraw lower nominations to the chosen node, then delete the victims.
 
-        In this order, as upstream's asynchronous preemption (``prepareCandidateAsync``), which is the default.
+        Returns an error status if that is refused, and the victims that nobody had to delete. In this order, as
+        upstream's asynchronous preemption (``prepareCandidateAsync``), which is the default.
         """
+        not_deleted: list[tuple[str, str]] = []
         try:
             for key in cleared_nominations:
                 if self.handle.objects.get("Pod", key) is not None:
                     self.handle.api.patch("Pod", key, {"status": {"nominatedNodeName": None}})
             for victim in chosen.victims:
-                if not victim.terminating and self._still_there(victim):
-                    self._preempt_pod(victim, chosen.node, pod)
+                why = self._make_go(victim, chosen.node, pod)
+                if why:
+                    not_deleted.append((victim.key, why))
         except ApiError as refusal:
-            return error(str(refusal))
-        return None
+            return error(str(refusal)), ()
+        return None, tuple(not_deleted)
+
+    def _make_go(self, victim: Pod, node: str, pod: Pod) -> str:
+        """Delete a victim; why nobody has to, "" if it was deleted."""
+        if victim.terminating:
+            return TERMINATING
+        if not self._still_there(victim):
+            return GONE
+        return "" if self._preempt_pod(victim, node, pod) else AWAITING_PERMIT
 
     def _still_there(self, victim: Pod) -> bool:
         """The cluster may have moved on since the snapshot was taken."""
         current = self.handle.objects.get("Pod", victim.key)
         return current is not None and current.uid == victim.uid
 
-    def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> None:
-        """A victim that still waits on Permit is not deleted: its wait is over, and it is queued again."""
+    def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> bool:
+        """False when the victim still waits on Permit: it is not deleted, its wait is over, and it is queued again."""
         message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
-        if not self.handle.scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted"):
+        waited = self.handle.scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted")
+        if not waited:
             self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
         text = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))
+        return not waited
 
 
 def _terminating_by_preemption(pod: Pod) -> bool:

@@ -64,7 +64,10 @@ def _tried(event: ev.PreemptionNodeTried) -> str:
 
 def _post_filter(event: ev.PostFilterRan) -> str:
     if event.nominated_node:
-        return f"PostFilter: nominated to {event.nominated_node}, evicting {_names(event.victims, 'nobody')}"
+        spared = dict(event.not_deleted)
+        evicted = tuple(victim for victim in event.victims if victim not in spared)
+        others = "".join(f"; {victim} {why}" for victim, why in event.not_deleted)
+        return f"PostFilter: nominated to {event.nominated_node}, evicting {_names(evicted, 'nobody')}{others}"
     return f"PostFilter: {_verdicts(event.verdicts)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from sandbox.panels.facts.victims import evicted, otherwise
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural, short_reason
@@ -136,8 +137,9 @@ def _post_filter(cycle: Cycle) -> str:
         return say("stages.no-room")
     if ran.nominated_node and ran.victims:
         candidates = sum(1 for tried in cycle.tried if not tried.rejected)
-        names, node = listed([short_name(victim) for victim in ran.victims]), ran.nominated_node
-        text = say("stages.evicting-makes-room", pods=names, node=node)
+        names, node = evicted(ran), ran.nominated_node
+        key = "stages.evicting-makes-room" if names else "stages.room-without-evictions"
+        text = _joined(say(key, pods=listed(names), node=node), otherwise(ran))
         text = _joined(text, say("stages.hurts-least", candidates=candidates, node=node)) if candidates > 1 else text
         text = _joined(text, _limit(cycle.limited))
         cleared = listed([short_name(pod) for pod in ran.cleared_nominations])

@@ -9,6 +9,7 @@ from sandbox.panels.explain.model import signed
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
+from sandbox.panels.facts.victims import evicted, otherwise
 from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -95,7 +96,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "summary": _summary(cycle, chosen),
         "limit": _limit(cycle.limited),
         "cleared": _cleared(cycle),
-        "background": say("preemption.in-the-background") if cycle.post_filter and cycle.post_filter.victims else "",
+        "background": _background(cycle),
     }
 
 
@@ -113,6 +114,13 @@ def _limit(limited: PreemptionLimited | None) -> str:
 
 def _surplus(nodes: tuple[str, ...]) -> str:
     return say("preemption.surplus", count=len(nodes), nodes=listed(list(nodes))) if nodes else ""
+
+
+def _background(cycle: Cycle) -> str:
+    """Where all victims were leaving already, nothing is done in the background either."""
+    ran = cycle.post_filter
+    done = ran is not None and any(dict(ran.not_deleted).get(victim) != "terminating" for victim in ran.victims)
+    return say("preemption.in-the-background") if done else ""
 
 
 def _cleared(cycle: Cycle) -> str:
@@ -169,8 +177,10 @@ def _summary(cycle: Cycle, chosen: str) -> str:
     if ran is None:
         return say("preemption.works-on-copies")
     if chosen and ran.victims:
-        names = listed([short_name(key) for key in ran.victims])
-        return say("preemption.must-go", victims=names, pod=short_name(cycle.pod), node=chosen)
+        names = evicted(ran)
+        key = "preemption.must-go" if names else "preemption.room-is-coming"
+        text = say(key, victims=listed(names), pod=short_name(cycle.pod), node=chosen)
+        return f"{text} {otherwise(ran)}".rstrip()
     if chosen:
         return say("preemption.nominated", pod=short_name(cycle.pod), node=chosen)
     failed = next((texts for plugin, code, texts in ran.verdicts if plugin == PLUGIN and code == "Error"), None)

@@ -134,7 +134,11 @@ class PreemptionCriterionApplied(Event):
 
 @dataclass(frozen=True, slots=True)
 class PostFilterRan(Event):
-    """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted."""
+    """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted.
+
+    ``not_deleted``: (victim, why), those that nobody had to delete: it was ``terminating`` in the snapshot, ``gone``
+    since then, or ``waiting`` on Permit, where it was rejected.
+    """
 
     cycle: int
     verdicts: tuple[Verdict, ...]
@@ -142,6 +146,7 @@ class PostFilterRan(Event):
     victims: tuple[str, ...]
     best_nodes: tuple[str, ...]
     cleared_nominations: tuple[str, ...]
+    not_deleted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

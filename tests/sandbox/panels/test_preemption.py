@@ -236,6 +236,58 @@ def test_arguments_that_come_to_no_candidate_are_told() -> None:
     assert said == "preemption may keep no candidate, by minCandidateNodesPercentage and minCandidateNodesAbsolute."
 
 
+def _beside_one_that_leaves(*others: dict[str, Any], cpu: str) -> World:
+    """The attempt of a pod that preempts on n1, where gone-1 is being deleted."""
+    simulation = Simulation()
+    leaving = pod("gone-1", "2", 0, nodeName="n1", terminationGracePeriodSeconds=30)
+    simulation.execute(commands.Apply((node("n1"), leaving, *others)))
+    simulation.execute(commands.Delete("Pod", "default/gone-1"))
+    simulation.execute(commands.Apply((pod("new-1", cpu, 10),)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    return world_of(simulation)
+
+
+def test_a_victim_that_was_leaving_already_is_not_said_to_be_evicted() -> None:
+    world = _beside_one_that_leaves(cpu="3")
+    assert world.cycle.post_filter.victims == ("default/gone-1",)
+    said, found = PANELS["sentence"].stats(world, View())["text"], stats(world, View())
+    assert said == ("there will be room on n1, and nobody has to be evicted for it. There, gone-1 was leaving already.")
+    assert (found["summary"], found["background"]) == (
+        "new-1 is nominated to n1 and waits until the room is free; a nomination is no promise. "
+        "There, gone-1 was leaving already.",
+        "",
+    )
+    assert not [event for event in world.kube_events if event.event.reason == "Preempted"]
+
+
+def test_beside_one_that_was_leaving_only_the_others_are_evicted() -> None:
+    world = _beside_one_that_leaves(pod("old-1", "2", 0, nodeName="n1"), cpu="4")
+    said = PANELS["sentence"].stats(world, View())["text"]
+    assert said == "evicting old-1 makes room on n1. There, gone-1 was leaving already."
+    assert stats(world, View())["summary"].startswith("old-1 must go. new-1 is nominated to n1")
+    preempted = [event.event.regarding for event in world.kube_events if event.event.reason == "Preempted"]
+    assert preempted == ["default/old-1"]
+
+
+def test_a_victim_that_waited_on_permit_is_rejected_and_not_evicted() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1"), pod("held-1", "4", 0))))
+    simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=60))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((pod("new-1", "4", 10),)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    assert (
+        PANELS["sentence"]
+        .stats(world_of(simulation), View())["text"]
+        .startswith(
+            "there will be room on n1, and nobody has to be evicted for it. "
+            "There, held-1 waited on Permit: it was rejected, and is queued again."
+        )
+    )
+
+
 def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> None:
     simulation = Simulation()
     old = [pod(f"old-{name}", "4", 0, nodeName=name) for name in ("n1", "n2")]

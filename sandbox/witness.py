@@ -23,6 +23,7 @@ from scheduler_engine.scheduler.explaining import (
     standing_facts,
 )
 from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.simulation import Simulation
 
 CHEAP = 600
 """Nodes and pods of a cluster whose past is looked into without being asked to."""
@@ -59,13 +60,21 @@ class Asked:
         return () if scheduler is None else search_facts(scheduler, cycle.number)
 
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
+        simulation = self._simulation()
+        return () if simulation is None else standing_facts(simulation.scheduler, pod, plugin)
+
+    def is_replaced_later(self, pod: str) -> bool:
+        simulation = self._simulation()
+        return simulation is not None and simulation.is_replaced_later(pod)
+
+    def _simulation(self) -> Simulation | None:
+        """As it is at the moment that is looked at; None: it costs too much, or no command can end there."""
         if self.at is not None and self.live.size > CHEAP:
-            return ()
+            return None
         try:
-            scheduler = earlier.simulation_at(self.live, self.at).scheduler
+            return earlier.simulation_at(self.live, self.at)
         except Rejected:
-            return ()
-        return standing_facts(scheduler, pod, plugin)
+            return None
 
     def _asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
         key = (ask, cycle.number, *about)

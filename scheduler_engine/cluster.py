@@ -32,6 +32,7 @@ from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
 from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
+from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.replicas import Replicas
@@ -118,6 +119,21 @@ class Cluster:
         """How much time one command may let pass now."""
         most_us, longest_us = self.replicas.patience_us(), commands.MAX_ADVANCE_SECONDS * SECOND_US
         return longest_us if most_us is None else min(most_us, longest_us)
+
+    def is_replaced_later(self, key: str) -> bool:
+        """Return True if a pod is being deleted and its controller makes another one once it is gone, not before."""
+        pod = self.api.pod(key)
+        reference = pod.controller_ref if pod is not None and pod.terminating else None
+        if pod is None or reference is None:
+            return False
+        owner = self.api.get(reference["kind"], f"{pod.namespace}/{reference['name']}")
+        if owner is None or owner.uid != reference["uid"] or owner.terminating:
+            return False
+        return any(
+            controller.replaces_later(owner, pod)
+            for controller in self.controllers
+            if isinstance(controller, WorkloadController) and owner.kind == controller.KIND
+        )
 
     # --- letting things happen ---
 

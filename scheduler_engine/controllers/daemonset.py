@@ -47,12 +47,18 @@ class DaemonSetController(WorkloadController):
     def slot(self, pod: Pod) -> str:
         return target_of(pod)
 
+    def replaces_later(self, owner: KubeObject, pod: Pod) -> bool:
+        name, probe = target_of(pod), _probe(owner, daemon_template(owner))
+        node = self.api.get("Node", name)
+        beside = (other for other in self.pods_of(owner) if other.uid != pod.uid and target_of(other) == name)
+        return isinstance(node, Node) and node_verdict(probe, node)[0] and not any(beside)
+
     def sync(self, owner: KubeObject) -> None:
         template = daemon_template(owner)
         revision = template_hash(owner.spec["template"])
         nodes = [item for item in self.api.list("Node") if isinstance(item, Node)]
         pods = self._by_node(owner)
-        probe = Pod({"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]})
+        probe = _probe(owner, template)
         should = {node.name: node_verdict(probe, node) for node in nodes}
         self._manage(owner, template, revision, should, pods)
         if (owner.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
@@ -205,6 +211,11 @@ def daemon_template(owner: KubeObject) -> Manifest:
     ]
     added = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in tolerated]
     return merge(template, {"spec": {"tolerations": [*held, *added]}})
+
+
+def _probe(owner: KubeObject, template: Manifest) -> Pod:
+    """A pod as the owner would make it, to ask where it may run."""
+    return Pod({"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]})
 
 
 def node_verdict(probe: Pod, node: Node) -> tuple[bool, bool]:

@@ -35,6 +35,9 @@ class StatefulSetController(WorkloadController):
     def slot(self, pod: Pod) -> str:
         return pod.name
 
+    def replaces_later(self, owner: KubeObject, pod: Pod) -> bool:
+        return ordinal_of(owner, pod) in _wanted(owner)
+
     def sync(self, owner: KubeObject) -> None:
         revision = f"{owner.name}-{template_hash(owner.spec['template'])}"
         self.templates.setdefault(owner.key, {})[revision] = owner.spec["template"]

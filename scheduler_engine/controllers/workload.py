@@ -141,6 +141,10 @@ class WorkloadController(KeyedController):
             del self.alarms[key]
         self.enqueue(key)
 
+    def replaces_later(self, owner: KubeObject, pod: Pod) -> bool:
+        """Return True if a pod that is being deleted must be gone before the owner makes another one in its place."""
+        return False
+
     # --- owned objects ---
 
     def selector(self, owner: KubeObject) -> Selector:

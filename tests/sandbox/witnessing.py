@@ -53,6 +53,9 @@ class Asked:
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         return standing_facts(self.simulation.scheduler, pod, plugin)
 
+    def is_replaced_later(self, pod: str) -> bool:
+        return self.simulation.is_replaced_later(pod)
+
     def _scheduler(self, cycle: Cycle) -> Scheduler | None:
         found = self.simulation.replicas.scheduler_of(cycle.number)
         if found is not None or cycle.last_scheduling is None:

@@ -74,7 +74,7 @@ def stuck(world: World, budgets: Budgets, request: Request) -> bool:
     if not (request.refused and request.row >= STUCK and pod is not None and pod.state != "terminating"):
         return False
     there = budgets.named(request.budgets)
-    return len(there) > 1 or (len(there) == 1 and not there[0].allowed and not there[0].leaving)
+    return len(there) > 1 or (len(there) == 1 and not there[0].allowed and not there[0].is_changing)
 
 
 def _way_out(world: World, budgets: Budgets, request: Request, is_open: bool) -> dict[str, Any]:

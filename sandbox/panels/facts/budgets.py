@@ -61,12 +61,32 @@ class Budget:
 
     @cached_property
     def leaving(self) -> list[PodState]:
-        """Pods on their way out that their controllers replace: then more may go."""
-        return [pod for pod in self.pods if pod.state == "terminating" and pod.pod.controller_ref is not None]
+        """Pods whose controllers wait until they are gone, and then replace them: then more may go."""
+        return [pod for pod in self.terminating if self.world.witness.is_replaced_later(pod.key)]
+
+    @property
+    def is_changing(self) -> bool:
+        """Return True if pods are being replaced: those that are leaving, or those whose successors are not ready."""
+        controlled = any(pod.pod.controller_ref is not None for pod in self.terminating)
+        return bool(self.leaving) or (controlled and bool(self.unready))
+
+    @cached_property
+    def terminating(self) -> list[PodState]:
+        return [pod for pod in self.pods if pod.state == "terminating"]
 
     @cached_property
     def staying(self) -> list[PodState]:
         return [pod for pod in self.pods if pod.state != "terminating"]
+
+    @cached_property
+    def lasting(self) -> int:
+        """How many pods there will be once those that are leaving have gone or been replaced.
+
+        A number as minAvailable counts the pods that are there, any other rule those that their controllers want.
+        """
+        if isinstance(self.spec.get("minAvailable"), int):
+            return len(self.staying) + len(self.leaving)
+        return max(self.expected, len(self.staying))
 
     @cached_property
     def unready(self) -> list[str]:
@@ -107,8 +127,8 @@ def ways_out(pod: PodState, budget: Budget) -> list[str]:
         ways.append(say("budgets.not-ready", count=len(unready), pods=named, budget=name, healthy=budget.healthy))
     if leaving:
         ways.append(say("budgets.wait", count=len(leaving), pods=listed(leaving)))
-    if budget.staying and max(budget.expected, len(budget.staying)) <= budget.needed:
-        ways.append(say("budgets.fix", budget=name, needed=budget.needed, pods=plural(budget.expected, "pod")))
+    if budget.staying and budget.lasting <= budget.needed:
+        ways.append(say("budgets.fix", budget=name, needed=budget.needed, pods=plural(budget.lasting, "pod")))
     if not is_ready(pod.pod) and budget.spec.get("unhealthyPodEvictionPolicy") != "AlwaysAllow":
         ways.append(say("budgets.itself-not-ready", pod=short_name(pod.key), budget=name))
     return ways

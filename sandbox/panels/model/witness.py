@@ -1,4 +1,4 @@
-"""What plugins looked at in an attempt: asked of the plugins themselves, by whoever can reach that moment.
+"""What plugins looked at in an attempt, and what controllers are about to do: asked of them, at that very moment.
 
 A panel words what it is given; where nobody is asked, or a plugin gives nothing, there is what the trace recorded.
 """
@@ -36,6 +36,9 @@ class Witness(Protocol):
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         """What a plugin says of a pod as it stands among the others at the moment that is looked at."""
 
+    def is_replaced_later(self, pod: str) -> bool:
+        """Return True if the controller of a pod that is being deleted will make another one when it is gone."""
+
 
 class Nobody:
     """Of a trace alone."""
@@ -60,3 +63,6 @@ class Nobody:
 
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         return ()
+
+    def is_replaced_later(self, pod: str) -> bool:
+        return False

@@ -104,8 +104,14 @@ def _limit(limited: PreemptionLimited | None) -> str:
     """How the limit of candidates bounded the dry run; "" without one."""
     if limited is None:
         return ""
-    about = {"wanted": limited.candidates_to_find, "percentage": limited.percentage, "absolute": limited.absolute}
-    about |= {"nodes": limited.nodes, "tried": limited.tried, "first": limited.first}
+    about: dict[str, Any] = {
+        "first": limited.first,
+        "tried": limited.tried,
+        "nodes": limited.nodes,
+        "wanted": limited.candidates_to_find,
+        "percentage": limited.percentage,
+        "absolute": limited.absolute,
+    }
     if not limited.candidates_to_find:
         return say("preemption.none-looked-for", **about)
     text = say("preemption.stopped" if limited.tried < limited.nodes else "preemption.tried-all", **about)

@@ -14,8 +14,9 @@ from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node, make_pod
 from scheduler_engine.trace import events as ev
+from tests.engine.controllers import cluster, replica_set
 from tests.sandbox import traces
-from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after
+from tests.sandbox.scenarios import advance, delete, drain, evict, panel_html, taint, world_after, world_of
 
 markup = partial(panel_html, "evictions")
 
@@ -64,6 +65,29 @@ def test_a_refusal_tells_the_message_the_cause_the_budget_and_what_to_wait_for()
     assert refused["ways"] == ["Wait: db-0 is still on the way out."]
     assert refused["again"]
     assert not refused["stuck"]
+
+
+def test_a_leaving_pod_that_nobody_replaces_is_not_waited_for() -> None:
+    smaller = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 2}
+    world = world_after("eviction-answers", evict("db-2"), smaller, evict("db-1"))
+    (refused, _) = panel(world)["requests"]
+    assert refused["ways"] == [
+        "Fix the budget: db needs 2 healthy of 2 pods, which never lets one go. "
+        "Lower minAvailable, raise maxUnavailable, or add a replica."
+    ]
+
+
+def test_a_leaving_pod_that_was_replaced_at_once_is_not_waited_for() -> None:
+    simulation = cluster(replica_set("web", 2, annotations={"sandbox/start-delay": "60"}))
+    simulation.execute(commands.Advance(70))
+    budget = make_budget("web", {"app": "web"}, minAvailable=1)
+    simulation.execute(commands.Apply((budget,)))
+    first, second = sorted(simulation.api.pods(), key=lambda pod: pod.name)
+    simulation.execute(commands.Evict(first.key))
+    simulation.execute(commands.Evict(second.key))
+    (refused, _) = panel(world_of(simulation))["requests"]
+    (new,) = [pod.name for pod in simulation.api.pods() if pod.uid not in (first.uid, second.uid)]
+    assert refused["ways"] == [f"Look after the application: {new} is not ready, and web counts 1 healthy."]
 
 
 def test_the_same_refusal_again_counts_instead_of_filling_the_list() -> None:

@@ -65,8 +65,18 @@ class BackoffQueue:
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
         """Still so in the very window in which the backoff ends."""
+        over_us = self.over_us(info)
+        return over_us is not None and self.clock.now_us < over_us
+
+    def over_us(self, info: QueuedPodInfo) -> int | None:
+        """When the backoff is over: with the window in which it ends. None without one."""
         expiration = self.expiration_us(info)
-        return expiration is not None and expiration >= self.align(self.clock.now_us)
+        return None if expiration is None else self.align(expiration) + ORDERING_WINDOW_US
+
+    def flushed_us(self, info: QueuedPodInfo) -> int | None:
+        """When the pod leaves if nothing takes it out before: at the first whole second with its backoff over."""
+        over_us = self.over_us(info)
+        return None if over_us is None else -(-over_us // SECOND_US) * SECOND_US
 
     def expiration_us(self, info: QueuedPodInfo) -> int | None:
         """When the backoff ends, None without one; kept in ``info`` until the next failure."""

@@ -64,9 +64,8 @@ class DesignDocBackoffQueue(BackoffQueue):
     def heaps_for(self, info: QueuedPodInfo) -> tuple[Heap, Heap]:
         return self.backoff_q, self.error_backoff_q
 
-    def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        expiration = self.expiration_us(info)
-        return expiration is not None and expiration > self.clock.now_us
+    def over_us(self, info: QueuedPodInfo) -> int | None:
+        return self.expiration_us(info)
 
     def expiration_us(self, info: QueuedPodInfo) -> int | None:
         """timestamp + initial × 2^attempts, at most the maximum: 2, 4, 8, … s with an initial second."""

@@ -118,6 +118,7 @@ class Lanes:
 
     def _tell(self, info: QueuedPodInfo, source: str, target: str, cause: str, decision: Decision = RETRY) -> None:
         backoff_until = self.backoff_q.expiration_us(info) if target in BACKING_OFF else None
+        flushed = self.backoff_q.flushed_us(info) if target in (BACKOFF_Q, ERROR_BACKOFF_Q) else None
         self.recorder.add(
             PodMoved(
                 info.pod.key,
@@ -134,6 +135,7 @@ class Lanes:
                 tuple(info.pending_plugins),
                 info.gating_plugin,
                 info.pod.uid,
+                flushed,
             )
         )
 

@@ -90,7 +90,7 @@ class SchedulerParts:
         self.bindings: list[Cycle] = []
         self.unheard: dict[str, list[WatchEvent]] = {}
         self.heard: list[WatchEvent] = []
-        timeline.after(SECOND_US, self.each_second, housekeeping=True)
+        self._wait_for_next_second()
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
     @property
@@ -156,7 +156,11 @@ class SchedulerParts:
     def each_second(self) -> None:
         self.queue.flush_backoff_q_completed()
         self.cache.cleanup_assumed_pods(self.timeline.now_us)
-        self.timeline.after(SECOND_US, self.each_second, housekeeping=True)
+        self._wait_for_next_second()
+
+    def _wait_for_next_second(self) -> None:
+        """Upstream aligns this with the windows of backoffQ (``waitUntilAlignedWithOrderingWindow``)."""
+        self.timeline.after(SECOND_US - self.timeline.now_us % SECOND_US, self.each_second, housekeeping=True)
 
     def flush_leftover(self) -> None:
         self.queue.flush_unschedulable_pods_leftover()

@@ -391,6 +391,7 @@ def test_trace_tells_every_move_with_its_cause_and_the_deciding_hint() -> None:
                 ("Picky",),
             ),
             uid="p",
+            flushed_us=2_000_000,
         ),
         HintAnswered("default/q", "Picky", "NodeAdd", "QueueSkip", "n2 is wanted"),
         MoveRequested("NodeAdd", "n1", 2, (), ("default/p",)),

@@ -202,6 +202,27 @@ def test_one_replica_without_election_is_the_way_back_to_one_scheduler() -> None
     assert lease(simulation)["holderIdentity"] == ""
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(
+            (Advance(2.3), Replicas(1, leader_elect=False)), id="a scheduler that started between two seconds"
+        ),
+        pytest.param(
+            (Replicas(1, leader_elect=False), does("pause"), Advance(2.3), does("resume")), id="one that was paused"
+        ),
+    ],
+)
+def test_backoffs_are_flushed_at_whole_seconds_whenever_a_scheduler_began(before: tuple[Command, ...]) -> None:
+    simulation = world(*before, commands.Fault("DefaultBinder", "bind", "error"), pods("web-1"), Settle(), Advance(4))
+    flushed = [
+        entry.at_us
+        for entry in simulation.recorder.entries
+        if isinstance(entry.event, ev.PodMoved) and entry.event.cause == "BackoffComplete"
+    ]
+    assert flushed == [4_000_000]
+
+
 def test_replaced_replicas_do_nothing_more() -> None:
     simulation = world(Replicas(5), Advance(5), Replicas(2))
     watching = len(simulation.api.watches)

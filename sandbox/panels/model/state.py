@@ -271,3 +271,9 @@ def by_priority(queued: Queued) -> tuple[int, ...]:
 def by_expiry(queued: Queued) -> tuple[int, ...]:
     """The order of both backoff queues. In v1.34 backoffs end at whole seconds, so that priority decides often."""
     return queued.move.backoff_until_us or 0, -queued.move.priority, queued.move.timestamp_us
+
+
+def leaves_us(move: ev.PodMoved, otherwise_us: int) -> int:
+    """When a pod leaves its backoff queue if nothing takes it out before."""
+    known = (move.flushed_us, move.backoff_until_us, otherwise_us)
+    return next(at_us for at_us in known if at_us is not None)

@@ -11,7 +11,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import woken_by
-from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority
+from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
@@ -311,24 +311,26 @@ def _active(world: World, queued: Queued) -> dict[str, Any]:
 
 def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
     move = queued.move
-    end = move.backoff_until_us if move.backoff_until_us is not None else world.clock_us
+    end = leaves_us(move, world.clock_us)
     left = max(0, end - world.clock_us)
     whole = max(end - move.timestamp_us, 1)
     return {
-        "age": say("queues.backoff-left", left=seconds(left), whole=seconds(round(whole / SECOND) * SECOND or whole)),
+        "age": say("queues.backoff-left", left=seconds(left), whole=seconds(whole)),
         "ring": share(left, whole),
         "lead": "ring",
         "moved": _moved(queued),
         "detail": _nominated(world, queued),
-        "until": _until(world, queued, end, round(whole / SECOND)),
+        "until": _until(world, queued, end),
         "error": queued.lane == "errorBackoffQ",
         **_verdict(queued),
     }
 
 
-def _until(world: World, queued: Queued, end_us: int, whole: int) -> str:
-    """When the backoff of ``whole`` seconds ends, and how long it came to be."""
+def _until(world: World, queued: Queued, end_us: int) -> str:
+    """When the pod leaves its queue, and how that came to be: whole seconds of backoff, and the rest of the last."""
     initial, most = _backoff(world)
+    lasts_us = (queued.move.backoff_until_us or 0) - queued.move.timestamp_us
+    whole = -(-lasts_us // SECOND)
     power = max(whole // initial, 1).bit_length() - 1 if initial else 0
     if whole == most:
         until = say("queues.backoff-most", end=clock(end_us), most=most)
@@ -337,6 +339,8 @@ def _until(world: World, queued: Queued, end_us: int, whole: int) -> str:
         until = say("queues.backoff-formula", end=clock(end_us), initial=initial, power=exponent)
     else:  # It came to be under another configuration.
         until = say("queues.backoff-until", end=clock(end_us))
+    if end_us > queued.move.timestamp_us + whole * SECOND:
+        until = say("queues.backoff-and-rest", until=until)
     sooner = _rules_of(world) == "v1.34" and queued.lane == "backoffQ"
     return say("queues.backoff-or-idle", until=until) if sooner else until
 

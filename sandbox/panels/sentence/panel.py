@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.eviction_log import Happening
-from sandbox.panels.model.state import Cycle, by_expiry, by_priority
+from sandbox.panels.model.state import Cycle, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.steps import offered, untouched
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
@@ -126,7 +126,7 @@ def _following(world: World, cycle: Cycle | None) -> str:
     soonest = min(world.lane("backoffQ"), key=by_expiry, default=None)
     if world.lane("activeQ") or soonest is None or soonest.move.backoff_until_us is None:
         return _first(world)
-    pod, ends = short_name(soonest.move.pod), clock(soonest.move.backoff_until_us)
+    pod, ends = short_name(soonest.move.pod), clock(leaves_us(soonest.move, soonest.move.backoff_until_us))
     if world.configured is not None and world.configured.queue_rules == "design-doc":
         return say("effects.backoff-ends", pod=pod, clock=ends)
     return say("effects.pops-early", pod=pod)

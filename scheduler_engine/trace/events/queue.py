@@ -17,7 +17,8 @@ class PodMoved(Event):
     ``Scheduled``, ``PodDelete``, ``PodUpdate`` …). ``plugin``/``hint`` say which plugin's queueing hint decided and
     how (``Queue``/``QueueSkip``), when one was asked. The rest is the pod's QueuedPodInfo after the move;
     ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
-    be queued while the attempt of a deleted one is still under way.
+    be queued while the attempt of a deleted one is still under way. ``flushed_us``: when a pod in a backoff queue moves
+    on to activeQ if nothing takes it out before.
     """
 
     pod: str
@@ -34,6 +35,7 @@ class PodMoved(Event):
     pending_plugins: tuple[str, ...] = ()
     gating_plugin: str = ""
     uid: str = ""
+    flushed_us: int | None = None
 
     @property
     def in_place(self) -> bool:

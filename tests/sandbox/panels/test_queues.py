@@ -47,7 +47,7 @@ def test_backing_off_pods_stand_by_end_of_backoff_with_what_is_left(lanes: dict[
     assert names(lanes["backoffQ"]) == ["cart-5", "search-2", "batch-9"]
     cards = {card["name"]: card for card in lanes["backoffQ"]["cards"]}
     assert (cards["cart-5"]["age"], cards["cart-5"]["ring"]) == ("1.6 s of 2 s", 80)
-    assert cards["cart-5"]["until"].endswith(" = 1 s × 2¹; sooner if activeQ is empty")
+    assert cards["cart-5"]["until"].endswith(": 1 s × 2¹; sooner if activeQ is empty")
     assert cards["search-2"]["detail"] == "nominated to node-a2"
 
 
@@ -266,10 +266,53 @@ def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
     assert cards_of(simulation)["web-1"]["error"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "lane", "failed", "told", "formula"),
+    [
+        pytest.param(
+            "v1.34", "errorBackoffQ", 3, ("2 s of 2 s", 5), ": 1 s × 2⁰, and the rest of that second", id="whole"
+        ),
+        pytest.param(
+            "v1.34", "errorBackoffQ", 3.4, ("1.6 s of 1.6 s", 5), ": 1 s × 2⁰, and the rest of that second", id="early"
+        ),
+        pytest.param(
+            "v1.34", "errorBackoffQ", 3.9, ("1.1 s of 1.1 s", 5), ": 1 s × 2⁰, and the rest of that second", id="late"
+        ),
+        pytest.param("design-doc", "backoffQ", 3, ("2 s of 2 s", 5), ": 1 s × 2¹", id="by the design document"),
+        pytest.param(
+            "design-doc",
+            "backoffQ",
+            3.4,
+            ("2.6 s of 2.6 s", 6),
+            ": 1 s × 2¹, and the rest of that second",
+            id="between two flushes",
+        ),
+    ],
+)
+def test_a_pod_leaves_its_backoff_when_its_card_says(
+    rules: str, lane: str, failed: float, told: tuple[str, int], formula: str
+) -> None:
+    simulation = Simulation(queue_rules=rules)
+    simulation.execute(commands.Apply((node("n1"),)))
+    simulation.execute(commands.Advance(failed))
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "error"))
+    simulation.execute(commands.Apply((pod("web", "1", 0),)))
+    simulation.execute(commands.Settle())
+    card, leaves = cards_of(simulation)["web"], told[1]
+    assert (card["lane"], card["age"]) == (lane, told[0])
+    assert card["until"] == f"until 00:0{leaves}.0{formula}"
+    simulation.execute(commands.Advance(leaves - failed - 0.1))
+    assert cards_of(simulation)["web"]["age"].startswith("0.1 s of")
+    simulation.execute(commands.Advance(0.1))
+    assert world_of(simulation).moves["default/web"][-1].at_us == leaves * 1_000_000
+    (moved,) = [move for move in world_of(simulation).moves["default/web"] if move.came.cause == "BackoffComplete"]
+    assert moved.at_us == leaves * 1_000_000
+
+
 def test_a_ring_counts_down_on_the_simulated_clock() -> None:
     simulation, cards = opened("queue-backoff-design-doc", 1)
     assert (cards["big-1"]["age"], cards["big-1"]["ring"]) == ("8 s of 8 s", 100)
-    assert cards["big-1"]["until"].endswith(" = 1 s × 2³")
+    assert cards["big-1"]["until"].endswith(": 1 s × 2³")
     simulation.execute(commands.Advance(2, play=True))
     card = cards_of(simulation)["big-1"]
     assert (card["age"], card["ring"]) == ("6 s of 8 s", 75)
@@ -281,7 +324,9 @@ def test_a_ring_counts_down_on_the_simulated_clock() -> None:
         pytest.param(
             "queue-backoff-design-doc", "design-doc", "8 s of 8 s", "1 s × 2^attempts", id="the design document: 8 s"
         ),
-        pytest.param("queue-backoff-v1-34", "v1.34", "4 s of 4 s", "1 s × 2^(failures − 1)", id="v1.34: 4 s"),
+        pytest.param(
+            "queue-backoff-v1-34", "v1.34", "5 s of 5 s", "1 s × 2^(failures − 1)", id="v1.34: 4 s and a rest"
+        ),
     ],
 )
 def test_the_head_names_the_rules_and_what_they_do_to_a_third_failure(
@@ -298,7 +343,7 @@ def test_a_fourth_failure_by_the_design_document_meets_the_maximum() -> None:
     simulation.execute(commands.Advance(9))
     simulation.execute(commands.Delete("Pod", "default/filler-4"))
     assert cards_of(simulation)["big-1"]["age"] == "9 s of 10 s"
-    assert cards_of(simulation)["big-1"]["until"].endswith(" = 10 s, the most")
+    assert cards_of(simulation)["big-1"]["until"].endswith(": 10 s, the most")
 
 
 def test_a_move_within_a_lane_keeps_the_cause_that_brought_the_pod_there() -> None:

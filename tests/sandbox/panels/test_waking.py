@@ -131,7 +131,7 @@ def test_by_the_design_document_nobody_leaves_backoff_early() -> None:
     play(simulation, [apply(make_node("node-b"))])
     world = world_of(simulation)
     assert headline(world) == "node-b joined. NodeAdd woke big."
-    assert stats(world, View())["next"] == "the backoff of big ends at 00:02.0"
+    assert stats(world, View())["next"] == "big leaves backoffQ at 00:02.0"
 
 
 def test_plugins_that_answer_differently_are_all_named() -> None:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from sandbox.panels.facts.moves import source_of
 from sandbox.panels.facts.position import position
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import Command, Cycle
@@ -184,7 +185,7 @@ def _moves(world: Models, after: int, end: int, at: int) -> tuple[Tick, ...]:
     """The last few moves between queues from after entry ``after`` to before entry ``end``."""
     start, stop = (bisect_left(world.moved, number, key=itemgetter(0)) for number in (after + 1, end))
     return tuple(
-        _tick(world, "tk-mv", entry, f"{short_name(move.pod)}: {move.source} → {move.target}, {move.cause}", at)
+        _tick(world, "tk-mv", entry, f"{short_name(move.pod)}: {source_of(move)} → {move.target}, {move.cause}", at)
         for entry, move in world.moved[max(start, stop - MOST_TICKS) : stop]
     )
 

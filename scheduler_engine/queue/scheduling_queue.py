@@ -184,7 +184,9 @@ class SchedulingQueue(Lanes):
             info.consecutive_errors_count += 1
         info.timestamp_us = self.recorder.now_us
         info.backoff_expiration_us = None
-        self._requeue(info, self._decide_after_attempt(info, scheduling_cycle), SCHEDULE_ATTEMPT_FAILURE, IN_FLIGHT)
+        # One that fails after Permit left the pods in flight when PreBind began.
+        source = IN_FLIGHT if info.pod.uid in self.active_q.in_flight else OUTSIDE
+        self._requeue(info, self._decide_after_attempt(info, scheduling_cycle), SCHEDULE_ATTEMPT_FAILURE, source)
         self.active_q.in_flight.done(info.pod.uid)
 
     def update(self, old: Pod, new: Pod) -> None:

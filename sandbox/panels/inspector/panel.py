@@ -11,6 +11,7 @@ from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts import expectable
+from sandbox.panels.facts.moves import source_of, target_of
 from sandbox.panels.facts.nobodys import is_nobodys
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
@@ -184,8 +185,8 @@ def _move(world: World, queued: Queued) -> dict[str, Any]:
     came, answer = queued.came, queued.answer
     return {
         "at": clock(queued.at_us),
-        "source": came.source or say("inspector.outside"),
-        "target": came.target or say("inspector.out"),
+        "source": source_of(came) or say("inspector.outside"),
+        "target": target_of(came) or say("inspector.out"),
         "cause": f"{came.cause} {short_name(queued.about)}".strip(),
         "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=answer.cluster_event)
         if answer

@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts.moves import source_of
 from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import woken_by
@@ -219,9 +220,9 @@ def _by_time(queued: Queued) -> tuple[int, ...]:
 
 
 def _title(queued: Queued) -> str:
-    came = queued.came
-    key = CAME[bool(came.source), bool(came.plugin)]
-    about = {"source": came.source, "cause": came.cause, "plugin": came.plugin, "hint": came.hint}
+    came, source = queued.came, source_of(queued.came)
+    key = CAME[bool(source), bool(came.plugin)]
+    about = {"source": source, "cause": came.cause, "plugin": came.plugin, "hint": came.hint}
     return say(key, clock=short_clock(queued.at_us), **about)
 
 

@@ -19,6 +19,9 @@ class PodMoved(Event):
     ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
     be queued while the attempt of a deleted one is still under way. ``flushed_us``: when a pod in a backoff queue moves
     on to activeQ if nothing takes it out before.
+
+    When PreBind begins a pod goes outside by ``Scheduled``. If its binding fails, it comes back from there by
+    ``ScheduleAttemptFailure``.
     """
 
     pod: str

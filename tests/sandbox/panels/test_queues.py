@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.inspector.panel import stats as inspector
 from sandbox.panels.queues.panel import stats
 from sandbox.panels.queues.wakes import wakes
@@ -264,6 +264,36 @@ def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
     lanes = [lane["id"] for lane in stats(world_of(simulation), View())["lanes"]]
     assert lanes.index("errorBackoffQ") == lanes.index("backoffQ") + 1
     assert cards_of(simulation)["web-1"]["error"]
+    assert cards_of(simulation)["web-1"]["title"].startswith("from binding by ScheduleAttemptFailure")
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        ("bind", [("inFlight", "binding"), ("binding", "errorBackoffQ")]),
+        ("preBind", [("inFlight", "binding"), ("binding", "errorBackoffQ")]),
+        ("reserve", [("inFlight", "errorBackoffQ")]),
+    ],
+)
+def test_a_pod_that_fails_by_an_error_is_not_said_to_leave_first(point: str, expected: list[tuple[str, str]]) -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1"),)))
+    simulation.execute(commands.Fault("DefaultBinder" if point == "bind" else "VolumeBinding", point, "error"))
+    simulation.execute(commands.Apply((pod("web", "1", 0),)))
+    simulation.execute(commands.PodCycle())
+    world = world_of(simulation)
+    moves = PANELS["inspector"].stats(world, View(pod="default/web"))["moves"][::-1]
+    assert [(move["source"], move["target"]) for move in moves][2:] == expected
+    _, move = world.moved[-1]
+    assert (move.pod, move.target) == ("default/web", "errorBackoffQ")
+
+
+def test_a_pod_that_is_bound_has_left_for_its_binding() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n1"), pod("web", "1", 0))))
+    simulation.execute(commands.PodCycle())
+    moves = PANELS["inspector"].stats(world_of(simulation), View(pod="default/web"))["moves"]
+    assert (moves[0]["source"], moves[0]["target"]) == ("inFlight", "binding")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
             return  # the attempt of a deleted pod of that name is over
         if known.lane == "inFlight":
             mine.replaced[known.move.uid] = known
-    if event.source and event.target:
+    if event.target and (event.source or event.cause == FAILED):
         world.moved.append((entry.n, event))
     mine.noted.pop(event.pod, None)
     if event.cause != FAILED or event.target != "unschedulablePods":

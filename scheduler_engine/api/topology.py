@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 HOSTNAME = "kubernetes.io/hostname"
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+
+ZONE_LABELS = (BETA_ZONE, ZONE)
+REGION_LABELS = (BETA_REGION, REGION)
+"""Labels that name a place, the first one present counts."""
 
 OUT_OF_BETA = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 """Old label → the one that took its place."""
 VOLUME_LABELS = {**OUT_OF_BETA, ZONE: ZONE, REGION: REGION}
 """Labels that place a volume → the label of a node that answers when it lacks the former."""
+
+
+def zone_key(labels: Mapping[str, str]) -> str:
+    """``region:\\0:zone`` of a node with these labels; "" when they name neither (upstream ``GetZoneKey``)."""
+    region, zone = _first_label(labels, REGION_LABELS), _first_label(labels, ZONE_LABELS)
+    return f"{region}:\0:{zone}" if region or zone else ""
+
+
+def _first_label(labels: Mapping[str, str], names: tuple[str, ...]) -> str:
+    return next((labels[name] for name in names if name in labels), "")

@@ -9,27 +9,13 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from scheduler_engine.api.objects import Node
-from scheduler_engine.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE
-
-ZONE_LABELS = (BETA_ZONE, ZONE)
-REGION_LABELS = (BETA_REGION, REGION)
-"""Labels that name a place, the first one present counts."""
+from scheduler_engine.api.topology import zone_key
 
 EXHAUSTED = "all zones exhausted before reaching count of nodes expected"
 
 
 class NodeTreeError(Exception):
     """A node is not where it should be; the text is Kubernetes'."""
-
-
-def zone_key(node: Node) -> str:
-    """``region:\\0:zone``; "" when the node names neither (upstream ``GetZoneKey``)."""
-    region, zone = _first_label(node, REGION_LABELS), _first_label(node, ZONE_LABELS)
-    return f"{region}:\0:{zone}" if region or zone else ""
-
-
-def _first_label(node: Node, names: tuple[str, ...]) -> str:
-    return next((node.labels[name] for name in names if name in node.labels), "")
 
 
 class NodeTree:
@@ -46,7 +32,7 @@ class NodeTree:
 
     def add_node(self, node: Node) -> bool:
         """Append ``node`` to its zone; False when it is there already."""
-        names = self.tree.setdefault(zone_key(node), {})
+        names = self.tree.setdefault(zone_key(node.labels), {})
         if node.name in names:
             return False
         names[node.name] = None
@@ -55,7 +41,7 @@ class NodeTree:
 
     def remove_node(self, node: Node) -> None:
         """Take ``node`` out of the zone that its labels name. Raises NodeTreeError when it is not in there."""
-        zone = zone_key(node)
+        zone = zone_key(node.labels)
         names = self.tree.get(zone, {})
         if node.name not in names:
             quoted = zone.replace("\0", "\\x00")
@@ -67,8 +53,8 @@ class NodeTree:
 
     def update_node(self, old: Node | None, new: Node) -> bool:
         """Move the node when its zone has changed; whether it has. A node missing from its old zone is just added."""
-        old_zone = zone_key(old) if old is not None else ""
-        if old_zone == zone_key(new):
+        old_zone = zone_key(old.labels) if old is not None else ""
+        if old_zone == zone_key(new.labels):
             return False
         if old is not None and old.name in self.tree.get(old_zone, {}):
             self.remove_node(old)

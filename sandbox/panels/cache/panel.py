@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 
 from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.paging import Pager, on_page, pager
+from sandbox.panels.facts.searching import start_of
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND
-from sandbox.panels.words.phrases import camel, listed, plural, zone_title
+from sandbox.panels.words.phrases import camel, listed, plural, zone_and_region
 from sandbox.panels.words.say import say
 
 FEW, PAGE = 24, 120
@@ -159,6 +160,7 @@ def _order_text(rounds: list[list[str]]) -> str:
 def _tree(world: World, view: View) -> dict[str, Any]:
     """Rows are zones, columns are rounds; an arrow leads from each place to the next."""
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
+    start = start_of(world)
     rounds = max((len(names) for _, names in world.cache.zones), default=0)
     pages = pager(rounds, view, "cache.tree", FEW)
     zones = []
@@ -167,12 +169,13 @@ def _tree(world: World, view: View) -> dict[str, Any]:
             {
                 "name": name,
                 "place": places.get(name, 0),
-                "first": places.get(name) == 1,
+                "start": name == start,
                 "last": places.get(name) == len(world.cache.order),
             }
             for name in on_page(names, pages)
         ]
-        zones.append({"title": zone_title(key), "count": plural(len(names), "node"), "cells": cells})
+        title, region = zone_and_region(key)
+        zones.append({"title": title, "region": region, "count": plural(len(names), "node"), "cells": cells})
     ghosts = [info.name for info in world.cache.infos.values() if info.ghost]
     return {"zones": zones, "rounds": range(pages.start + 1, pages.stop + 1), "pages": pages, "ghosts": ghosts}
 
@@ -201,4 +204,4 @@ def _list(
 
 def _other_order(cache: CacheState) -> bool:
     """A node has changed its zone: the tree gives another order, the list waits until a node comes or leaves."""
-    return cache.order != cache.lists.nodes and set(cache.order) == set(cache.lists.nodes)
+    return cache.order != cache.next_order()

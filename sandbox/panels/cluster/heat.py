@@ -48,8 +48,11 @@ Values = Mapping[str, int | None]
 
 
 class Zone(NamedTuple):
+    """``domain``: the value of the label that its nodes share, which other zones of other regions may have, too."""
+
     title: str
     names: Sequence[str]
+    domain: str = ""
 
 
 class Scene(NamedTuple):

@@ -10,15 +10,17 @@ from sandbox.panels.cluster.tiles import tile
 from sandbox.panels.drawing.blocks import Block, block
 from sandbox.panels.drawing.shapes import Drawing, bar
 from sandbox.panels.facts.domains import domain_key, domain_of
+from sandbox.panels.facts.searching import start_of
 from sandbox.panels.facts.skew import is_history, skews
 from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import ratio, seconds, short_name
-from sandbox.panels.words.phrases import zone_title
+from sandbox.panels.words.phrases import zone_title, zone_titles
 from sandbox.panels.words.say import say
 from scheduler_engine.api.taints import UNSCHEDULABLE
+from scheduler_engine.api.topology import zone_key
 from scheduler_engine.trace import events as ev
 
 CARDS, TILES = 40, 400
@@ -74,7 +76,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     layout = _layout(world, view)
     words = words_for(world, cycle, world.nodes if layout == "cards" else ())
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
-    start = _start(world)
+    start = start_of(world)
     asked = asking.requests if asking else {}
     asked_on = {} if asking is None or asking.node else asked
     key = domain_key(world)
@@ -84,14 +86,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
     spread = skews(world, cycle, key)
     feasible = frozenset(cycle.filter.feasible if cycle and cycle.filter else ())
     zones: list[dict[str, Any]] = []
-    for title, names in columns:
+    for title, names, domain in columns:
         nodes = [
             build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
             for build in BUILD[layout]
             for name in names
         ]
         fit = sum(name in feasible for name in names)
-        zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(title), "nodes": nodes})
+        zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(domain), "nodes": nodes})
     return {
         "zones": zones,
         "columns": min(max(len(zones), 1), 4),
@@ -128,40 +130,28 @@ def _layouts(nodes: int) -> list[dict[str, str]]:
     return [{"name": name, "title": say(key)} for name, key in offered]
 
 
-def _there(world: World, columns: list[tuple[str, list[str]]]) -> list[Zone]:
-    return [Zone(title, [name for name in names if name in world.nodes]) for title, names in columns]
+def _there(world: World, columns: list[Zone]) -> list[Zone]:
+    return [zone._replace(names=[name for name in zone.names if name in world.nodes]) for zone in columns]
 
 
-def _start(world: World) -> str:
-    """The node where the current or the next search starts."""
-    cycle = world.cycle
-    if cycle is not None and cycle.filter is not None and cycle.order and not cycle.outcome:
-        return cycle.order[cycle.filter.start_index % len(cycle.order)]
-    order = world.cache.lists.nodes or world.cache.order
-    return order[world.next_start % len(order)] if order else ""
-
-
-def _columns(world: World) -> list[tuple[str, list[str]]]:
-    columns = [(zone_title(key), list(names)) for key, names in world.cache.zones]
-    known = {name for _, names in columns for name in names}
+def _columns(world: World) -> list[Zone]:
+    """By nodeTree zone; nodes that have left the tree stand where they were."""
+    found = {key: list(names) for key, names in world.cache.zones}
+    known = {name for names in found.values() for name in names}
     for node in world.nodes.values():
         if node.name not in known:
-            title = node.zone or say("phrases.no-zone")
-            column = next((names for name, names in columns if name == title), None)
-            if column is None:
-                columns.append((title, [node.name]))
-            else:
-                column.append(node.name)
-    return columns
+            found.setdefault(zone_key(node.node.labels), []).append(node.name)
+    titles = zone_titles(found)
+    return [Zone(titles[key], names, zone_title(key)) for key, names in found.items()]
 
 
-def _domains(world: World, key: str) -> list[tuple[str, list[str]]]:
+def _domains(world: World, key: str) -> list[Zone]:
     """Without zones the nodeTree has one list of all nodes; here they stand by the label that pods spread over."""
     columns: dict[str, list[str]] = {}
     for name in dict.fromkeys((*world.cache.order, *world.nodes)):
         if name in world.nodes:
             columns.setdefault(domain_of(world.nodes[name], key), []).append(name)
-    return [(value or say("cluster.no-label", key=key), names) for value, names in columns.items()]
+    return [Zone(value or say("cluster.no-label", key=key), names, value) for value, names in columns.items()]
 
 
 def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:

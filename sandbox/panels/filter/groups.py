@@ -15,7 +15,7 @@ from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.phrases import zone_title
+from sandbox.panels.words.phrases import zone_title, zone_titles
 from sandbox.panels.words.say import say
 
 FEW_NODES, FEW_ZONES, PAGE = 2, 4, 100
@@ -62,9 +62,9 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
         ordered.append(Group("out", "", say("sampling.not-visited", why=why), nodes=list(names)))
     everybody = (*search.visited, *search.unvisited, *search.left_out)
     places = {name: place for place, name in enumerate(everybody, 1)}
-    zone_of = {name: zone_title(key) for key, names in world.cache.zones for name in names}
-    titles = [zone_title(key) for key, _ in world.cache.zones]
-    return [_row(world, cycle, group, places, zone_of, titles, view) for group in ordered]
+    titles = zone_titles(key for key, _ in world.cache.zones)
+    zone_of = {name: titles[key] for key, names in world.cache.zones for name in names}
+    return [_row(world, cycle, group, places, zone_of, [*titles.values()], view) for group in ordered]
 
 
 def _row(

@@ -175,6 +175,10 @@ class CacheState:
         """The list from its head, the highest generation."""
         return list(reversed(self.infos.values()))
 
+    def next_order(self) -> tuple[str, ...]:
+        """The nodes as the next snapshot lists them: in the tree's order if a node has come or left, else as before."""
+        return self.lists.nodes if set(self.order) == set(self.lists.nodes) else self.order
+
     def newer(self) -> int:
         """How many at the head the next snapshot will look at: changed since the last one was taken."""
         taken = self.snapshot.generation if self.snapshot else 0

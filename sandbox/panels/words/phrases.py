@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 from sandbox.panels.words.amounts import TITLES
@@ -121,3 +123,21 @@ def zone_title(key: str) -> str:
     """A nodeTree zone key (``region:\\x00:zone``) as people call it."""
     region, _, zone = key.partition(":\x00:")
     return zone or region or say("phrases.no-zone")
+
+
+def zone_titles(keys: Iterable[str]) -> dict[str, str]:
+    """Titles of nodeTree zones that stand side by side: with the region where another zone would be called the same."""
+    titles = {key: zone_title(key) for key in keys}
+    shared = Counter(titles.values())
+    return {key: _zone_in_region(key) if shared[title] > 1 else title for key, title in titles.items()}
+
+
+def _zone_in_region(key: str) -> str:
+    zone, region = zone_and_region(key)
+    return say("phrases.zone-in-region", zone=zone, region=region) if region else zone
+
+
+def zone_and_region(key: str) -> tuple[str, str]:
+    """ "" where a nodeTree zone has no region; one without a zone is said to have none."""
+    region, _, zone = key.partition(":\x00:")
+    return zone or say("phrases.no-zone"), region

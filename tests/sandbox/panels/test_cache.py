@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.cache.panel import stats
+from sandbox.panels.facts.searching import start_of
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, NodeBuilder, make_node, make_pod
+from scheduler_engine.trace.events import FilterRan
 from tests.engine.soundness import seen_by, world_agrees_on_cache
+from tests.sandbox.scenarios import panel_html
 
 TOO_LARGE = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "99"}}}]}
 
@@ -137,6 +141,92 @@ def test_after_a_node_has_changed_its_zone_the_list_keeps_the_old_order_and_says
     simulation.execute(commands.Settle())
     snapshot(simulation, "third")
     assert not found(simulation)["lists"][0]["other"]
+
+
+def test_zones_of_one_name_in_two_regions_are_told_apart() -> None:
+    simulation = Simulation()
+    places = (("n1", "a", "eu"), ("n2", "a", "us"), ("n3", "b", "eu"), ("n4", "", "us"))
+    nodes = [make_node(name).zone(zone) if zone else make_node(name) for name, zone, _ in places]
+    apply(simulation, *(node.region(region).obj() for node, (_, _, region) in zip(nodes, places, strict=True)))
+    zones = found(simulation)["tree"]["zones"]
+    assert [(zone["title"], zone["region"]) for zone in zones] == [
+        ("a", "eu"),
+        ("a", "us"),
+        ("b", "eu"),
+        ("no zone", "us"),
+    ]
+    assert "<b>a</b><span>us, 1 node</span>" in panel_html("cache", World.fold(simulation.recorder.entries))
+    columns = PANELS["cluster"].stats(World.fold(simulation.recorder.entries), View())["zones"]
+    assert [column["title"] for column in columns] == ["a in eu", "a in us", "b", "us"]
+    apply(simulation, make_pod("first").obj())
+    simulation.execute(commands.PodCycle())
+    (group, *_) = PANELS["filter"].stats(World.fold(simulation.recorder.entries), View(group="reason"))["groups"]
+    assert group["zones"] == [("a in eu", 1), ("a in us", 1), ("b", 1), ("us", 1)]
+
+
+def test_a_ghost_stands_in_the_zone_of_its_region() -> None:
+    simulation = Simulation()
+    apply(simulation, *(make_node(f"n{number}").zone("a").region(region).obj() for number, region in enumerate("xyxy")))
+    apply(simulation, make_pod("first").node("n1").obj())
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Node", "n1"))
+    columns = PANELS["cluster"].stats(World.fold(simulation.recorder.entries), View())["zones"]
+    assert [(column["title"], [node["name"] for node in column["nodes"]]) for column in columns] == [
+        ("a in x", ["n0", "n2"]),
+        ("a in y", ["n3", "n1"]),
+    ]
+
+
+def started(world: World) -> tuple[list[str], list[str]]:
+    """Where the next search starts, by the nodeTree and by the map."""
+    tree = PANELS["cache"].stats(world, View())["tree"]["zones"]
+    cards = PANELS["cluster"].stats(world, View(layout="cards"))["zones"]
+    return (
+        [cell["name"] for zone in tree for cell in zone["cells"] if cell["start"]],
+        [node["name"] for zone in cards for node in zone["nodes"] if node["start"]],
+    )
+
+
+def test_nodetree_and_map_agree_on_where_the_next_search_starts_after_a_zone_has_changed() -> None:
+    simulation = Simulation()
+    apply(simulation, *(in_zone(name, name[0]).obj() for name in ("a1", "b1", "b2")))
+    apply(simulation, make_pod("first").obj())
+    simulation.execute(commands.Settle())
+    apply(simulation, in_zone("a1", "b").obj())
+    world = World.fold(simulation.recorder.entries)
+    assert world.cache.order[0] == "b1"
+    assert started(world) == (["a1"], ["a1"])
+    apply(simulation, in_zone("c1", "c").obj())
+    assert started(World.fold(simulation.recorder.entries)) == (["b1"], ["b1"])
+
+
+def test_the_next_search_starts_where_it_is_said_to() -> None:
+    """With more nodes than one search needs, while nodes come, leave and change their zones."""
+    simulation, random, checked = Simulation(), Random(1), 0
+    zones = {f"n{number:03}": random.choice("abc") for number in range(115)}
+    apply(simulation, *(in_zone(name, zone).obj() for name, zone in zones.items()))
+    for number in range(25):
+        name = random.choice(sorted(zones))
+        match random.randrange(4):
+            case 0:
+                zones[f"m{number:03}"] = "d"
+                apply(simulation, in_zone(f"m{number:03}", "d").obj())
+            case 1:
+                del zones[name]
+                simulation.execute(commands.Delete("Node", name))
+            case _:
+                zones[name] = random.choice("abcd")
+                apply(simulation, in_zone(name, zones[name]).obj())
+        said = start_of(World.fold(simulation.recorder.entries))
+        before = len(simulation.recorder.entries)
+        apply(simulation, make_pod(f"p{number}").obj())
+        simulation.execute(commands.PodCycle())
+        new = [entry.event for entry in simulation.recorder.entries[before:]]
+        (ran,) = [event for event in new if isinstance(event, FilterRan)]
+        order = World.fold(simulation.recorder.entries).cache.lists.nodes
+        assert said == order[ran.start_index] == ran.rows[0][0]
+        checked += ran.start_index > 0
+    assert checked > 10
 
 
 def test_a_removed_node_stays_as_a_ghost_while_pods_are_on_it(simulation: Simulation) -> None:

@@ -39,7 +39,7 @@ class Seen:
 
     ``nominated``: pods named in Filter's rows.
     ``arguments``: plugin → its arguments in the cycle's profile, {} for those without.
-    ``pre_filter``, ``filter`` and ``pre_score`` hold the other objects when those stages ran.
+    ``pre_filter`` and ``pre_score`` hold the other objects when those stages ran.
     ``stages``: how many stages the cycle had done when this was folded; ``complete``: later ones add nothing.
     """
 
@@ -49,7 +49,6 @@ class Seen:
     nominated: dict[str, PodInfo] = field(default_factory=dict)
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     pre_filter: Objects = field(default_factory=lambda: Objects({}))
-    filter: Objects = field(default_factory=lambda: Objects({}))
     pre_score: Objects = field(default_factory=lambda: Objects({}))
     stages: int = 0
     complete: bool = False
@@ -155,7 +154,6 @@ class _Fold:
     def filter(self, event: ev.FilterRan) -> None:
         if self.seen is None or event.cycle != self.cycle:
             return
-        self.seen.filter = Objects(self.objects)
         for _, _, _, _, nominated in event.rows:
             for key in nominated:
                 pod = self._pod(key)

@@ -6,9 +6,9 @@ Source: seed 002 §3 and §6; upstream ``component-helpers/resource/helpers.go``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.quantity import NANO, Quantity, parse_quantity
@@ -61,6 +61,11 @@ class PodResource:
     non_zero_milli_cpu: int
     non_zero_memory: int
 
+    def scored(self, name: str) -> int:
+        """How much of one resource scoring counts."""
+        non_zero = {"cpu": self.non_zero_milli_cpu, "memory": self.non_zero_memory}
+        return non_zero[name] if name in non_zero else self.request.of(name)
+
 
 def is_extended_resource(name: str) -> bool:
     """Outside ``kubernetes.io/``, as ``nvidia.com/gpu`` (upstream ``IsExtendedResourceName``)."""
@@ -96,6 +101,28 @@ def pod_resource(pod: Pod) -> PodResource:
     )
 
 
+class RequestParts(NamedTuple):
+    """What a pod's requests are made of, in nano-units.
+
+    ``running``: all containers and sidecars together, ``sidecars`` what these have of it. ``steps``: per init container
+    its name and, of what it asks for, how much runs while it starts: itself and the sidecars before it. ``pod_level``
+    replaces the sums of the containers.
+    """
+
+    running: Amounts
+    sidecars: Amounts
+    steps: list[tuple[str, Amounts]]
+    pod_level: Amounts
+    overhead: Amounts
+
+    def containers(self) -> Amounts:
+        """What all containers need: what runs together, or the largest step of the init containers."""
+        return _total(dict(self.running), self.steps, {}, {})
+
+    def total(self) -> Amounts:
+        return _total(dict(self.running), self.steps, self.pod_level, self.overhead)
+
+
 def pod_requests(
     pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
 ) -> Amounts:
@@ -104,10 +131,26 @@ def pod_requests(
     ``use_status`` counts what a resized container really has; ``pod_level`` lets ``spec.resources`` replace the sum of
     the containers; ``defaults`` (nano-units) stand in, container by container, for missing requests, not for zero.
     """
-    requests = _aggregate(pod, use_status, defaults or {})
-    if pod_level:
-        requests.update(_pod_level_requests(pod))
-    _add(requests, _amounts(pod.spec.get("overhead") or {}))
+    running, _, steps = _of_containers(pod, use_status, defaults or {})
+    return _total(running, steps, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+
+
+def request_parts(
+    pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
+) -> RequestParts:
+    """What ``pod_requests`` adds up, given the same arguments."""
+    of_containers = _of_containers(pod, use_status, defaults or {})
+    return RequestParts(*of_containers, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+
+
+def _total(
+    requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: Amounts, overhead: Amounts
+) -> Amounts:
+    """``requests`` are those that run together, and become the total."""
+    for _, step in steps:
+        _raise_to(requests, step)
+    requests.update(pod_level)
+    _add(requests, overhead)
     return requests
 
 
@@ -128,25 +171,26 @@ def amount(name: str, nano: int) -> int:
     return quantity.milli_value() if name == "cpu" else quantity.value()
 
 
-def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Amounts:
-    """Containers and sidecars together, or the init container that needs most beside the sidecars started before it."""
+def _of_containers(
+    pod: Pod, use_status: bool, defaults: Mapping[str, int]
+) -> tuple[Amounts, Amounts, list[tuple[str, Amounts]]]:
+    """``running``, ``sidecars`` and ``steps`` of the parts."""
     statuses = _container_statuses(pod) if use_status else {}
-    total: Amounts = {}
+    running: Amounts = {}
     for container in pod.containers:
-        _add(total, _container_requests(pod, container, statuses, defaults))
+        _add(running, _container_requests(pod, container, statuses, defaults))
     sidecars: Amounts = {}
-    peak: Amounts = {}
+    steps: list[tuple[str, Amounts]] = []
     for container in pod.init_containers:
         sidecar = container.get("restartPolicy") == "Always"
-        running = _container_requests(pod, container, statuses if sidecar else {}, defaults)
+        asked = _container_requests(pod, container, statuses if sidecar else {}, defaults)
         if sidecar:
-            _add(total, running)
-        _add(running, {name: sidecars[name] for name in running if name in sidecars})
-        if sidecar:
-            sidecars.update(running)
-        _raise_to(peak, running)  # of what else the sidecars have it knows already
-    _raise_to(total, peak)
-    return total
+            _add(running, asked)
+            _add(sidecars, asked)
+        else:
+            _add(asked, {name: sidecars[name] for name in asked if name in sidecars})
+            steps.append((container.get("name", ""), asked))
+    return running, sidecars, steps
 
 
 def _container_requests(
@@ -175,8 +219,14 @@ def _resize_infeasible(pod: Pod) -> bool:
 
 
 def _pod_level_requests(pod: Pod) -> Amounts:
-    requests = _amounts((pod.spec.get("resources") or {}).get("requests") or {})
+    resources = pod.spec.get("resources")
+    requests = _amounts(resources.get("requests") or {}) if resources else {}
     return {name: nano for name, nano in requests.items() if is_pod_level_resource(name)}
+
+
+def _overhead(pod: Pod) -> Amounts:
+    overhead = pod.spec.get("overhead")
+    return _amounts(overhead) if overhead else {}
 
 
 def _amounts(quantities: Mapping[str, Any]) -> Amounts:

@@ -22,8 +22,10 @@ Wish = tuple[str, int, int]
 """(resource, weight, what the pod asks of it in millicores or whole units)"""
 Row = tuple[int, int, int]
 """(capacity, requested with the pod, weight)"""
-Shape = tuple[tuple[int, int], ...]
-"""((utilization in percent, score), …) by rising utilization."""
+Point = tuple[int, int]
+"""(utilization in percent, score)"""
+Shape = tuple[Point, ...]
+"""By rising utilization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,43 +111,63 @@ def requested_to_capacity_ratio(rows: Sequence[Row], shape: Shape) -> int:
     """Resources that score 0 count neither above nor below the line; the mean is rounded half up."""
     total = weights = 0
     for capacity, requested, weight in rows:
-        utilization = MAX_UTILIZATION if requested > capacity else requested * MAX_UTILIZATION // capacity
-        score = broken_line(shape, utilization)
+        score, _, _ = broken_line(shape, utilization_of(capacity, requested))
         if score > 0:
             total += score * weight
             weights += weight
+    return rounded_mean(total, weights)
+
+
+def utilization_of(capacity: int, requested: int) -> int:
+    """In percent, cut to a whole number."""
+    return MAX_UTILIZATION if requested > capacity else requested * MAX_UTILIZATION // capacity
+
+
+def rounded_mean(total: int, weights: int) -> int:
     return (2 * total + weights) // (2 * weights) if weights else 0
 
 
-def broken_line(shape: Shape, utilization: int) -> int:
-    """The score on the line through the points, level outside them; fractions are cut off towards zero."""
-    for index, (right, high) in enumerate(shape):
-        if utilization <= right:
-            if index == 0:
-                return high
-            left, low = shape[index - 1]
-            rise = (high - low) * (utilization - left)
-            step = abs(rise) // (right - left)
-            return low + (step if rise >= 0 else -step)
-    return shape[-1][1]
+def broken_line(shape: Shape, utilization: int) -> tuple[int, Point, Point]:
+    """The score on the line through the points, and the points before and after; fractions are cut off towards zero.
+
+    Outside the points the line is level, and both are the outermost one.
+    """
+    before = after = shape[0]
+    for after in shape:
+        if utilization <= after[0]:
+            break
+        before = after
+    left, low = before
+    right, high = after
+    if left == right:
+        return high, before, after
+    rise = (high - low) * (utilization - left)
+    step = abs(rise) // (right - left)
+    return low + (step if rise >= 0 else -step), before, after
 
 
 def balanced_allocation(rows: Sequence[Row]) -> int:
     """100 when all resources would be used to the same fraction; less by their standard deviation."""
-    fractions = [min(float(requested) / float(capacity), 1.0) for capacity, requested, _ in rows]
+    return int(balance(rows)[2])
+
+
+def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
+    """How much of each resource would be used, from 0 to 1, the standard deviation, and the score before it is cut."""
+    fractions = [
+        1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows
+    ]
     deviation = 0.0
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
     elif len(fractions) > 2:
-        mean = _total(fractions) / len(fractions)
-        squares = [(fraction - mean) * (fraction - mean) for fraction in fractions]
-        deviation = math.sqrt(_total(squares) / len(fractions))
-    return int((1 - deviation) * MAX_NODE_SCORE)
+        middle = mean(fractions)
+        deviation = math.sqrt(mean([(fraction - middle) * (fraction - middle) for fraction in fractions]))
+    return fractions, deviation, (1 - deviation) * MAX_NODE_SCORE
 
 
-def _total(numbers: Sequence[float]) -> float:
+def mean(numbers: Sequence[float]) -> float:
     """Added one after the other, as Go does; ``sum`` corrects rounding errors since Python 3.12."""
     total = 0.0
     for number in numbers:
         total += number
-    return total
+    return total / len(numbers)

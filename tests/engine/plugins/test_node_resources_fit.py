@@ -211,11 +211,11 @@ FALLING = ((10, 100), (100, 0))
     ],
 )
 def test_broken_line(utilization: int, expected: int) -> None:
-    assert broken_line(FALLING, utilization) == expected
+    assert broken_line(FALLING, utilization)[0] == expected
 
 
 def test_right_of_the_last_point_the_line_is_level() -> None:
-    assert broken_line(((0, 0), (50, 80)), 51) == 80
+    assert broken_line(((0, 0), (50, 80)), 51)[0] == 80
 
 
 def test_resources_that_score_0_drop_out_of_the_ratio() -> None:

@@ -9,14 +9,13 @@ from typing import Any
 from sandbox.panels.drawing.ordering import Keys, by_name, head, own
 from sandbox.panels.drawing.ordering import ordered as in_order
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.explain.model import signed
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
 from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.amounts import short_name, signed
 from sandbox.panels.words.phrases import camel, listed
 from sandbox.panels.words.say import say
 

@@ -143,9 +143,7 @@ def request_parts(
     return RequestParts(*of_containers, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
 
 
-def _total(
-    requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: Amounts, overhead: Amounts
-) -> Amounts:
+def _total(requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: Amounts, overhead: Amounts) -> Amounts:
     """``requests`` are those that run together, and become the total."""
     for _, step in steps:
         _raise_to(requests, step)

@@ -114,6 +114,12 @@ class Term(NamedTuple):
     number: int = 0
 
 
+class Sum(NamedTuple):
+    """``terms`` are added up, each a product of numbers."""
+
+    terms: tuple[tuple[int | float, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One thing that was looked at. ``ok``: whether it speaks for the node, None = for neither side.
@@ -130,8 +136,10 @@ def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
     return Fact(key, values, ok)
 
 
-Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term | Missed
-Value = str | int | Written | Fact | Parts
+Written = (
+    Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term | Missed | Sum
+)
+Value = str | int | float | Written | Fact | Parts
 
 
 @dataclass(frozen=True, slots=True)

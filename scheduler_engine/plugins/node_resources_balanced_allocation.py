@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.api.pod_resources import pod_requests
+from scheduler_engine.api.pod_resources import pod_requests, request_parts
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.allocation_facts import balance_facts
+from scheduler_engine.plugins.request_facts import request_facts
 from scheduler_engine.plugins.resource_allocation import (
     Wish,
     balanced_allocation,
@@ -47,6 +50,11 @@ class NodeResourcesBalancedAllocation(Plugin):
             if not any(wish for _, _, wish in wanted):
                 return 0
         return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
+        wanted = state.data[PRE_SCORE_KEY]
+        beside = request_facts(request_parts(pod), [name for name, _, _ in wanted])
+        return balance_facts(wanted, pod, node_info, (*beside,))
 
     def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
         return wishes(self.resources, pod_requests(pod))

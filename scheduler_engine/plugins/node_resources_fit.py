@@ -16,14 +16,17 @@ from scheduler_engine.api.pod_resources import (
     Resource,
     is_extended_resource,
     pod_requests,
+    request_parts,
     resource_of,
 )
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, Things, fact
+from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import Status, unresolvable, unschedulable
+from scheduler_engine.plugins.allocation_facts import fit_facts
+from scheduler_engine.plugins.request_facts import ignored_pod_level, request_facts
 from scheduler_engine.plugins.resource_allocation import Wish, rows_on_node, strategy_from, wishes
 
 PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
@@ -138,6 +141,14 @@ class NodeResourcesFit(Plugin):
             raise PluginError("resources not found")
         return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
 
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
+        wanted = state.data[PRE_SCORE_KEY]
+        names = [name for name, _, _ in wanted]
+        parts = request_parts(pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS)
+        beside = *request_facts(parts, names), *ignored_pod_level(request_parts(pod, use_status=False), names)
+        plain = wishes(self.strategy.resources, pod_requests(pod, use_status=False, pod_level=False))
+        return fit_facts(self.strategy, wanted, plain, pod, node_info, beside)
+
     def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
         """Scoring looks at the containers alone: neither pod-level resources nor a resize count."""
         requests = pod_requests(pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS)
@@ -247,16 +258,11 @@ def _conclusion(pod: Pod, node: str, lacking: Sequence[Lacking]) -> Fact:
 
 def _beside(pod: Pod, wanted: Wanted) -> Iterator[Fact]:
     """What is not checked, and what is in the sums beside the containers."""
-    checked = dict(wanted.scalar)
-    for name, asked in sorted(resource_of(pod_requests(pod, use_status=False)).scalar.items()):
+    parts, checked = request_parts(pod, use_status=False), dict(wanted.all())
+    for name, asked in sorted(resource_of(parts.total()).scalar.items()):
         if asked and name not in checked:
             yield fact("fit.ignored", resource=name, asked=Amount(name, asked))
-    overhead = pod.spec.get("overhead")
-    if overhead:
-        yield fact("fit.overhead", amounts=", ".join(f"{name} {quantity}" for name, quantity in overhead.items()))
-    started = [item for item in pod.init_containers if item.get("restartPolicy") != "Always"]
-    if started:
-        yield fact("fit.init-containers", number=Things("container", len(started)))
+    yield from request_facts(parts, [name for name, asked in checked.items() if asked])
 
 
 def _empty_node(node: Node) -> NodeInfo:

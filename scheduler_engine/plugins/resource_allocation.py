@@ -153,9 +153,7 @@ def balanced_allocation(rows: Sequence[Row]) -> int:
 
 def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
     """How much of each resource would be used, from 0 to 1, the standard deviation, and the score before it is cut."""
-    fractions = [
-        1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows
-    ]
+    fractions = [1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows]
     deviation = 0.0
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)

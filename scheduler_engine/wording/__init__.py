@@ -40,6 +40,7 @@ from scheduler_engine.framework.facts import (
     Parts,
     Place,
     Size,
+    Sum,
     Term,
     Things,
     Value,
@@ -119,6 +120,12 @@ def _written(value: Value, units: Mapping[str, tuple[str, int]], part: str) -> s
     return WRITERS[type(value)](value)
 
 
+def amounts(resource: str, *numbers: int) -> list[str]:
+    """Amounts of one resource, all in one unit."""
+    units = {resource: unit_of(resource, numbers)}
+    return [_written(Amount(resource, number), units, "") for number in numbers]
+
+
 def unit_of(resource: str, numbers: Sequence[int]) -> tuple[str, int]:
     """The largest unit in which all of these are whole, and its size."""
     if resource == "cpu":
@@ -193,6 +200,19 @@ def _things(things: Things) -> str:
     return str(part["one" if things.number == 1 else "other"]).format(count=things.number)
 
 
+def _integer(number: int) -> str:
+    return str(number).replace("-", "−")
+
+
+def _decimal(number: float) -> str:
+    """At most four places."""
+    return f"{number:.4f}".rstrip("0").rstrip(".").replace("-", "−")
+
+
+def _sum(added: Sum) -> str:
+    return " + ".join(" × ".join(WRITERS[type(number)](number) for number in term) for term in added.terms) or "0"
+
+
 def _counts(counts: Counts) -> str:
     """``a 2, b 0 (fewest)``: at most eight, those with the lowest numbers first when there are more."""
     numbers = counts.numbers
@@ -225,7 +245,9 @@ def _term(term: Term) -> str:
 
 WRITERS: dict[type, Callable[[Any], str]] = {
     str: str,
-    int: lambda number: str(number).replace("-", "−"),
+    int: _integer,
+    float: _decimal,
+    Sum: _sum,
     Keys: _names,
     AnyOf: _any_of,
     Missed: _missed,

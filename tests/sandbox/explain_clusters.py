@@ -161,7 +161,18 @@ def _amounts(pick: Random, pod: Any) -> None:
 
 
 def _init(pick: Random, pod: Any) -> None:
-    pod.init_container("warm-up", {"cpu": pick.choice(["100m", "2"])}, sidecar=pick.random() < 0.5)
+    number = len(pod.manifest["spec"].get("initContainers", ()))
+    requests = pick.choice([{"cpu": "100m"}, {"cpu": "2"}, {"memory": "300Mi"}, {"cpu": "1", "memory": "2Gi"}, {}])
+    pod.init_container(f"init-{number}", requests, sidecar=pick.random() < 0.5)
+
+
+def _whole_pod(pick: Random, pod: Any) -> None:
+    requests = pick.choice([{"cpu": "3"}, {"memory": "2Gi"}, {"cpu": "3500m", "memory": "2500Mi"}])
+    pod.spec(resources={"requests": requests})
+
+
+def _runtime(pick: Random, pod: Any) -> None:
+    pod.spec(runtimeClassName="sandboxed")
 
 
 def _labels(pick: Random, pod: Any) -> None:
@@ -272,7 +283,7 @@ MEANT = (
     _team_is("DoesNotExist"),
     {"namespaces": ["team-b"], **_team_is("In", "a", "c")},
 )
-LOCAL = (_amounts, _init, _labels, _tolerations, _port, _claims, _disk)
+LOCAL = (_amounts, _init, _init, _whole_pod, _runtime, _labels, _tolerations, _port, _claims, _disk)
 EXTRAS = (*LOCAL, _spread, _spread, _near, _near, _far, _far, _team)
 CLAIMS: dict[str, Data] = {
     "bound-a": {"volumeName": "pv-a"},
@@ -371,6 +382,13 @@ SERVICE: Data = {
     "metadata": {"name": "db", "namespace": "default"},
     "spec": {"selector": {"app": "db"}, "ports": [{"port": 80}]},
 }
+RUNTIME: Data = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "sandboxed"},
+    "handler": "sandboxed",
+    "overhead": {"podFixed": {"cpu": "250m", "memory": "120Mi"}},
+}
 STORAGE: tuple[Data, ...] = (
     storage_class("wait", DRIVER),
     storage_class("zoned", DRIVER, allowedTopologies=[{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}]),
@@ -398,6 +416,7 @@ STORAGE: tuple[Data, ...] = (
     _attachment("pv-attached", "n2"),
     *(claim_of(name, fields) for name, fields in CLAIMS.items()),
     SERVICE,
+    RUNTIME,
 )
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter, explain_score
-from sandbox.panels.explain.model import signed
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
+from sandbox.panels.words.amounts import signed
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
 

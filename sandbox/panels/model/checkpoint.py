@@ -7,13 +7,12 @@ import pickle
 from typing import Any
 
 from sandbox.panels.model.cache import Held, Lists
-from sandbox.panels.model.seen import Seen
 from sandbox.panels.model.state import Command, StageMark
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.trace import events as ev
 
-SHARED = (ev.Entry, ev.Event, KubeObject, Seen, StageMark, Command, Held, Lists)
+SHARED = (ev.Entry, ev.Event, KubeObject, StageMark, Command, Held, Lists)
 """Once made, none of these changes but for what it keeps for itself."""
 
 

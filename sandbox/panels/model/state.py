@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from sandbox.panels.model.cache import Lists
 from sandbox.panels.words.amounts import SECOND, amounts
@@ -14,10 +13,6 @@ from scheduler_engine.api.pod_resources import pod_resource
 from scheduler_engine.api.topology import BETA_ZONE, ZONE
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
-
-if TYPE_CHECKING:
-    from sandbox.panels.model.seen import Seen
-
 
 BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 
@@ -206,7 +201,6 @@ class Cycle:
     ended_us: int = 0
     uid: str = ""
     taken: bool = False
-    seen: Seen | None = field(default=None, repr=False, compare=False)
 
     @property
     def order(self) -> tuple[str, ...]:

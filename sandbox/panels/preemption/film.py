@@ -8,7 +8,6 @@ from typing import Any
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.blocks import Block, block, gone_block
 from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
-from sandbox.panels.explain.model import written
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
@@ -16,6 +15,7 @@ from sandbox.panels.words.phrases import plural
 from sandbox.panels.words.say import say
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.trace.events import PreemptionNodeTried
+from scheduler_engine.wording import amounts
 
 MOST_REMOVALS = 12
 """Pods that are taken out one by one; what more there are go together."""
@@ -163,7 +163,7 @@ class _Film:
         return sum(self.sizes.get(key, 0) for key in keys)
 
     def _text(self, number: int) -> str:
-        return written(self.resource, number)[0]
+        return amounts(self.resource, number)[0]
 
     def _sum(self, bar: _Bar) -> str:
         """``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
@@ -172,7 +172,7 @@ class _Film:
             parts.append((self._size(bar.back), "film.back"))
         parts = [part for index, part in enumerate(parts) if part[0] or not index]
         whole = sum(number for number, _ in parts)
-        *texts, shown, total = written(self.resource, *(number for number, _ in parts), whole, self.total)
+        *texts, shown, total = amounts(self.resource, *(number for number, _ in parts), whole, self.total)
         terms = " + ".join(say(key, amount=text) for text, (_, key) in zip(texts, parts, strict=True))
         result = f" = {shown}" if len(parts) > 1 else ""
         return f"{terms}{result} {'>' if whole > self.total else '≤'} {total}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.explain.model import signed
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
@@ -15,7 +14,7 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.preemption.film import film, pod_in_short
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.amounts import short_name, signed
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
 from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionLimited, PreemptionNodeTried

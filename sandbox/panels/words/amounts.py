@@ -110,6 +110,11 @@ def duration(us: int) -> str:
     return format_duration(us * NS_PER_US)
 
 
+def signed(number: int) -> str:
+    """With a real minus sign."""
+    return str(number).replace("-", "−")
+
+
 def short_name(key: str) -> str:
     """``web-4`` for ``default/web-4``; other namespaces stay."""
     return key.removeprefix("default/")

@@ -5,12 +5,17 @@ Source: seed 002 §4; upstream ``podtopologyspread/filtering.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import Taint
 from scheduler_engine.framework.facts import Counts, Domain, Fact, Facts, Keys, Things, fact
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, has_all_keys
 from scheduler_engine.plugins.pod_topology_spread.filtering import NO_DOMAIN, Domains, FilterState
+
+Reason = tuple[str, str]
+"""Why a node does not count, and the label or taint that is to blame."""
 
 
 def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeInfo]) -> Facts:
@@ -27,7 +32,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeIn
         if decided is None and not skew.ok:
             decided = _objection(state, domains, value, node_info.name)
     for domains in state.domains:
-        shown += _left_out(state, domains, nodes)
+        shown += left_out(domains.constraint, _reasons(state, domains.constraint, nodes))
     says = decided or fact("spread.stays-spread", True, pod=Keys((state.pod.key,)), node=node_info.name)
     return Facts(says, tuple(shown), state.check(labels))
 
@@ -84,18 +89,14 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
 def _whom(domains: Domains) -> Iterator[Fact]:
     if not domains.self_match:
         yield fact("spread.not-itself")
-    yield counts_fact(domains)
+    yield counts_fact(domains.constraint, Counts(domains.numbers(), domains.minimum))
 
 
-def counts_fact(domains: Domains) -> Fact:
+def counts_fact(constraint: SpreadConstraint, counts: Counts) -> Fact:
     """Pods per domain, and whom the constraint counts."""
-    selector = str(domains.constraint.selector)
-    return fact(
-        "spread.counts" if selector else "spread.counts-nobody",
-        domain=Domain(domains.constraint.topology_key),
-        counts=Counts(domains.numbers(), domains.minimum),
-        selector=selector,
-    )
+    selector = str(constraint.selector)
+    key = "spread.counts" if selector else "spread.counts-nobody"
+    return fact(key, domain=Domain(constraint.topology_key), counts=counts, selector=selector)
 
 
 def _objection(state: FilterState, domains: Domains, value: str | None, node: str) -> Fact:
@@ -117,27 +118,40 @@ def _objection(state: FilterState, domains: Domains, value: str | None, node: st
     )
 
 
-def _left_out(state: FilterState, domains: Domains, nodes: Sequence[NodeInfo]) -> Iterator[Fact]:
-    """Nodes that do not count for one constraint, by reason."""
-    constraint, by_reason = domains.constraint, dict[tuple[str, str], list[str]]()
-    for info in nodes:
-        node = info.node
-        if node is None:
-            continue
-        missing = next((item.topology_key for item in state.constraints if item.topology_key not in node.labels), "")
-        if missing:
-            by_reason.setdefault(("label", missing), []).append(node.name)
-            continue
-        what = constraint.honors_what(state.pod, node)
-        if isinstance(what, Taint):
-            by_reason.setdefault(("taint", what.text), []).append(node.name)
-        elif what is not None:
-            by_reason.setdefault((what, ""), []).append(node.name)
-    for (reason, named), names in by_reason.items():
+def left_out(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
+    """Nodes that do not count for one constraint, by reason; ``reasons`` are (node, reason or None)."""
+    by_reason: dict[Reason, list[str]] = {}
+    for name, reason in reasons:
+        if reason is not None:
+            by_reason.setdefault(reason, []).append(name)
+    for (kind, named), names in by_reason.items():
         yield fact(
-            f"spread.left-out-by-{reason}",
+            f"spread.left-out-by-{kind}",
             domain=Domain(constraint.topology_key),
             nodes=Keys(names),
             key=named,
             taint=named,
         )
+
+
+def _reasons(
+    state: FilterState, constraint: SpreadConstraint, nodes: Sequence[NodeInfo]
+) -> Iterator[tuple[str, Reason | None]]:
+    for info in nodes:
+        if info.node is not None:
+            yield info.name, by_label(state.constraints, info.node) or by_policy(constraint, state.pod, info.node)
+
+
+def by_label(constraints: Iterable[SpreadConstraint], node: Node) -> Reason | None:
+    """The first topology key that ``node`` has no label for."""
+    for constraint in constraints:
+        if not has_all_keys(node.labels, (constraint,)):
+            return "label", constraint.topology_key
+    return None
+
+
+def by_policy(constraint: SpreadConstraint, pod: Pod, node: Node) -> Reason | None:
+    what = constraint.honors_what(pod, node)
+    if what is None:
+        return None
+    return ("taint", what.text) if isinstance(what, Taint) else (what, "")

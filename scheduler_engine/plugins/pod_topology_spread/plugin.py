@@ -28,6 +28,7 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import (
 )
 from scheduler_engine.plugins.pod_topology_spread.facts import filter_facts, standing_facts
 from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
+from scheduler_engine.plugins.pod_topology_spread.score_facts import score_facts
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
 FILTER_STATE = "PreFilterPodTopologySpread"
@@ -103,11 +104,14 @@ class PodTopologySpread(Plugin):
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
-        facts = filter_facts(_filter_state_of(state), node_info, self.handle.snapshot.list())
-        return facts if pod.topology_spread_constraints else replace(facts, shown=(*facts.shown, self._origin()))
+        return self._with_origin(filter_facts(_filter_state_of(state), node_info, self.handle.snapshot.list()), pod)
 
-    def _origin(self) -> Fact:
-        return fact("spread.default-of-scheduler" if self.system_defaulted else "spread.default-of-profile")
+    def _with_origin(self, facts: Facts, pod: Pod) -> Facts:
+        """With where the constraints come from, when they are not the pod's own."""
+        if pod.topology_spread_constraints:
+            return facts
+        origin = fact("spread.default-of-scheduler" if self.system_defaulted else "spread.default-of-profile")
+        return replace(facts, shown=(*facts.shown, origin))
 
     def explain_standing(self, pod: Pod, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
         states = (
@@ -123,13 +127,16 @@ class PodTopologySpread(Plugin):
             return SKIP
         # With the built-in defaults a cluster without zone labels still spreads over hosts.
         all_keys = bool(pod.topology_spread_constraints) or not self.system_defaulted
-        held = ScoreState(constraints, nodes, all_keys)
-        held.count(pod, everything, all_keys)
+        held = ScoreState(pod, constraints, nodes, all_keys)
+        held.count(everything)
         state.write(SCORE_STATE, held)
         return None
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        return _score_state_of(state).score(pod, node_info)
+        return _score_state_of(state).score(node_info)
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
+        return self._with_origin(score_facts(_score_state_of(state), node_info, raw, self.handle.snapshot.list()), pod)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

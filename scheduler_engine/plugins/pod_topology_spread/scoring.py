@@ -6,7 +6,7 @@ Source: seed 002 §4; upstream ``podtopologyspread/scoring.go``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.topology import HOSTNAME
@@ -22,15 +22,20 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import (
 class ScoreState:
     """``ignored``: feasible nodes without all topology keys. ``counts``: per constraint, matching pods per domain.
 
-    Pods per host are counted when the node is scored. ``weights`` keep domains of a small topology from being drowned
-    by a large one.
+    Pods per host are counted when the node is scored. ``sizes`` are the numbers of domains, or of hosts. ``judged``:
+    each constraint with its counts (None: per host) and the weight of a pod, which grows with the size and keeps
+    domains of a small topology from being drowned by a large one.
     """
 
-    __slots__ = ("constraints", "counts", "ignored", "weights")
+    __slots__ = ("all_keys", "constraints", "counts", "ignored", "judged", "pod", "sizes")
 
-    def __init__(self, constraints: tuple[SpreadConstraint, ...], nodes: Sequence[NodeInfo], all_keys: bool) -> None:
+    def __init__(
+        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], nodes: Sequence[NodeInfo], all_keys: bool
+    ) -> None:
         """``nodes`` are the feasible ones. ``all_keys``: a node must carry every topology key to take part."""
+        self.pod = pod
         self.constraints = constraints
+        self.all_keys = all_keys
         self.ignored: dict[str, None] = {}
         self.counts: list[dict[str, int]] = [{} for _ in constraints]
         for info in nodes:
@@ -42,43 +47,61 @@ class ScoreState:
                 if constraint.topology_key != HOSTNAME:
                     counts.setdefault(labels.get(constraint.topology_key, ""), 0)
         hosts = len(nodes) - len(self.ignored)
-        self.weights = [
-            math.log((hosts if constraint.topology_key == HOSTNAME else len(counts)) + 2)
+        self.sizes = [
+            hosts if constraint.topology_key == HOSTNAME else len(counts)
             for constraint, counts in zip(constraints, self.counts, strict=True)
         ]
+        self.judged: list[tuple[SpreadConstraint, dict[str, int] | None, float]] = [
+            (constraint, None if constraint.topology_key == HOSTNAME else counts, math.log(size + 2))
+            for constraint, counts, size in zip(constraints, self.counts, self.sizes, strict=True)
+        ]
 
-    def count(self, pod: Pod, nodes: Sequence[NodeInfo], all_keys: bool) -> None:
+    def count(self, nodes: Sequence[NodeInfo]) -> None:
         """Count matching pods on ``nodes`` (all of the cluster) in the domains that hold a feasible node."""
         for info in nodes:
             node = info.node
-            if node is None or not info.pods or (all_keys and not has_all_keys(node.labels, self.constraints)):
+            if node is None or not info.pods or (self.all_keys and not has_all_keys(node.labels, self.constraints)):
                 continue
             for constraint, counts in zip(self.constraints, self.counts, strict=True):
                 value = node.labels.get(constraint.topology_key, "")
-                if value in counts and constraint.counts_node(pod, node):
-                    counts[value] += count_matching(info.pods, constraint.selector, pod.namespace)
+                if value in counts and constraint.counts_node(self.pod, node):
+                    counts[value] += count_matching(info.pods, constraint.selector, self.pod.namespace)
 
-    def score(self, pod: Pod, info: NodeInfo) -> int:
+    def score(self, info: NodeInfo) -> int:
         """Raw score of a feasible node: high means crowded."""
         if info.node is None or info.name in self.ignored:
             return 0
         total = 0.0
-        for constraint, counts, weight in zip(self.constraints, self.counts, self.weights, strict=True):
-            value = info.node.labels.get(constraint.topology_key)
-            if value is None:
-                continue
-            if constraint.topology_key == HOSTNAME:
-                number = count_matching(info.pods, constraint.selector, pod.namespace)
-            else:
-                number = counts[value]
-            total += number * weight + (constraint.max_skew - 1)
+        for _, added in self.crowds(info):
+            total += added
         whole = int(total)
         return whole + 1 if total - whole >= 0.5 else whole
 
+    def crowds(self, info: NodeInfo) -> list[tuple[int | None, float]]:
+        """Per constraint the matching pods in the node's domain, and what these add; None: it is in no domain."""
+        labels = info.node.labels if info.node is not None else {}
+        crowds: list[tuple[int | None, float]] = []
+        for constraint, counts, weight in self.judged:
+            value = labels.get(constraint.topology_key)
+            if value is None:
+                number, added = None, 0.0
+            else:
+                if counts is None:
+                    number = count_matching(info.pods, constraint.selector, self.pod.namespace)
+                else:
+                    number = counts[value]
+                added = number * weight + (constraint.max_skew - 1)
+            crowds.append((number, added))
+        return crowds
+
+    def extremes(self, scores: Mapping[str, int]) -> tuple[int, int]:
+        """The highest and the lowest raw score of nodes that are not ignored."""
+        kept = [score for name, score in scores.items() if name not in self.ignored]
+        return max(kept, default=0), min(kept, default=0)
+
     def normalize(self, scores: dict[str, int]) -> None:
         """Turn crowdedness into 0–100, in place; ignored nodes get 0."""
-        kept = [score for name, score in scores.items() if name not in self.ignored]
-        highest, lowest = max(kept, default=0), min(kept, default=0)
+        highest, lowest = self.extremes(scores)
         for name, score in scores.items():
             if name in self.ignored:
                 scores[name] = 0

@@ -1,0 +1,134 @@
+"""Every verdict and every score in words and numbers: the facts of the plugin that gave it, and what was recorded.
+
+What the facts conclude is held against the trace. Should the two differ, as where a fault answered in a plugin's place,
+the recorded result is shown and the difference is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.panels.words.amounts import short_name
+from sandbox.panels.words.say import say
+from scheduler_engine import wording
+from scheduler_engine.framework.facts import Facts
+from scheduler_engine.wording import Line
+
+SUCCESS, SKIP = "Success", "Skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``sentence`` is for everyone, ``brief`` the same in two or three words, "" where there are none; ``lines`` are
+    for those who want to check it.
+
+    The rest is what it leads to: ``code`` and ``reasons`` of a filter (Success without reasons = the node passes),
+    ``raw`` and ``normalized`` of a score, None = not given.
+    """
+
+    sentence: str
+    lines: tuple[Line, ...] = ()
+    code: str = ""
+    reasons: tuple[str, ...] = ()
+    raw: int | None = None
+    normalized: int | None = None
+    brief: str = ""
+
+
+def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
+    """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
+    filtered = cycle.filter
+    early = _refused_early(world, cycle, plugin)
+    if early is not None:
+        return early
+    row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
+    if filtered is None or row is None:
+        return Explanation(say("explain.not-looked-at", node=node_name, pod=short_name(cycle.pod)))
+    if plugin not in filtered.plugins:
+        return Explanation(say("explain.does-not-filter", plugin=plugin))
+    if plugin in filtered.skipped:
+        return Explanation(say("explain.sits-out", plugin=plugin, pod=short_name(cycle.pod)), code=SUCCESS)
+    _, failed, code, reasons, _ = row
+    others = {name: (code, reasons) for name, code, reasons in dict(filtered.also).get(node_name, ())}
+    recorded = (code, reasons) if plugin == failed else others.get(plugin, (SUCCESS, ()))
+    facts = world.witness.filter(cycle, node_name, plugin)
+    return _only_recorded(plugin, *recorded) if facts is None else _checked_filter(_of_facts(facts), recorded)
+
+
+def _refused_early(world: World, cycle: Cycle, plugin: str) -> Explanation | None:
+    """A plugin's no in PreFilter, before any node was looked at."""
+    for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
+        if name == plugin and code not in (SUCCESS, SKIP):
+            facts = world.witness.pre_filter(cycle, plugin)
+            if facts is None:
+                return Explanation(_said_early(plugin, "; ".join(reasons)), (), code, reasons)
+            told = _of_facts(facts)
+            sentence = say("explain.no-node-looked-at", because=told.sentence)
+            return _checked_filter(replace(told, sentence=sentence), (code, reasons))
+    return None
+
+
+def _said_early(plugin: str, reasons: str) -> str:
+    if reasons:
+        return say("explain.refused-early", plugin=plugin, reasons=reasons)
+    return say("explain.refused-early-without-reason", plugin=plugin)
+
+
+def _of_facts(facts: Facts) -> Explanation:
+    status = facts.status
+    code, reasons = (SUCCESS, ()) if status is None else (status.code.value, status.reasons)
+    said = wording.sentence(facts), wording.lines(facts)
+    return Explanation(*said, code, reasons, facts.raw, facts.normalized, wording.brief(facts))
+
+
+def _only_recorded(plugin: str, code: str, reasons: tuple[str, ...]) -> Explanation:
+    said = "; ".join(reasons)
+    text = say("explain.refuses", plugin=plugin, reasons=said) if said else say("explain.passes", plugin=plugin)
+    return Explanation(text, code=code, reasons=reasons)
+
+
+def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) -> Explanation:
+    if (told.code, told.reasons) == recorded:
+        return told
+    said = "; ".join(recorded[1]) or say("explain.it-passes")
+    line = Line(say("explain.recorded"), said, say("explain.recorded-note"))
+    return Explanation(say("explain.recorded-verdict", said=said), (line, *told.lines), *recorded)
+
+
+def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
+    """How ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
+    raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
+    if cycle.score is None or node_name not in raws:
+        return Explanation(say("explain.gave-no-score", plugin=plugin, node=node_name, pod=short_name(cycle.pod)))
+    normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
+    facts = world.witness.score(cycle, node_name, plugin)
+    if facts is None:
+        text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
+        return Explanation(text, raw=raws[node_name], normalized=normalized)
+    total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
+    weight = dict(cycle.score.weights).get(plugin, 0)
+    return _weighted(_checked_score(_of_facts(facts), raws[node_name], normalized), node_name, weight, total)
+
+
+def _weighted(told: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:
+    """With a line on what the score counts for, ``total`` of the node if it is known."""
+    if told.normalized is None:
+        return told
+    share = told.normalized * weight
+    if total is None:
+        note = say("explain.weight", weight=weight)
+    else:
+        note = say("explain.weight-of-total", weight=weight, share=share, total=total, node=node_name)
+    line = Line(say("explain.weighted"), f"{told.normalized} × {weight} = {share}", note)
+    return replace(told, lines=(*told.lines, line))
+
+
+def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Explanation:
+    if told.raw == raw and normalized in (None, told.normalized):
+        return told
+    shown = f"{raw} → {normalized}" if normalized is not None else str(raw)
+    line = Line(say("explain.recorded"), shown, say("explain.recorded-note"))
+    text = say("explain.recorded-score", score=shown)
+    return Explanation(text, (line, *told.lines), raw=raw, normalized=normalized)

@@ -1,0 +1,163 @@
+"""What the scores by resource use follow from, as facts: the row of each resource, and how the rows become a score.
+
+Source: seed 002 §8; upstream ``plugins/noderesources/resource_allocation.go`` and its strategies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import DEFAULT_REQUESTS, amount
+from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, Sum, Value, fact
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.plugins.resource_allocation import (
+    PER_RESOURCE,
+    Row,
+    Shape,
+    Strategy,
+    Wish,
+    balance,
+    balanced_allocation,
+    broken_line,
+    mean,
+    rounded_mean,
+    rows_on_node,
+    utilization_of,
+)
+
+
+class Use(NamedTuple):
+    """The row of one resource: what the node has, what is used and what the pod asks."""
+
+    resource: str
+    asked: int
+    row: Row
+
+    @property
+    def over(self) -> bool:
+        capacity, requested, _ = self.row
+        return requested > capacity
+
+    def amounts(self) -> dict[str, Value]:
+        capacity, requested, _ = self.row
+        used = requested - self.asked
+        numbers = {"used": used, "asked": self.asked, "requested": requested, "capacity": capacity}
+        return {"resource": self.resource, **{word: Amount(self.resource, number) for word, number in numbers.items()}}
+
+
+def _uses(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, *, non_zero: bool) -> tuple[list[Use], list[Fact]]:
+    """Resources that have a row on the node, and why the others have none."""
+    uses: list[Use] = []
+    left_out: list[Fact] = []
+    for name, weight, wish in wanted:
+        rows = rows_on_node(((name, weight, wish),), info, non_zero=non_zero)
+        uses += [Use(name, wish, row) for row in rows]
+        if not rows:
+            if_asked_for = rows_on_node(((name, weight, 1),), info, non_zero=non_zero)
+            key = "allocation.not-asked-for" if if_asked_for else "allocation.node-has-none"
+            left_out.append(fact(key, resource=name, pod=Keys((pod.key,))))
+    return uses, left_out
+
+
+def _normalized(raw: int) -> Fact:
+    return fact("scores.normalized-already", raw=raw)
+
+
+# --- NodeResourcesFit ---
+
+
+def fit_facts(
+    strategy: Strategy, wanted: Sequence[Wish], plain: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]
+) -> Facts:
+    """How ``pod`` scores on a node. ``plain``: its wishes without defaults; ``beside``: what these are made of."""
+    uses, left_out = _uses(wanted, pod, info, non_zero=True)
+    raw = strategy.score([use.row for use in uses])
+    if strategy.type == "RequestedToCapacityRatio":
+        says, shown = "allocation.ratio", _ratio(uses, strategy.shape, raw)
+    else:
+        most = strategy.type == "MostAllocated"
+        says = "allocation.most-allocated" if most else "allocation.least-allocated"
+        shown = _allocated(uses, strategy.type, raw)
+    if not uses:
+        says = "allocation.nothing-counts"
+    defaulted = [name for (name, _, wish), (_, _, bare) in zip(wanted, plain, strict=True) if wish != bare]
+    shown += [item for use in uses for item in _defaults(use.resource, pod, info, use.resource in defaulted)]
+    conclusion = fact(says, node=info.name, pod=Keys((pod.key,)), raw=raw)
+    return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
+
+
+def _allocated(uses: Sequence[Use], kind: str, raw: int) -> list[Fact]:
+    shown, scores = list[Fact](), list[tuple[int, int]]()
+    row = {"LeastAllocated": "least", "MostAllocated": "most"}[kind]
+    for use in uses:
+        capacity, requested, weight = use.row
+        score = PER_RESOURCE[kind](capacity, requested)
+        scores.append((score, weight))
+        shown.append(fact(f"allocation.{row}-over" if use.over else f"allocation.{row}", score=score, **use.amounts()))
+    return [*shown, _mean("allocation.mean", scores, raw)]
+
+
+def _ratio(uses: Sequence[Use], shape: Shape, raw: int) -> list[Fact]:
+    shown, scores = list[Fact](), list[tuple[int, int]]()
+    for use in uses:
+        capacity, requested, weight = use.row
+        percent = utilization_of(capacity, requested)
+        shown.append(fact("allocation.use-over" if use.over else "allocation.use", use=percent, **use.amounts()))
+        score, (left, low), (right, high) = broken_line(shape, percent)
+        key = "line" if left < right else "below-the-line" if percent <= right else "above-the-line"
+        points = {"left": left, "low": low, "right": right, "high": high}
+        shown.append(fact(f"allocation.{key}", resource=use.resource, use=percent, score=score, **points))
+        if score > 0:
+            scores.append((score, weight))
+    shown.append(_mean("allocation.rounded-mean", scores, raw))
+    if scores:
+        tenths = [(score // 10, weight) for score, weight in scores]
+        total, weights = sum(score * weight for score, weight in tenths), sum(weight for _, weight in tenths)
+        shown.append(_mean("allocation.from-0-to-10", tenths, rounded_mean(total, weights)))
+    return [*shown, fact("allocation.shape", points=", ".join(f"{use} %: {score}" for use, score in shape))]
+
+
+def _mean(key: str, scores: Sequence[tuple[int, int]], raw: int) -> Fact:
+    weights = sum(weight for _, weight in scores)
+    return fact(key if scores else "allocation.no-mean", scores=Sum((*scores,)), weights=weights, raw=raw)
+
+
+def _defaults(name: str, pod: Pod, info: NodeInfo, by_pod: bool) -> Iterator[Fact]:
+    """Who counts more than it asks, because containers have no request."""
+    pods = [held.pod.key for held in info.pods if held.resource.scored(name) != held.resource.request.of(name)]
+    pods += [pod.key] if by_pod else []
+    if pods:
+        default = Amount(name, amount(name, DEFAULT_REQUESTS[name]))
+        yield fact("allocation.default-requests", resource=name, default=default, pods=Keys(pods))
+
+
+# --- NodeResourcesBalancedAllocation ---
+
+
+def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]) -> Facts:
+    """How evenly the node's resources would be used with ``pod``; here all count with what they ask."""
+    uses, left_out = _uses(wanted, pod, info, non_zero=False)
+    rows = [use.row for use in uses]
+    raw = balanced_allocation(rows)
+    fractions, deviation, score = balance(rows)
+    shown = [
+        fact("balance.use-over" if use.over else "balance.use", fraction=fraction, **use.amounts())
+        for use, fraction in zip(uses, fractions, strict=True)
+    ]
+    shown += _deviation(fractions, deviation)
+    below = raw + 1 - score < 0.01
+    shown.append(fact("balance.raw-below" if below else "balance.raw", deviation=deviation, raw=raw, whole=raw + 1))
+    key = "evenly" if raw >= 90 else "rather-unevenly" if raw >= 70 else "very-unevenly"
+    conclusion = fact(f"balance.{key}", node=info.name, pod=Keys((pod.key,)))
+    return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
+
+
+def _deviation(fractions: Sequence[float], deviation: float) -> Iterator[Fact]:
+    if len(fractions) < 2:
+        yield fact("balance.deviation-of-none", deviation=deviation)
+    elif len(fractions) == 2:
+        yield fact("balance.deviation-of-two", first=fractions[0], second=fractions[1], deviation=deviation)
+    else:
+        yield fact("balance.deviation", mean=mean(fractions), deviation=deviation)

@@ -1,0 +1,91 @@
+"""What Score judged by, as facts: the crowd in each of a node's domains, what it adds, and who is not counted.
+
+Source: seed 002 §4; upstream ``podtopologyspread/scoring.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scheduler_engine.api.objects import Node
+from scheduler_engine.framework.facts import Counts, Domain, Fact, Facts, Keys, Sum, Things, fact
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, count_matching
+from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out
+from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
+
+
+def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], nodes: Sequence[NodeInfo]) -> Facts:
+    """Of one node; ``raws``: the scores of all nodes that were scored, ``nodes``: those of the snapshot."""
+    scores = dict(raws)
+    state.normalize(scores)
+    raw, normalized = state.score(info), scores[info.name]
+    if info.name in state.ignored:
+        says, shown = _ignored(state, info, raw, normalized)
+    else:
+        says, shown = _judged(state, info, raw, normalized, state.extremes(raws))
+    for constraint, counts, _ in state.judged:
+        there = (info.node for info in nodes if info.node is not None)
+        shown += left_out(constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
+    return Facts(says, tuple(shown), None, raw, normalized)
+
+
+def _ignored(state: ScoreState, info: NodeInfo, raw: int, normalized: int) -> tuple[Fact, list[Fact]]:
+    reason = by_label(state.constraints, info.node) if info.node is not None else None
+    key = reason[1] if reason else ""
+    shown = [fact("spread.raw-left-out", raw=raw, key=key), fact("spread.normalized-left-out", normalized=normalized)]
+    return fact("spread.gets-nothing", node=info.name, key=key), shown
+
+
+def _judged(
+    state: ScoreState, info: NodeInfo, raw: int, normalized: int, extremes: tuple[int, int]
+) -> tuple[Fact, list[Fact]]:
+    highest, lowest = extremes
+    crowds = state.crowds(info)
+    shown: list[Fact] = []
+    for index, (number, added) in enumerate(crowds):
+        shown += _crowd(state, index, info, number, added)
+    terms = Sum(tuple((added,) for number, added in crowds if number is not None))
+    numbers = {"raw": raw, "normalized": normalized, "highest": highest, "lowest": lowest}
+    shown.append(fact("spread.raw", added=terms, raw=raw))
+    shown.append(fact("spread.normalized" if highest else "spread.normalized-equal", **numbers))
+    if highest == lowest:
+        key = "as-good-as-labelled" if state.ignored else "as-good-as-others"
+    else:
+        key = {lowest: "has-fewest", highest: "has-most"}.get(raw, "has-more")
+    return fact(f"spread.{key}", node=info.name, pod=Keys((state.pod.key,))), shown
+
+
+def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, added: float) -> Iterator[Fact]:
+    """What one constraint adds, and by what it was counted."""
+    constraint, counts, _ = state.judged[index]
+    key, domain = constraint.topology_key, Domain(constraint.topology_key)
+    if number is None or info.node is None:
+        yield fact("spread.in-no-domain", domain=domain, key=key)
+        return
+    here = Keys(held.pod.key for held in info.pods if count_matching((held,), constraint.selector, state.pod.namespace))
+    row = "crowd" if counts is not None else "crowd-on-node" if here else "crowd-of-nobody"
+    yield fact(
+        f"spread.{row}",
+        domain=domain,
+        name=info.node.labels[key],
+        crowd=Things("pod", number),
+        size=state.sizes[index],
+        most=constraint.max_skew,
+        added=added,
+        pods=here,
+    )
+    if counts is not None:
+        yield counts_fact(constraint, Counts(tuple(counts.items())))
+
+
+def _reason(
+    state: ScoreState, constraint: SpreadConstraint, counts: Mapping[str, int] | None, node: Node
+) -> Reason | None:
+    """Why pods on ``node`` are not counted. Those of a host count for itself, whatever the policies say."""
+    missing = by_label(state.constraints if state.all_keys else (), node)
+    if missing is not None or counts is None:
+        return missing
+    if node.labels.get(constraint.topology_key, "") not in counts:
+        return by_label((constraint,), node) or ("domain", "")
+    return by_policy(constraint, state.pod, node)

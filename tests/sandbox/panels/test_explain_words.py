@@ -270,8 +270,8 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
         "web-1",
         "NodeResourcesFit",
         [
-            "LeastAllocated cpu: (4000 − 1500) × 100 / 4000 = 62",
-            "LeastAllocated memory: (8 − 1) × 100 / 8 = 87",
+            "LeastAllocated cpu: (4000m − 1500m) × 100 / 4000m = 62",
+            "LeastAllocated memory: (8Gi − 1Gi) × 100 / 8Gi = 87",
             "Raw: (62 × 1 + 87 × 1) / 2 = 74",
             "Normalized: 74",
             "Weighted: 74 × 1 = 74",
@@ -319,9 +319,10 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
         "db-3",
         "PodTopologySpread",
         [
-            "node n1: 2 pods × ln(2 + 2) + (3 − 1) = 4.773",
-            "zone a: 2 pods × ln(2 + 2) + (5 − 1) = 6.773",
-            "Raw: 4.773 + 6.773 → 12",
+            "node n1: 2 pods × ln(2 + 2) + (3 − 1) = 4.7726",
+            "zone a: 2 pods × ln(2 + 2) + (5 − 1) = 6.7726",
+            "Pods per zone: a 2, b 0",
+            "Raw: 4.7726 + 6.7726 → 12",
             "Normalized: 100 × (12 + 6 − 12) / 12 = 50",
             "Constraints: the scheduler's built-in default",
             "Weighted: 50 × 2 = 100",
@@ -364,9 +365,10 @@ def test_a_score_is_told_in_numbers(words: str) -> None:
 
 def test_pods_that_count_with_a_default_request_are_named() -> None:
     told = judged(with_default(), "web-1", "n1", "NodeResourcesFit")
-    assert told.lines[0].formula == "(4000 − 1600) × 100 / 4000 = 60"
-    assert "containers without a request count 100m each: idle-1" in told.lines[0].note
-    assert "count 200Mi each: idle-1" in told.lines[1].note
+    assert told.lines[0].formula == "(4000m − 1600m) × 100 / 4000m = 60"
+    cpu, memory = (line for line in told.lines if line.label.endswith(": default"))
+    assert (cpu.formula, memory.formula) == ("100m each", "200Mi each")
+    assert cpu.note == memory.note == "for containers without a request, in the sums of idle-1"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,368 @@
+"""What scores by use and by spread say, sentence by sentence, and what requests are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox.panels.explain import Explanation
+from sandbox.panels.model.world import World
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from tests.sandbox.explain_clusters import RUNTIME
+from tests.sandbox.panels.test_explain_agrees import configuration
+from tests.sandbox.panels.test_explain_words import after, filtered, judged, lines, two_nodes
+from tests.sandbox.witnessing import witnessed
+
+Data = dict[str, Any]
+FIT, BALANCED, SPREAD = "NodeResourcesFit", "NodeResourcesBalancedAllocation", "PodTopologySpread"
+STEPS = "init containers run one by one beside the sidecars started before; "
+
+
+def notes(told: Explanation) -> dict[str, str]:
+    return {line.label: line.note for line in told.lines}
+
+
+def beside(told: Explanation) -> list[str]:
+    """Lines on what the requests are made of."""
+    made = (": containers", ": init containers", ": whole pod", ": overhead", ": default")
+    return [f"{line.label}: {line.formula}" for line in told.lines if line.label.endswith(made)]
+
+
+def profiled(plugin: str, arguments: Data, *manifests: Data) -> World:
+    simulation = Simulation(configuration=configuration(**{plugin: arguments}))
+    simulation.execute(commands.Apply(manifests))
+    simulation.execute(commands.Settle())
+    return witnessed(simulation)
+
+
+def strategy(kind: str, *resources: Data, shape: tuple[tuple[int, int], ...] = ()) -> Data:
+    points = [{"utilization": use, "score": score} for use, score in shape]
+    more = {"requestedToCapacityRatio": {"shape": points}} if points else {}
+    return {"scoringStrategy": {"type": kind, "resources": [*resources], **more}}
+
+
+# --- what requests are made of ---
+
+
+def composed() -> World:
+    """Two sidecars, an init container between them, overhead."""
+    pod = make_pod("web-1").cpu("500m").memory("200Mi").init_container("proxy", {"cpu": "300m"}, sidecar=True)
+    pod.init_container("migrate", {"cpu": "1500m", "memory": "100Mi"})
+    pod.init_container("logs", {"memory": "64Mi"}, sidecar=True).spec(runtimeClassName="sandboxed")
+    return after(*two_nodes(), RUNTIME, pod.obj())
+
+
+def whole_pod() -> World:
+    pod = make_pod("web-1").cpu("500m").spec(resources={"requests": {"cpu": "2"}}, runtimeClassName="sandboxed")
+    return after(*two_nodes(), RUNTIME, pod.obj())
+
+
+ASKED = [
+    "cpu: containers: 500m containers + 300m sidecars = 800m",
+    "cpu: init containers: migrate: 1800m > 800m",
+    "cpu: overhead: 1800m + 250m overhead = 2050m asked",
+    "memory: containers: 200Mi containers + 64Mi sidecars = 264Mi",
+    "memory: init containers: migrate: 100Mi ≤ 264Mi",
+    "memory: overhead: 264Mi + 120Mi overhead = 384Mi asked",
+]
+
+
+def test_a_filter_says_how_sidecars_init_containers_and_overhead_count() -> None:
+    told = filtered(composed(), "web-1", "n1", FIT)
+    assert lines(told)[1:] == [
+        "cpu: 0m used + 2050m asked = 2050m ≤ 4000m allocatable",
+        "memory: 0 used + 384Mi asked = 384Mi ≤ 8192Mi allocatable",
+        *ASKED,
+    ]
+    assert notes(told)["cpu: containers"] == "sidecars run beside the containers"
+    assert notes(told)["cpu: init containers"] == STEPS + "the largest step counts, the containers need less"
+    assert notes(told)["memory: init containers"] == STEPS + "the containers need at least as much, so nothing is added"
+    assert notes(told)["cpu: overhead"] == "the RuntimeClass adds it to the pod"
+
+
+def test_scores_have_sidecars_in_the_sum_of_requests() -> None:
+    world = composed()
+    assert beside(judged(world, "web-1", "n1", BALANCED)) == ASKED
+    assert beside(judged(world, "web-1", "n1", FIT)) == [
+        "memory: default: 200Mi each",
+        "cpu: containers: 500m containers + 400m sidecars = 900m",
+        "cpu: init containers: migrate: 1800m > 900m",
+        "cpu: overhead: 1800m + 250m overhead = 2050m asked",
+        "memory: containers: 200Mi containers + 264Mi sidecars = 464Mi",
+        "memory: init containers: migrate: 300Mi ≤ 464Mi",
+        "memory: overhead: 464Mi + 120Mi overhead = 584Mi asked",
+    ]
+
+
+def test_of_several_init_containers_the_largest_step_is_named() -> None:
+    pod = make_pod("web-1").cpu("1").init_container("small", {"cpu": "1200m"}).init_container("large", {"cpu": "2"})
+    told = filtered(after(make_node("n1").obj(), pod.obj()), "web-1", "n1", FIT)
+    assert beside(told) == ["cpu: init containers: large: 2000m > 1000m"]
+
+
+def test_a_request_of_the_whole_pod_counts_where_the_decision_counts_it() -> None:
+    world = whole_pod()
+    whole = ["cpu: whole pod: 2000m", "cpu: overhead: 2000m + 250m overhead = 2250m asked"]
+    memory = "memory: overhead: 0 + 120Mi overhead = 120Mi asked"
+    for told in (filtered(world, "web-1", "n1", FIT), judged(world, "web-1", "n1", BALANCED)):
+        assert beside(told) == [*whole, memory]
+        assert notes(told)["cpu: whole pod"] == "the pod's own request replaces the sum of its containers"
+    told = judged(world, "web-1", "n1", FIT)
+    assert lines(told)[0] == "LeastAllocated cpu: (4000m − 750m) × 100 / 4000m = 81"
+    assert "cpu: whole pod: 2000m" in beside(told)
+    assert notes(told)["cpu: whole pod"] == "not counted: this score adds up the containers"
+
+
+# --- scores by use ---
+
+
+def ratio() -> World:
+    shape = ((0, 0), (50, 9), (90, 2))
+    named = ("example.com/gpu", "example.com/fpga")
+    resources = ({"name": "cpu", "weight": 3}, {"name": "memory"}, *({"name": name} for name in named))
+    return profiled(
+        FIT,
+        strategy("RequestedToCapacityRatio", *resources, shape=shape),
+        make_node("n1").capacity({"example.com/gpu": "2"}).obj(),
+        make_node("n2").obj(),
+        make_pod("db-1").node("n1").cpu("0").memory("6Gi").obj(),
+        make_pod("web-1").cpu("1500m").memory("2Gi").obj(),
+    )
+
+
+def more_than_there_is(kind: str, shape: tuple[tuple[int, int], ...] = ()) -> World:
+    """Twelve pods without requests count 100m each, on nodes of 1 cpu."""
+    held = [make_pod(f"idle-{number}").node("n1").obj() for number in range(12)]
+    nodes = [make_node(name).capacity(cpu="1").obj() for name in ("n1", "n2")]
+    resources = {"name": "cpu"}, {"name": "ephemeral-storage"}
+    return profiled(FIT, strategy(kind, *resources, shape=shape), *nodes, *held, make_pod("web-1").obj())
+
+
+def nothing_counts() -> World:
+    gpu = {"name": "example.com/gpu"}
+    return profiled(FIT, strategy("LeastAllocated", gpu), *two_nodes(), make_pod("web-1").obj())
+
+
+def three_resources() -> World:
+    resources = [{"name": name} for name in ("cpu", "memory", "ephemeral-storage")]
+    nodes = [make_node(name).capacity({"ephemeral-storage": "10Gi"}).obj() for name in ("n1", "n2")]
+    return profiled(BALANCED, {"resources": resources}, *nodes, make_pod("web-1").cpu("1").memory("4Gi").obj())
+
+
+def one_resource() -> World:
+    return profiled(BALANCED, {"resources": [{"name": "cpu"}]}, *two_nodes(), make_pod("web-1").cpu("1").obj())
+
+
+def cut_below() -> World:
+    """(1 − 0.34) × 100 is 65.99999999999999 in floating point."""
+    return after(*two_nodes(), make_pod("web-1").cpu("2720m").obj())
+
+
+DEFAULT = "cpu: default: 100m each"
+SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
+    "a line of points between, above and below": (
+        ratio,
+        FIT,
+        "The profile's line from use to score gives n1 55 when web-1 is on it.",
+        [
+            "cpu: 1500m × 100 / 4000m = 37 %",
+            "RequestedToCapacityRatio cpu: 0 + (90 − 0) × (37 − 0) / (50 − 0) = 66",
+            "memory: 8Gi × 100 / 8Gi = 100 %",
+            "RequestedToCapacityRatio memory: above 90 % = 20",
+            "Raw: (66 × 3 + 20 × 1) / 4 = 55",
+            "From 0 to 10: (6 × 3 + 2 × 1) / 4 = 5",
+            "Shape: 0 %: 0, 50 %: 90, 90 %: 20",
+            "example.com/gpu: left out",
+            "example.com/fpga: left out",
+            "Normalized: 55",
+        ],
+    ),
+    "more than there is counts as nothing free": (
+        lambda: more_than_there_is("LeastAllocated"),
+        FIT,
+        "With web-1 on it, n1 would have about 0 % of its resources free; emptier is better.",
+        [
+            "LeastAllocated cpu: 1300m > 1000m, so 0",
+            "Raw: (0 × 1) / 1 = 0",
+            DEFAULT,
+            "ephemeral-storage: left out",
+            "Normalized: 0",
+        ],
+    ),
+    "more than there is counts as full": (
+        lambda: more_than_there_is("MostAllocated"),
+        FIT,
+        "With web-1 on it, n1 would be about 100 % full; fuller is better.",
+        [
+            "MostAllocated cpu: 1300m > 1000m, so 100",
+            "Raw: (100 × 1) / 1 = 100",
+            DEFAULT,
+            "ephemeral-storage: left out",
+            "Normalized: 100",
+        ],
+    ),
+    "more than there is counts as 100 % on a line, and a score of 0 drops out": (
+        lambda: more_than_there_is("RequestedToCapacityRatio", ((10, 9), (100, 0))),
+        FIT,
+        "The profile's line from use to score gives n1 0 when web-1 is on it.",
+        [
+            "cpu: 1300m > 1000m, so 100 %",
+            "RequestedToCapacityRatio cpu: 90 + (0 − 90) × (100 − 10) / (100 − 10) = 0",
+            "Raw: 0",
+            "Shape: 10 %: 90, 100 %: 0",
+            DEFAULT,
+            "ephemeral-storage: left out",
+            "Normalized: 0",
+        ],
+    ),
+    "where no resource counts nothing is said of how full a node is": (
+        nothing_counts,
+        FIT,
+        "No resource counts for web-1 on n1, so n1 gets 0.",
+        ["Raw: 0", "example.com/gpu: left out", "Normalized: 0"],
+    ),
+    "three fractions deviate from their mean": (
+        three_resources,
+        BALANCED,
+        "With web-1 on it, the resources of n1 would be used rather unevenly; even use is better.",
+        [
+            "cpu: 1000m / 4000m = 0.25",
+            "memory: 4Gi / 8Gi = 0.5",
+            "ephemeral-storage: 0 / 10Gi = 0",
+            "Deviation: standard deviation around the mean 0.25 = 0.2041",
+            "Raw: (1 − 0.2041) × 100 = 79",
+            "Normalized: 79",
+        ],
+    ),
+    "one fraction cannot deviate": (
+        one_resource,
+        BALANCED,
+        "With web-1 on it, the resources of n1 would be used evenly; even use is better.",
+        [
+            "cpu: 1000m / 4000m = 0.25",
+            "Deviation: 0 (fewer than two resources)",
+            "Raw: (1 − 0) × 100 = 100",
+            "Normalized: 100",
+        ],
+    ),
+    "what is a little less than a whole number is cut, and said to be": (
+        cut_below,
+        BALANCED,
+        "With web-1 on it, the resources of n1 would be used very unevenly; even use is better.",
+        [
+            "cpu: 2720m / 4000m = 0.68",
+            "memory: 0 / 8Gi = 0",
+            "Deviation: |0.68 − 0| / 2 = 0.34",
+            "Raw: (1 − 0.34) × 100 → 65",
+            "Normalized: 65",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("words", SCORES)
+def test_a_score_by_use_is_told_in_a_sentence_and_in_numbers(words: str) -> None:
+    build, plugin, sentence, expected = SCORES[words]
+    told = judged(build(), "web-1", "n1", plugin)
+    assert told.sentence == sentence
+    assert lines(told)[:-1] == expected
+
+
+def test_remarks_name_what_is_used_what_is_asked_and_why_a_resource_is_left_out() -> None:
+    told = notes(judged(ratio(), "web-1", "n1", FIT))
+    assert told["memory"] == "6Gi used + 2Gi asked of 8Gi"
+    assert told["example.com/gpu"] == "web-1 does not ask for it"
+    assert told["example.com/fpga"] == "the node has none"
+    assert told["Raw"] == "the mean by weight, rounded; resources with 0 do not count"
+    assert told["Normalized"] == "already 0 to 100, so it stays as it is"
+    below = notes(judged(cut_below(), "web-1", "n1", BALANCED))
+    assert below["Raw"] == "computed as a little less than 66, then cut to a whole number"
+
+
+# --- the score of spreading ---
+
+
+def soft() -> World:
+    """Zones a and b can take the pod; n3 has no zone, and the others are out of its reach."""
+    where = ("n1", "n1", "n2", "n5")
+    held = [make_pod(f"web-{number}").label("app", "web").node(node).obj() for number, node in enumerate(where, 1)]
+    pod = make_pod("web-9").label("app", "web").node_affinity("kind", ["gpu"], "NotIn")
+    pod.spread(ZONE, {"app": "web"}, when="ScheduleAnyway", nodeTaintsPolicy="Honor")
+    pod.spread(HOSTNAME, {"app": "web"}, when="ScheduleAnyway")
+    others = (
+        make_node("n3"),
+        make_node("n4").zone("b").label("kind", "gpu"),
+        make_node("n5").zone("c").cordoned(),
+        make_node("n6").zone("a").taint("slow"),
+    )
+    return after(*two_nodes(), *(node.obj() for node in others), *held, pod.obj())
+
+
+def by_default() -> World:
+    """A Service's pods on two nodes, of which n1 has no zone, as the built-in default spreads them."""
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"}}
+    selected = {**service, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}}
+    held = make_pod("web-1").label("app", "web").node("n1").obj()
+    nodes = make_node("n1").obj(), make_node("n2").zone("b").obj()
+    return after(*nodes, selected, held, make_pod("web-9").label("app", "web").obj())
+
+
+LEFT_OUT = [
+    ("Does not count for zone: n3", f"no label {ZONE}"),
+    ("Does not count for zone: n5", "no node that can take the pod is in the same zone"),
+    ("Does not count for zone: n6", "taint slow:NoSchedule is not tolerated"),
+    ("Does not count for zone: n4", "the pod's node affinity rules it out"),
+    ("Does not count for node: n3", f"no label {ZONE}"),
+]
+
+
+def test_a_spread_score_names_the_crowds_and_who_is_not_counted() -> None:
+    world = soft()
+    told = judged(world, "web-9", "n1", SPREAD)
+    assert told.sentence == "n1 has the most pods like web-9 around it; fewer is better."
+    assert lines(told)[:5] == [
+        "zone a: 2 pods × ln(2 + 2) + (1 − 1) = 2.7726",
+        "Pods per zone: a 2, b 1",
+        "node n1: 2 pods × ln(2 + 2) + (1 − 1) = 2.7726",
+        "Raw: 2.7726 + 2.7726 → 6",
+        "Normalized: 100 × (6 + 3 − 6) / 6 = 50",
+    ]
+    assert [(f"{line.label}: {line.formula}", line.note) for line in told.lines[5:-1]] == LEFT_OUT
+    assert told.lines[1].note == "counts pods with app=web"
+    assert told.lines[2].note.endswith("; on this node: web-1 and web-2")
+    fewest = judged(world, "web-9", "n2", SPREAD)
+    assert fewest.sentence == "n2 has the fewest pods like web-9 around it, which is best for spreading."
+    assert lines(fewest)[2] == "node n2: 1 pod × ln(2 + 2) + (1 − 1) = 1.3863"
+
+
+def test_a_node_without_the_topology_label_gets_nothing_for_spreading() -> None:
+    told = judged(soft(), "web-9", "n3", SPREAD)
+    assert told.sentence == f"n3 has no label {ZONE}, so it gets nothing for spreading."
+    assert lines(told)[:2] == ["Raw: 0", "Normalized: 0"]
+    assert (told.raw, told.normalized) == (0, 0)
+    assert [(f"{line.label}: {line.formula}", line.note) for line in told.lines[2:-1]] == LEFT_OUT
+
+
+def test_by_the_built_in_default_a_node_without_a_zone_is_judged_by_itself_alone() -> None:
+    told = judged(by_default(), "web-9", "n1", SPREAD)
+    assert lines(told)[:-1] == [
+        "node n1: 1 pod × ln(2 + 2) + (3 − 1) = 3.3863",
+        "zone: 0",
+        "Raw: 3.3863 → 3",
+        "Normalized: 100 × (6 + 3 − 3) / 6 = 100",
+        "Constraints: the scheduler's built-in default",
+    ]
+    assert notes(told)["zone"] == f"no label {ZONE}"
+
+
+def test_nodes_that_are_equally_good_are_said_to_be() -> None:
+    pod = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"}, when="ScheduleAnyway").obj()
+    told = judged(after(*two_nodes(), pod), "web-1", "n1", SPREAD)
+    assert told.sentence == "For spreading, n1 is as good as every other node."
+    assert lines(told)[2:4] == ["Raw: 0 → 0", "Normalized: 100"]
+    third = judged(after(*two_nodes(), make_node("n3").obj(), pod), "web-1", "n1", SPREAD)
+    assert third.sentence == "For spreading, n1 is as good as every other node that has the topology labels."

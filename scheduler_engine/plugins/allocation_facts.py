@@ -154,6 +154,12 @@ def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequ
     return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
 
 
+def nothing_asked(pod: Pod, info: NodeInfo) -> Facts:
+    """Where PreScore does not run, a pod that asks for none of the resources scores 0."""
+    conclusion = fact("balance.nothing-asked", node=info.name, pod=Keys((pod.key,)))
+    return Facts(conclusion, (_normalized(0),), raw=0, normalized=0)
+
+
 def _deviation(fractions: Sequence[float], deviation: float) -> Iterator[Fact]:
     if len(fractions) < 2:
         yield fact("balance.deviation-of-none", deviation=deviation)

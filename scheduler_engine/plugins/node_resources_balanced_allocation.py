@@ -15,7 +15,7 @@ from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import SKIP, Status
-from scheduler_engine.plugins.allocation_facts import balance_facts
+from scheduler_engine.plugins.allocation_facts import balance_facts, nothing_asked
 from scheduler_engine.plugins.request_facts import request_facts
 from scheduler_engine.plugins.resource_allocation import (
     Wish,
@@ -52,7 +52,9 @@ class NodeResourcesBalancedAllocation(Plugin):
         return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
-        wanted = state.data[PRE_SCORE_KEY]
+        wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
+        if not any(wish for _, _, wish in wanted):
+            return nothing_asked(pod, node_info)
         beside = request_facts(request_parts(pod), [name for name, _, _ in wanted])
         return balance_facts(wanted, pod, node_info, (*beside,))
 

@@ -121,13 +121,14 @@ class NodeResourcesFit(Plugin):
         return _status(lacking_resources(wanted, node_info))
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        status = self.filter(state, pod, node_info)
         wanted = state.data[PRE_FILTER_KEY]
         lacking = {item.resource: item for item in lacking_resources(wanted, node_info)}
         shown = [_places(node_info, lacking), *_sums(wanted, node_info, lacking)]
         if len(shown) == 1:
             shown.append(fact("fit.no-requests"))
         says = _conclusion(pod, node_info.name, [*lacking.values()])
-        return Facts(says, (*shown, *_beside(pod, wanted)), _status([*lacking.values()]))
+        return Facts(says, (*shown, *_beside(pod, wanted)), status)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         state.write(PRE_SCORE_KEY, self._wishes(pod))
@@ -142,7 +143,7 @@ class NodeResourcesFit(Plugin):
         return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
-        wanted = state.data[PRE_SCORE_KEY]
+        wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
         names = [name for name, _, _ in wanted]
         parts = request_parts(pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS)
         beside = *request_facts(parts, names), *ignored_pod_level(request_parts(pod, use_status=False), names)

@@ -283,6 +283,19 @@ def test_remarks_name_what_is_used_what_is_asked_and_why_a_resource_is_left_out(
     assert below["Raw"] == "computed as a little less than 66, then cut to a whole number"
 
 
+@pytest.mark.parametrize(("plugin", "raw"), [(FIT, 97), (BALANCED, 0)])
+def test_a_score_without_pre_score_is_told_as_well(plugin: str, raw: int) -> None:
+    config = configuration()
+    config["profiles"][0]["plugins"] = {"preScore": {"disabled": [{"name": plugin}]}}
+    simulation = Simulation(configuration=config)
+    simulation.execute(commands.Apply((*two_nodes(), make_pod("web-1").obj())))
+    simulation.execute(commands.Settle())
+    told = judged(witnessed(simulation), "web-1", "n1", plugin)
+    assert (told.raw, told.normalized) == (raw, raw)
+    assert "Recorded" not in notes(told)
+    assert "web-1" in told.sentence
+
+
 # --- the score of spreading ---
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import Facts, plain
+from scheduler_engine.framework.facts import Fact, Facts, Parts, plain
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.explaining import filter_facts, score_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -69,9 +69,16 @@ class Cells:
         if not wording.sentence(facts).strip():
             self.wrong.append(f"{what}: no sentence for {facts.says}")
         for item in (facts.says, *facts.shown):
-            self.keys[item.key] += 1
-            plain(dict(item.values))
+            self._count(item)
+            plain(item)
         return True
+
+    def _count(self, told: Fact) -> None:
+        self.keys[told.key] += 1
+        for value in told.values.values():
+            for item in value if isinstance(value, Parts) else [value]:
+                if isinstance(item, Fact):
+                    self._count(item)
 
 
 @contextmanager

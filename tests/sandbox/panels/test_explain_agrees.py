@@ -1,4 +1,4 @@
-"""Explanations are worked out from the trace alone; whatever they come to, the scheduler must have recorded."""
+"""What is told of any attempt, however long ago, is what the scheduler recorded of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.panels.explain import EXPLANATIONS
 from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.commands import Command
@@ -77,7 +76,7 @@ def test_every_number_of_a_scenario_comes_out_again(slug: str) -> None:
     assert differences(world_of(simulation)) == []
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(30))
 def test_every_number_of_a_random_cluster_comes_out_again(seed: int) -> None:
     simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
     run(simulation, cluster(seed))
@@ -90,18 +89,10 @@ def test_the_random_clusters_bring_out_every_plugin() -> None:
         simulation = Simulation()
         run(simulation, cluster(seed))
         total.update(counted(world_of(simulation)))
-    refusing = [name for name in _explained("explain_filter", 0) if name not in NEVER_REFUSE]
-    scoring = _explained("explain_score", 1)
+    refusing = [name for name, plugin in REGISTRY.items() if hasattr(plugin, "filter") and name not in NEVER_REFUSE]
+    scoring = [name for name, plugin in REGISTRY.items() if hasattr(plugin, "score")]
     said = [*(f"{name} filter" for name in refusing), *(f"{name} score" for name in scoring)]
     assert [name for name in said if not total[name]] == []
-
-
-def _explained(method: str, half: int) -> list[str]:
-    return [
-        name
-        for name, plugin in REGISTRY.items()
-        if hasattr(plugin, method) or EXPLANATIONS.get(name, (None, None))[half]
-    ]
 
 
 NEVER_REFUSE = ("NodeName", "DynamicResources")

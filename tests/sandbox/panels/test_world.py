@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels import World
-from sandbox.panels.model.seen import seen_by
 from sandbox.panels.model.world import app_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
@@ -247,13 +246,3 @@ def test_a_pod_is_not_assumed_where_one_of_its_name_was_before_it() -> None:
         world.look_at(name)
         assert world.pods[key].state == "pending"
         assert not world.pods_on.get("n")
-
-
-def test_the_moment_of_a_cycle_is_told_by_its_own_scheduler_alone() -> None:
-    entries = two_schedulers()
-    for number, (name, node) in enumerate((("a-1", "n"), ("a-2", "m")), 1):
-        entries.recorder.replica = name
-        entries.say(ev.SnapshotTaken(number, 9, (node,), "", 1, (), (node,)))
-    moments = [seen_by(entries.entries, number, name) for number, name in ((1, "a-1"), (2, "a-2"))]
-    assert [list(moment.nodes) for moment in moments if moment] == [["n"], ["m"]]
-    assert [list(moment.pods_on) for moment in moments if moment] == [["n"], ["m"]]

@@ -81,7 +81,8 @@ def selector_objection(selector: NodeSelector, node: str, labels: Mapping[str, s
     number, key = len(first), first[0].values.get("key")
     if key is None or any(item.values.get("key") != key for item in first):
         return fact("node-affinity.no-term", False, number=number)
-    return fact(f"{first[0].key.replace('.', '.no-term-')}", False, **{**first[0].values, "number": number})
+    row = first[0].key.partition(".")[2]
+    return fact(f"node-affinity.no-term-{row}", False, **{**first[0].values, "number": number})
 
 
 def _objection(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Fact:

@@ -1,0 +1,113 @@
+"""The tables of words and the code that names their rows agree: every key has its row, and no row is left over."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+import scheduler_engine
+from scheduler_engine import wording
+from scheduler_engine.framework.facts import Amount, Counts, Domain, Keys, Label, Place, Things, Value, fact
+
+ROOT = Path(scheduler_engine.__file__).parent
+TABLES = {key.partition(".")[0] for key in wording.ROWS} - {"values", "things"}
+PARTS = {"says", "brief", "label", "formula", "note"}
+
+
+NOT_WORDED = {"spread.standing"}
+"""Facts of which panels show the numbers alone."""
+
+
+@cache
+def nodes() -> tuple[ast.AST, ...]:
+    return tuple(node for path in sorted(ROOT.rglob("*.py")) for node in ast.walk(ast.parse(path.read_text())))
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """Constants that an expression may come to."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from (*texts(node.body), *texts(node.orelse))
+
+
+@cache
+def made() -> tuple[re.Pattern[str], ...]:
+    """Patterns of keys that are put together: of a table and what follows, or of a key and an ending."""
+    found = []
+    for node in nodes():
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+            begins, ends = str(parts[0] or "").partition(".")[0] in TABLES, re.fullmatch("(-[a-z]+)+", str(parts[-1]))
+            if begins or ends:
+                found.append(
+                    re.compile("".join("[a-z0-9.-]*" if part is None else re.escape(str(part)) for part in parts))
+                )
+    return tuple(found)
+
+
+def test_every_row_is_the_key_of_some_fact() -> None:
+    whole = {text for node in nodes() for text in texts(node)}
+    keys = [key for key in wording.ROWS if key.partition(".")[0] in TABLES and key not in whole]
+    assert [key for key in keys if not any(pattern.fullmatch(key) for pattern in made())] == []
+
+
+def test_every_key_of_a_fact_has_its_row() -> None:
+    calls = (node for node in nodes() if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    named = {text for call in calls if call.func.id == "fact" for text in texts(call.args[0])}  # type: ignore[attr-defined]
+    assert sorted(named - {*wording.ROWS} - NOT_WORDED) == []
+    assert len(named) > 50
+
+
+def parts() -> Iterator[tuple[str, str, Any]]:
+    for key, row in wording.ROWS.items():
+        if key.partition(".")[0] in TABLES:
+            for part, text in row.items():
+                yield key, part, text
+
+
+def test_a_row_has_parts_that_are_known_and_whose_places_can_be_read() -> None:
+    for key, part, text in parts():
+        assert part in PARTS, key
+        for told in text.values() if isinstance(text, dict) else [text]:
+            assert list(Formatter().parse(told)), key
+
+
+VALUES: dict[str, tuple[dict[str, Value], str]] = {
+    "amounts of one resource have one unit": (
+        {"used": Amount("memory", 1 << 30), "asked": Amount("memory", 1 << 20), "cpu": Amount("cpu", 500)},
+        "used 1024Mi asked 1Mi cpu 500m",
+    ),
+    "many names are cut": (
+        {"pods": Keys(f"default/p-{n}" for n in range(8))},
+        "pods p-0, p-1, p-2, p-3, p-4 and 3 more",
+    ),
+    "another namespace is named": ({"pod": Keys(("blue/web",))}, "pod blue/web"),
+    "a topology key is called by its last part": ({"domain": Domain("topology.kubernetes.io/zone")}, "domain zone"),
+    "a host is a node": ({"domain": Domain("kubernetes.io/hostname")}, "domain node"),
+    "a place": ({"where": Place("topology.kubernetes.io/zone", "a")}, "where in zone a"),
+    "a label that is missing": ({"label": Label("disk", None)}, "label no label disk"),
+    "the lowest count is pointed out": ({"counts": Counts((("a", 2), ("b", 0)), 0)}, "counts a 2, b 0 (fewest)"),
+    "one of a kind": ({"pods": Things("pod", 1)}, "pods 1 pod"),
+    "a number below 0 has a minus sign": ({"skew": -2}, "skew −2"),
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_a_value_is_written_by_its_type(case: str) -> None:
+    values, text = VALUES[case]
+    assert " ".join(f"{name} {told}" for name, told in wording.written(values).items()) == text
+
+
+def test_the_sign_of_a_sum_follows_the_decision() -> None:
+    numbers = {"used": 1, "asked": 2, "whole": 3, "total": 4, "rest": 1}
+    values = {name: Amount("cpu", number) for name, number in numbers.items()}
+    told = [wording.worded(fact("fit.enough", ok, **values, resource="cpu"), "formula") for ok in (True, False)]
+    assert told == ["1m used + 2m asked = 3m ≤ 4m allocatable", "1m used + 2m asked = 3m > 4m allocatable"]

@@ -106,10 +106,11 @@ def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Ex
     facts = world.witness.score(cycle, node_name, plugin)
     if facts is None:
         text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
-        return Explanation(text, raw=raws[node_name], normalized=normalized)
+        told = Explanation(text, raw=raws[node_name], normalized=normalized)
+    else:
+        told = _checked_score(_of_facts(facts), raws[node_name], normalized)
     total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
-    weight = dict(cycle.score.weights).get(plugin, 0)
-    return _weighted(_checked_score(_of_facts(facts), raws[node_name], normalized), node_name, weight, total)
+    return _weighted(told, node_name, dict(cycle.score.weights).get(plugin, 0), total)
 
 
 def _weighted(told: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:

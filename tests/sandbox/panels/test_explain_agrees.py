@@ -90,7 +90,7 @@ def test_the_random_clusters_bring_out_every_plugin() -> None:
         run(simulation, cluster(seed))
         total.update(counted(world_of(simulation)))
     refusing = [name for name, plugin in REGISTRY.items() if hasattr(plugin, "filter") and name not in NEVER_REFUSE]
-    scoring = [name for name, plugin in REGISTRY.items() if hasattr(plugin, "score")]
+    scoring = [name for name, plugin in REGISTRY.items() if hasattr(plugin, "explain_score")]
     said = [*(f"{name} filter" for name in refusing), *(f"{name} score" for name in scoring)]
     assert [name for name in said if not total[name]] == []
 

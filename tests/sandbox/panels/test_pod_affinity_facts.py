@@ -489,7 +489,7 @@ def contradictions(world: World, seen: Counter[str]) -> list[str]:
 
 def test_in_random_clusters_exactly_those_terms_that_counted_name_pods() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(100):
         simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
         run(simulation, cluster(seed))
         assert contradictions(witnessed(simulation), seen) == []

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.api.budgets import selection
 from scheduler_engine.api.conditions import condition_set
-from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, timestamp
 from scheduler_engine.apiserver.errors import ApiError, forbidden, internal_error, not_found, too_many_requests
 from scheduler_engine.apiserver.store import ApiServer
@@ -65,7 +65,7 @@ def _answer(api: ApiServer, pod: Pod) -> Answer:
 def budgets_of(api: ApiServer, pod: Pod) -> list[KubeObject]:
     """The budgets that select a pod."""
     found = api.list(BUDGET, pod.namespace)
-    return [budget for budget in found if selector_from(budget.spec.get("selector")).matches(pod.labels)]
+    return [budget for budget in found if selection(budget).holds(pod.namespace, pod.labels)]
 
 
 def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:

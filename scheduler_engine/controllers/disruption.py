@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from scheduler_engine.api.budgets import selection
 from scheduler_engine.api.conditions import condition_set, is_ready
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, time_us
@@ -58,13 +59,13 @@ class DisruptionController(KeyedController):
             for budget in self.api.list(BUDGET, item.namespace):
                 concerned = budget.key == item.key if event.kind == BUDGET else True
                 if event.kind == "Pod":
-                    concerned = selector_from(budget.spec.get("selector")).matches(item.labels)
+                    concerned = selection(budget).holds(item.namespace, item.labels)
                 if concerned:
                     self.enqueue(budget.key)
 
     def see_to(self, budget: KubeObject) -> None:
-        matches = selector_from(budget.spec.get("selector")).matches
-        pods = [pod for pod in self.api.pods(budget.namespace) if matches(pod.labels)]
+        holds = selection(budget).holds
+        pods = [pod for pod in self.api.pods(budget.namespace) if holds(pod.namespace, pod.labels)]
         if not pods:
             self.tell_once(budget, "NoPods", "No matching pods found", "Normal")
         try:

@@ -29,6 +29,15 @@ class Planned:
     timer: int
 
 
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """How long a pod may stay on its node: for ``seconds``, None = for ever, or not at all. ``taint`` decides."""
+
+    taint: str = ""
+    seconds: int | None = None
+    tolerated: bool = True
+
+
 @dataclass(slots=True)
 class TaintEvictionController:
     """``planned``: key of a pod → its eviction to come."""
@@ -55,7 +64,7 @@ class TaintEvictionController:
         if isinstance(old, Pod) and (new is None or new.uid != old.uid):
             plan = self.planned.get(old.key)
             if plan is not None and plan.uid == old.uid:
-                self._cancel(old.key)
+                self._cancel(old.key, "deleted")
         if isinstance(new, Pod) and new.node_name:
             before = old if isinstance(old, Pod) else None
             if before is None or before.node_name != new.node_name or before.tolerations != new.tolerations:
@@ -67,48 +76,52 @@ class TaintEvictionController:
         """Evict, plan to evict or leave in peace one pod, as the taints of its node now ask for."""
         found = no_execute(self.api.get("Node", pod.node_name))
         if pod.terminating or not found:
-            self._cancel(pod.key)
+            self._cancel(pod.key, "deleted" if pod.terminating else "removed")
             return
-        used = matching(found, pod.tolerations)
-        if used is None:
-            self._cancel(pod.key)
-            self.evict(pod.key, pod.uid)
+        stay = stay_of(found, pod.tolerations)
+        if not stay.tolerated:
+            self._cancel(pod.key, "evicted", stay)
+            self.evict(pod.key, pod.uid, stay.taint)
             return
-        seconds = shortest_seconds(used)
-        if seconds is None:
-            self._cancel(pod.key)
+        if stay.seconds is None:
+            self._cancel(pod.key, "tolerated")
             return
         now_us = self.timeline.now_us
         held = self.planned.get(pod.key)
         if held is not None and held.uid == pod.uid and held.since_us < now_us:
             return
-        self._cancel(pod.key)
-        if seconds <= 0:
-            self.evict(pod.key, pod.uid)
-            return
-        timer = self.timeline.after(seconds * SECOND_US, self.evict, pod.key, pod.uid)
-        self.planned[pod.key] = Planned(pod.uid, pod.node_name, now_us, timer)
-        self.api.recorder.add(TaintEvictionPlanned(pod.key, pod.node_name, now_us + seconds * SECOND_US))
+        self._cancel(pod.key, "evicted" if stay.seconds <= 0 else "stays", stay)
+        after_us = max(0, stay.seconds) * SECOND_US
+        if after_us:
+            timer = self.timeline.after(after_us, self.evict, pod.key, pod.uid, stay.taint)
+            self.planned[pod.key] = Planned(pod.uid, pod.node_name, now_us, timer)
+        planned = TaintEvictionPlanned(pod.key, pod.node_name, now_us + after_us, stay.taint, max(0, stay.seconds))
+        self.api.recorder.add(planned)
+        if not after_us:
+            self.evict(pod.key, pod.uid, stay.taint)
 
-    def evict(self, pod_key: str, uid: str) -> None:
+    def evict(self, pod_key: str, uid: str, taint: str) -> None:
         """Mark the pod and delete it gracefully."""
         self.planned.pop(pod_key, None)
         pod = self.api.pod(pod_key)
         if pod is None or pod.uid != uid or pod.terminating:
             return
-        self._tell(pod_key, f"Marking for deletion Pod {pod_key}")
+        self._tell(pod_key, f"Marking for deletion Pod {pod_key}", taint)
         self.api.delete_pod(pod_key, REASON, MESSAGE)
 
-    def _cancel(self, pod_key: str) -> None:
-        """Every plan that is given up is told of, also where another one or the eviction itself follows at once."""
+    def _cancel(self, pod_key: str, why: str, stay: Stay | None = None) -> None:
+        """Every plan that is given up is told of, also where another one or the eviction itself follows at once:
+        ``stay`` brings that about.
+        """
         plan = self.planned.pop(pod_key, None)
         if plan is not None:
             self.timeline.cancel(plan.timer)
-            self.api.recorder.add(TaintEvictionPlanned(pod_key, plan.node, None))
+            told = (stay.taint, stay.seconds) if stay is not None else ("", None)
+            self.api.recorder.add(TaintEvictionPlanned(pod_key, plan.node, None, *told, why))
             self._tell(pod_key, f"Cancelling deletion of Pod {pod_key}")
 
-    def _tell(self, pod_key: str, text: str) -> None:
-        self.api.recorder.add(EventRecorded("Pod", pod_key, "Normal", "TaintManagerEviction", text))
+    def _tell(self, pod_key: str, text: str, taint: str = "") -> None:
+        self.api.recorder.add(EventRecorded("Pod", pod_key, "Normal", "TaintManagerEviction", text, taint))
 
 
 def _taints_may_differ(event: WatchEvent) -> bool:
@@ -123,14 +136,15 @@ def no_execute(node: KubeObject | None) -> tuple[Taint, ...]:
     return tuple(taint for taint in node.taints if taint.effect == "NoExecute") if isinstance(node, Node) else ()
 
 
-def matching(found: Iterable[Taint], tolerations: Iterable[Toleration]) -> list[Toleration] | None:
-    """The first toleration for each taint; None when one of them is not tolerated."""
-    held = tuple(tolerations)
-    used = [next((item for item in held if item.tolerates(taint)), None) for taint in found]
-    matched = [item for item in used if item is not None]
-    return matched if len(matched) == len(used) else None
-
-
-def shortest_seconds(used: Iterable[Toleration]) -> int | None:
-    """How long a pod may stay: the minimum of what is given, None = for ever."""
-    return min((item.seconds for item in used if item.seconds is not None), default=None)
+def stay_of(found: Iterable[Taint], tolerations: Iterable[Toleration]) -> Stay:
+    """The first taint that is not tolerated decides, else the one that is tolerated for the shortest time; of each
+    taint the first toleration counts.
+    """
+    held, soonest = tuple(tolerations), Stay()
+    for taint in found:
+        used = next((item for item in held if item.tolerates(taint)), None)
+        if used is None:
+            return Stay(taint.text, tolerated=False)
+        if used.seconds is not None and (soonest.seconds is None or used.seconds < soonest.seconds):
+            soonest = Stay(taint.text, used.seconds)
+    return soonest

@@ -14,8 +14,8 @@ from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
+from scheduler_engine.api.budgets import Selection, selection
 from scheduler_engine.api.conditions import is_ready
-from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject
 
 KIND = "PodDisruptionBudget"
@@ -46,11 +46,11 @@ class Budget:
         return say("budgets.may-go", healthy=self.healthy, needed=self.needed, allowed=self.allowed)
 
     @cached_property
-    def selector(self) -> Selector:
-        return selector_from(self.spec.get("selector"))
+    def selection(self) -> Selection:
+        return selection(self.held)
 
     def covers(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        return self.held.namespace == namespace and self.selector.matches(labels)
+        return self.selection.holds(namespace, labels)
 
     def selects(self, pod: PodState) -> bool:
         return self.covers(pod.pod.namespace, pod.pod.labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.model.state import NodeState, pod_requests
+from sandbox.panels.model.state import NodeState, asked_by
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.trace import events as ev
 
@@ -98,7 +98,7 @@ class Usage:
             touched.append(self._ask(*self._placed.pop(pod), -1))
         node = event.node if event.what in PLACED else self._bound_elsewhere(event, pod)
         if node and pod in self._manifests:
-            requests = pod_requests(Pod(self._manifests[pod]))
+            requests = asked_by(Pod(self._manifests[pod]))
             self._placed[pod] = (node, requests)
             touched.append(self._ask(node, requests, 1))
         return touched

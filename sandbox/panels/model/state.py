@@ -89,10 +89,10 @@ class PodState:
     @cached_property
     def requests(self) -> dict[str, int]:
         """Resource → millicores, bytes or count."""
-        return pod_requests(self.pod)
+        return asked_by(self.pod)
 
 
-def pod_requests(pod: Pod) -> dict[str, int]:
+def asked_by(pod: Pod) -> dict[str, int]:
     """The pod's effective request; cpu and memory lead, and what it does not ask for is left out."""
     asked = pod_resource(pod).request
     named = {

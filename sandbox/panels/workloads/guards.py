@@ -35,7 +35,7 @@ def _row(budget: Budget) -> dict[str, Any]:
         "key": budget.key,
         "name": short_name(budget.key),
         "rule": budget.rule,
-        "selector": str(budget.selector) or say("workloads.selects-every-pod"),
+        "selector": str(budget.selection.selector) or say("workloads.selects-every-pod"),
         "allowed": budget.allowed,
         "said": "yes" if budget.allowed else "no",
         "healthy": budget.healthy,

@@ -87,10 +87,14 @@ class ObjectDeleted(Event):
 
 @dataclass(frozen=True, slots=True)
 class EventRecorded(Event):
-    """A Kubernetes Event object: what ``kubectl describe`` would list. ``type`` is Normal or Warning."""
+    """A Kubernetes Event object: what ``kubectl describe`` would list. ``type`` is Normal or Warning.
+
+    ``cause``: what brought it about, where the message does not tell: the taint that drives a pod away.
+    """
 
     regarding_kind: str
     regarding: str
     type: str
     reason: str
     message: str
+    cause: str = ""

@@ -9,11 +9,19 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class TaintEvictionPlanned(Event):
-    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: not any more."""
+    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: not any more.
+
+    ``taint`` decides, as kubectl writes it; the pod tolerates it for ``seconds``, None = not at all. ``why`` it is not
+    planned any more: the pod is ``deleted``, the taints are ``removed``, those that are left are ``tolerated`` without
+    end, or for ``taint`` it is ``evicted`` at once, or ``stays`` for another time.
+    """
 
     pod: str
     node: str
     at_us: int | None
+    taint: str = ""
+    seconds: int | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

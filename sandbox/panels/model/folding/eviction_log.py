@@ -8,7 +8,6 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.words.say import say
-from scheduler_engine.api.taints import Taint, Toleration
 from scheduler_engine.commands import Advance, Command
 from scheduler_engine.trace import events as ev
 
@@ -128,11 +127,10 @@ def taint_planned(world: Models, entry: ev.Entry, event: ev.TaintEvictionPlanned
     if event.at_us is None:
         if before is not None:
             before.state, before.ended_us = "cancelled", entry.at_us
-            before.why = _why_cancelled(world, event)
+            before.why = say(CANCELLED[event.why], taint=event.taint, seconds=event.seconds)
             tell(world, entry, "plan", before)
         return
-    taint, seconds = _decisive(world, event.pod, event.node)
-    plan = Plan(event.pod, event.node, taint, seconds, entry.at_us, event.at_us)
+    plan = Plan(event.pod, event.node, event.taint, event.seconds, entry.at_us, event.at_us)
     log.plan(plan)
     log.planned[event.pod] = plan
     tell(world, entry, "plan", plan)
@@ -147,46 +145,21 @@ def recorded(world: Models, entry: ev.Entry, event: ev.EventRecorded) -> None:
     if plan is None:
         pod = world.pods.get(event.regarding)
         node = pod.node if pod else ""
-        taint, seconds = _decisive(world, event.regarding, node)
-        plan = Plan(event.regarding, node, taint, seconds, entry.at_us, entry.at_us)
+        plan = Plan(event.regarding, node, event.cause, None, entry.at_us, entry.at_us)
         log.plan(plan)
     plan.state, plan.ended_us = "evicted", entry.at_us
     log.leaving[event.regarding] = plan
     tell(world, entry, "plan", plan)
 
 
-def no_execute(world: Models, node: str) -> list[Taint]:
-    """The taints of a node that drive pods away."""
-    held = world.nodes.get(node)
-    return [taint for taint in held.node.taints if taint.effect == "NoExecute"] if held else []
-
-
-def _decisive(world: Models, pod: str, node: str) -> tuple[str, int | None]:
-    """The taint that drives the pod away, and for how long the pod tolerates it; None = not at all."""
-    state = world.pods.get(pod)
-    tolerations: tuple[Toleration, ...] = tuple(state.pod.tolerations) if state else ()
-    soonest: tuple[str, int | None] = ("", None)
-    for taint in no_execute(world, node):
-        used = next((item for item in tolerations if item.tolerates(taint)), None)
-        if used is None:
-            return taint.text, None
-        if used.seconds is not None and (soonest[1] is None or used.seconds < soonest[1]):
-            soonest = taint.text, max(used.seconds, 0)
-    return soonest
-
-
-def _why_cancelled(world: Models, event: ev.TaintEvictionPlanned) -> str:
-    pod = world.pods.get(event.pod)
-    if pod is not None and pod.pod.terminating:
-        return say("evictions.being-deleted")
-    if not no_execute(world, event.node):
-        return say("evictions.taint-removed")
-    taint, seconds = _decisive(world, event.pod, event.node)
-    if not taint:
-        return say("evictions.rest-tolerated")
-    if not seconds:
-        return say("evictions.driven-away", taint=taint)
-    return say("evictions.may-stay", taint=taint, seconds=seconds)
+CANCELLED = {
+    "deleted": "evictions.being-deleted",
+    "removed": "evictions.taint-removed",
+    "tolerated": "evictions.rest-tolerated",
+    "evicted": "evictions.driven-away",
+    "stays": "evictions.may-stay",
+}
+"""Why a plan is given up → the sentence on it."""
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

@@ -157,9 +157,8 @@ class Cycle:
 
     ``configured`` is the configuration that it began with and keeps.
 
-    ``state``: what plugins wrote into the CycleState, one after the other.
-
-    ``seen`` is kept for explanations: the cluster as this attempt saw it, folded when first asked for.
+    ``state``: what plugins wrote into the CycleState, one after the other. ``popped``: the pod as it was popped, which
+    may be gone before it is assumed.
     """
 
     number: int
@@ -201,6 +200,7 @@ class Cycle:
     ended_us: int = 0
     uid: str = ""
     taken: bool = False
+    popped: Pod | None = field(default=None, repr=False, compare=False)
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -170,11 +170,11 @@ class World(Models):
         mine = self.of(entry)
         known = self.pods.get(event.pod)
         pod = known.pod if known is not None and known.pod.uid == event.uid else None
-        mine.cache.pod_changed(event, pod)
-        if event.what == "forgotten" and pod is not None:
-            attempt = self.attempt_of(event.pod, mine)
-            if attempt is not None:
-                attempt.forgotten = event.node
+        attempt = self.attempt_of(event.pod, mine)
+        gone = attempt.popped if attempt is not None and attempt.uid == event.uid else None
+        mine.cache.pod_changed(event, pod or gone)
+        if event.what == "forgotten" and pod is not None and attempt is not None:
+            attempt.forgotten = event.node
         if event.what == "expired":
             eviction_log.tell(self, entry, "expired", event)
         if mine is self.scheduler:

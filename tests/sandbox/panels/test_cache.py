@@ -306,3 +306,15 @@ def test_images_are_counted_as_the_cache_counts_them(then: str) -> None:
             apply(simulation, changed.obj())
         (seen,) = seen_by(simulation)
         world_agrees_on_cache(seen, World.fold(simulation.recorder.entries))
+
+
+def test_a_pod_that_is_deleted_on_its_way_counts_where_the_cache_assumes_it() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("web").cpu("250m").obj())))
+    simulation.execute(commands.Stage())
+    simulation.execute(commands.Delete("Pod", "default/web"))
+    for _ in range(6):
+        simulation.execute(commands.Stage())
+        (seen,) = seen_by(simulation)
+        world_agrees_on_cache(seen, World.fold(simulation.recorder.entries))
+    assert simulation.scheduler.cache.pod_count() == 1

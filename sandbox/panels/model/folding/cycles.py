@@ -7,11 +7,8 @@ from typing import Any
 
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.schedulers import SchedulerState
-from sandbox.panels.model.state import Cycle, StageMark
-from scheduler_engine.framework.extension_points import STAGES
+from sandbox.panels.model.state import BINDING, Cycle, StageMark
 from scheduler_engine.trace import events as ev
-
-BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 
 
 def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
@@ -34,6 +31,7 @@ def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
     )
     popped = mine.queue.get(event.pod)
     cycle.uid = popped.move.uid if popped is not None else ""
+    cycle.popped = pod.pod if pod is not None and cycle.is_of(pod.pod.uid) else None
     mine.started = event.cycle
     world.cycles.append(cycle)
     world.by_number[event.cycle] = mine.cycle = cycle

@@ -8,29 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from sandbox.panels import EMBEDS
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 
-SHOWN: dict[str, tuple[str, ...]] = {
-    "sentence": ("sentence",),
-    "ribbon": ("ribbon",),
-    "map": ("cluster",),
-    "lanes": ("queues",),
-    "bindings": ("bindings",),
-    "matrix": ("filter", "scores"),
-    "ladder": ("preemption",),
-    "why": ("inspector",),
-    "cache": ("cache",),
-    "workloads": ("workloads",),
-    "nodes": ("nodes",),
-    "evictions": ("evictions",),
-    "leader": ("leader",),
-    "metrics": ("metrics",),
-    "events": ("events",),
-    "configuration": ("configuration",),
-    "timeline": ("timeline",),
-}
-"""Name in an address → panels. They stand on the page in the order in which they are named."""
 USUAL = ("sentence", "map", "matrix")
 THEMES = ("auto", "light", "dark")
 SIZES = ("normal", "compact")
@@ -48,8 +29,9 @@ ADDRESS = (*LOOKED, "panels", "at", "tab", "theme", "size", "steps", "live", "or
 class Frame:
     """What an embed shows and may do.
 
-    ``names``: of ``SHOWN``; ``at``: a moment, ``START``, ``END`` or "" for the present; ``tab``: which of the panels of
-    one place is open first, "" = the one of the stage. ``live``: it follows what happens, and steps where its link may.
+    ``names``: of ``EMBEDS``; ``at``: a moment, ``START``, ``END`` or "" for the present; ``tab``: which of the panels
+    of one place is open first, "" = the one of the stage. ``live``: it follows what happens, and steps where its link
+    may.
     ``origin``: of the only page that it talks to, "" = any that may frame it.
     """
 
@@ -66,7 +48,7 @@ class Frame:
     def from_mapping(cls, given: Mapping[str, str]) -> Frame:
         """Tolerant: unknown names are left out, and a bad value is the default."""
         wanted = re.split(r"[\s,]+", given.get("panels", ""))
-        names = tuple(dict.fromkeys(name for name in wanted if name in SHOWN))
+        names = tuple(dict.fromkeys(name for name in wanted if name in EMBEDS))
         frame = cls(
             names=names or USUAL,
             at=given.get("at", "")[:20],
@@ -81,7 +63,7 @@ class Frame:
 
     @property
     def panels(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(panel for name in self.names for panel in SHOWN[name]))
+        return tuple(dict.fromkeys(panel for name in self.names for panel in EMBEDS[name]))
 
     def query(self, view: View, at: str, **more: str) -> str:
         """As an address says it, with what is chosen."""
@@ -96,7 +78,7 @@ def left_out(given: Mapping[str, str]) -> list[str]:
     """A sentence for each part of an address that means nothing, and that ``Frame`` leaves out."""
     words = [word for word in re.split(r"[\s,]+", given.get("panels", "")) if word]
     known = {"theme": THEMES, "size": SIZES, "steps": FLAG, "live": FLAG, "lang": ("en",)}
-    found = [f"There is no panel “{word[:40]}”." for word in words if word not in SHOWN]
+    found = [f"There is no panel “{word[:40]}”." for word in words if word not in EMBEDS]
     for name, values in known.items():
         if given.get(name, "") not in ("", *values):
             found.append(f"{name} must be {' or '.join(values)}.")
@@ -122,4 +104,4 @@ def origins(ancestors: str, own: str) -> list[str]:
 
 def places(names: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Name → panels, in order."""
-    return [(name, SHOWN[name]) for name in names]
+    return [(name, EMBEDS[name]) for name in names]

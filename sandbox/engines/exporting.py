@@ -10,8 +10,9 @@ from typing import Any
 from sandbox import earlier, expecting
 from sandbox.guide import story
 from sandbox.live import Live
+from sandbox.panels import TABLES
 from sandbox.panels.model.moment import Moment
-from sandbox.panels.tables import table
+from sandbox.panels.tables import as_csv
 from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.quotas import OverQuota
@@ -86,7 +87,7 @@ def csv(live: Live, position: Position, name: str, view: View) -> str:
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
-    text = table(world, name, view)
+    text = as_csv(TABLES[name](world, view))
     if len(text) > MOST_CHARACTERS:
         raise OverQuota(say("export.too-large", megabytes=MOST_CHARACTERS // 2**20), 413)
     return text

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels import bindings, events, expectations, faults, lesson, ribbon, scores, status, timeline, toolbar
+from sandbox.panels import (
+    bindings,
+    events,
+    expectations,
+    faults,
+    lesson,
+    ribbon,
+    scores,
+    status,
+    tables,
+    timeline,
+    toolbar,
+)
 from sandbox.panels.cache import panel as cache
 from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.configuration import panel as configuration
@@ -23,7 +35,7 @@ from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
 from sandbox.panels.workloads import panel as workloads
 
-__all__ = ["GROUPS", "PANELS", "TABS", "Panel", "Tab", "View", "World"]
+__all__ = ["EMBEDS", "GROUPS", "PANELS", "TABLES", "TABS", "Panel", "Tab", "View", "World"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,12 @@ class Panel:
     """None: it is always on the page."""
     tells_expected: bool = False
     """It changes when somebody expects something, too."""
+    embed: str = ""
+    """The name by which an embed shows it, several panels of one name together; "": none does."""
+    table: Callable[[World, View], Iterator[tables.Row]] | None = None
+    """What there is as comma-separated values."""
+    styles: bool = False
+    """It has a stylesheet of its own, ``css/<id>.css``."""
 
 
 PANELS: dict[str, Panel] = {
@@ -63,19 +81,21 @@ PANELS: dict[str, Panel] = {
     for panel in (
         Panel("lesson", "Lesson", lesson.stats, ("predict",), tells_expected=True),
         Panel("toolbar", "Clock", toolbar.stats),
-        Panel("ribbon", "Stages", ribbon.stats, ("cycle",)),
-        Panel("sentence", "What just happened", sentence.stats, ("cycle",), tells_expected=True),
-        Panel("queues", "Queues", queues.stats),
-        Panel("bindings", "Binding cycles", bindings.stats),
+        Panel("ribbon", "Stages", ribbon.stats, ("cycle",), embed="ribbon"),
+        Panel("sentence", "What just happened", sentence.stats, ("cycle",), tells_expected=True, embed="sentence"),
+        Panel("queues", "Queues", queues.stats, embed="lanes", table=tables.queue),
+        Panel("bindings", "Binding cycles", bindings.stats, embed="bindings"),
         Panel("faults", "Faults", faults.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while),
-        Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle")),
+        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while, embed="map"),
+        Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle"), embed="why"),
         Panel(
             "filter",
             "Filter",
             filter.stats,
             ("cycle", "pod", "node", "plugin", "group", "reasons"),
             tab=Tab("decision"),
+            embed="matrix",
+            table=tables.filters,
         ),
         Panel(
             "scores",
@@ -83,6 +103,8 @@ PANELS: dict[str, Panel] = {
             scores.stats,
             ("cycle", "pod", "node", "plugin"),
             tab=Tab("decision", note="tabs.scores-note"),
+            embed="matrix",
+            table=tables.scores,
         ),
         Panel(
             "preemption",
@@ -90,20 +112,42 @@ PANELS: dict[str, Panel] = {
             preemption.stats,
             ("cycle", "pod", "node"),
             tab=Tab("decision", note="tabs.preemption-note"),
+            embed="ladder",
+            table=tables.preemption,
         ),
-        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler")),
+        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler"), embed="cache"),
         Panel(
             "workloads",
             "Workloads",
             workloads.stats,
             same_while=workloads.same_while,
             tab=Tab("cluster", stays=True),
+            embed="workloads",
+            styles=True,
         ),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node"), tab=Tab("cluster", stays=True)),
-        Panel("evictions", "Evictions", evictions.stats, ("pod", "node"), tab=Tab("cluster", stays=True)),
-        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True)),
-        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True)),
-        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run")),
+        Panel(
+            "nodes",
+            "Nodes",
+            nodes.stats,
+            ("pod", "node"),
+            tab=Tab("cluster", stays=True),
+            embed="nodes",
+            table=tables.nodes,
+            styles=True,
+        ),
+        Panel(
+            "evictions",
+            "Evictions",
+            evictions.stats,
+            ("pod", "node"),
+            tab=Tab("cluster", stays=True),
+            embed="evictions",
+            table=tables.evictions,
+            styles=True,
+        ),
+        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader", styles=True),
+        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True), embed="metrics", styles=True),
+        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run"), embed="events", table=tables.events),
         Panel(
             "expectations",
             "Expectations",
@@ -111,8 +155,8 @@ PANELS: dict[str, Panel] = {
             tab=Tab("run", stays=True),
             tells_expected=True,
         ),
-        Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler")),
-        Panel("timeline", "Time line", timeline.stats, ("cycle",)),
+        Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler"), embed="configuration"),
+        Panel("timeline", "Time line", timeline.stats, ("cycle",), embed="timeline"),
         Panel("status", "Status", status.stats),
     )
 }
@@ -130,3 +174,13 @@ TABS: dict[str, Panel] = {
     for panel in PANELS.values()
     if panel.tab is not None and panel.tab.group == group
 }
+TABLES: dict[str, Callable[[World, View], Iterator[tables.Row]]] = {
+    panel.id: panel.table for panel in PANELS.values() if panel.table is not None
+}
+"""Panel → its table."""
+EMBEDS: dict[str, tuple[str, ...]] = {
+    panel.embed: tuple(other.id for other in PANELS.values() if other.embed == panel.embed)
+    for panel in PANELS.values()
+    if panel.embed
+}
+"""Name in the address of an embed → panels. They stand on the page in the order in which they are named."""

@@ -30,11 +30,11 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
-def table(world: World, name: str, view: View) -> str:
-    """One of ``TABLES`` as comma-separated values (RFC 4180), its header first. KeyError for one that is not there."""
+def as_csv(rows: Iterable[Row]) -> str:
+    """Comma-separated values (RFC 4180)."""
     written = io.StringIO(newline="")
     writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerows([_cell(value) for value in row] for row in TABLES[name](world, view))
+    writer.writerows([_cell(value) for value in row] for row in rows)
     return written.getvalue()
 
 
@@ -217,15 +217,3 @@ def nodes(world: World, view: View) -> Iterator[Row]:
             *(number for name in resources for number in (used.get(name, 0), node.allocatable.get(name, ""))),
             *(statuses.get(kind, "") for kind in conditions),
         ]
-
-
-TABLES: dict[str, Callable[[World, View], Iterator[Row]]] = {
-    "filter": filters,
-    "scores": scores,
-    "preemption": preemption,
-    "queues": queue,
-    "events": events,
-    "evictions": evictions,
-    "nodes": nodes,
-}
-"""Panel → its table."""

@@ -55,6 +55,7 @@ def _drawn(
     context = {
         "title": sandbox.title,
         "frame": frame,
+        "styles": [panel for panel in frame.panels if PANELS[panel].styles],
         "places": [
             (name, [PANELS[panel] for panel in panels], _first(frame, panels, found["tab"]))
             for name, panels in embedding.places(frame.names)

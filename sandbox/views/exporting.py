@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from sandbox.access import Access, problem, reads
 from sandbox.engines import site
 from sandbox.engines.exporting import EXPECT, FORMS, NONE, Exported, Wanted
-from sandbox.panels.tables import TABLES
+from sandbox.panels import TABLES
 from sandbox.panels.view import View
 
 MOST_SHOWN = 20_000

@@ -25,8 +25,7 @@ from sandbox.glossary import TERMS
 from sandbox.guide import guide, scenarios, story
 from sandbox.lessons.shelf import DAILY, lessons, shelf, todays
 from sandbox.models import Sandbox, Study
-from sandbox.panels import GROUPS, PANELS, TABS
-from sandbox.panels.tables import TABLES
+from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS
 from sandbox.panels.view import View
 from sandbox.panels.words.say import say
 from sandbox.presets import CLUSTERS, MANIFESTS, PRESETS
@@ -121,6 +120,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
         "groups": GROUPS,
+        "styles": [panel.id for panel in PANELS.values() if panel.styles],
         "terms": TERMS,
         "tab": tab,
         "looked": json.dumps(view.as_json()),
@@ -138,7 +138,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "exports": {"forms": EXPORTS, "expect": EXPECT, "tables": [name for name in TABLES if name in TABS]},
         "embeds": {
             name: (", ".join(PANELS[panel].title for panel in panels), name in embedding.USUAL)
-            for name, panels in embedding.SHOWN.items()
+            for name, panels in EMBEDS.items()
         },
         "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }

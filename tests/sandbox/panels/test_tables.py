@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.panels import PANELS, tables
+from sandbox.panels import PANELS, TABLES, tables
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from scheduler_engine import commands
@@ -20,7 +20,7 @@ from tests.sandbox.scenarios import advance, world_after
 
 
 def rows(world: World, name: str, view: View | None = None) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(tables.table(world, name, view or View()), newline="")))
+    return list(csv.DictReader(io.StringIO(tables.as_csv(TABLES[name](world, view or View())), newline="")))
 
 
 def world_of(slug: str) -> World:
@@ -38,9 +38,9 @@ def many() -> World:
     return World.fold(simulation.recorder.entries)
 
 
-@pytest.mark.parametrize("name", tables.TABLES)
+@pytest.mark.parametrize("name", TABLES)
 def test_an_empty_sandbox_has_tables_of_a_header_alone(name: str) -> None:
-    text = tables.table(World.fold(Simulation(seed=1).recorder.entries), name, View())
+    text = tables.as_csv(TABLES[name](World.fold(Simulation(seed=1).recorder.entries), View()))
     assert text.count("\r\n") == 1
     assert name in PANELS
 
@@ -121,14 +121,12 @@ def test_plans_of_taints_stand_in_the_table_of_evictions() -> None:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_a_text_that_a_spreadsheet_would_work_out_is_a_text(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(tables.TABLES, "events", lambda world, view: iter([[text, -1, 0.5]]))
-    ((first, *numbers),) = csv.reader(io.StringIO(tables.table(World(), "events", View()), newline=""))
+def test_a_text_that_a_spreadsheet_would_work_out_is_a_text(text: str) -> None:
+    ((first, *numbers),) = csv.reader(io.StringIO(tables.as_csv([[text, -1, 0.5]]), newline=""))
     assert first == f"'{text}"
     assert numbers == ["-1", "0.5"]
 
 
-def test_odd_texts_are_one_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_texts_are_one_cell() -> None:
     row: list[Any] = ['a "quoted", text', "two\r\nlines", "集群"]
-    monkeypatch.setitem(tables.TABLES, "events", lambda world, view: iter([row]))
-    assert list(csv.reader(io.StringIO(tables.table(World(), "events", View()), newline=""))) == [row]
+    assert list(csv.reader(io.StringIO(tables.as_csv([row]), newline=""))) == [row]

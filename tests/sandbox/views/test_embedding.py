@@ -12,11 +12,11 @@ import pytest
 from django.test import Client, override_settings
 
 from sandbox import embedding, ratelimit, sharing, store
-from sandbox.embedding import SHOWN, USUAL, Frame
+from sandbox.embedding import USUAL, Frame
 from sandbox.guide import scenarios
 from sandbox.lessons.shelf import lessons
 from sandbox.models import Sandbox
-from sandbox.panels import PANELS
+from sandbox.panels import EMBEDS, PANELS
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
@@ -33,16 +33,16 @@ def told(answer: Any) -> dict[str, Any]:
 
 
 def test_every_name_leads_to_panels_that_there_are() -> None:
-    assert {panel for panels in SHOWN.values() for panel in panels} <= PANELS.keys()
+    assert {panel for panels in EMBEDS.values() for panel in panels} <= PANELS.keys()
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", EMBEDS)
 def test_every_panel_can_be_shown_alone(visitor: Any, node: Any, pod: Any, name: str) -> None:
     for command in (node("a"), pod("x"), {"kind": "pod"}):
         store.execute(visitor.sandbox, command)
     html = visitor.get("embed/", panels=name).content.decode()
     shown = {panel for panel in PANELS if f'id="panel-{panel}"' in html}
-    assert shown == set(SHOWN[name])
+    assert shown == set(EMBEDS[name])
 
 
 FRAMES = {
@@ -288,7 +288,7 @@ BUTTONS = re.compile(r"(?i)\b(press|click|choose) (?:\w+ )*(stage|evict|drain|se
 def test_sentences_of_an_embed_name_no_button_that_it_does_not_have(visitor: Any) -> None:
     """Advice stands apart, where the style of an embed leaves it out."""
     for _ in range(2):
-        html = visitor.get("embed/", panels=",".join(SHOWN)).content.decode()
+        html = visitor.get("embed/", panels=",".join(EMBEDS)).content.decode()
         assert HOW.search(html)
         shown = re.sub(r"<[^>]+>", " ", HOW.sub("", html))
         assert not BUTTONS.search(shown), BUTTONS.search(shown)

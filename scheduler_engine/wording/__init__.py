@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import yaml
@@ -96,7 +97,16 @@ def worded(told: Fact, part: str) -> str:
     text = ROWS[told.key].get(part, "")
     if isinstance(text, dict):
         text = text["one" if told.values["count"] == 1 else "other"]
-    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(told.values, part)}) if text else ""
+    if not text:
+        return ""
+    named = {name: told.values[name] for name in _places(text)}
+    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(named, part)})
+
+
+@cache
+def _places(text: str) -> tuple[str, ...]:
+    """The values that a text names: no others are written, as some hold a name for each of thousands of pods."""
+    return tuple(name for _, name, _, _ in Formatter().parse(text) if name and name != "sign")
 
 
 def written(values: Mapping[str, Value], part: str = "says") -> dict[str, str]:
@@ -155,8 +165,10 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def _names(keys: Keys) -> str:
-    shown = [short_name(key) for key in keys]
-    return listed(shown, MOST_NAMES if len(shown) <= MOST_NAMES else MOST_NAMES - 1)
+    if len(keys) <= MOST_NAMES:
+        return listed([short_name(key) for key in keys], MOST_NAMES)
+    shown = [short_name(key) for key in keys[: MOST_NAMES - 1]]
+    return row_text("more", names=", ".join(shown), count=len(keys) - len(shown))
 
 
 def _missed(missed: Missed) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sandbox.panels.explain import explain_filter
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.phrases import short_reason
+from scheduler_engine import wording
 
 Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
@@ -18,6 +18,10 @@ class Briefs:
         self.asks = world.witness.at_hand(cycle)
 
     def of(self, row: Row) -> str:
-        node, plugin, _, reasons, _ = row
-        told = explain_filter(self.world, self.cycle, node, plugin).brief if self.asks else ""
+        node, plugin, code, reasons, _ = row
+        facts = self.world.witness.filter(self.cycle, node, plugin) if self.asks else None
+        status = facts.status if facts is not None else None
+        told = ""
+        if facts is not None and status is not None and (status.code.value, status.reasons) == (code, reasons):
+            told = wording.brief(facts)
         return told or short_reason(reasons)

@@ -141,7 +141,7 @@ def closed(page: Page, eventually: Eventually) -> None:
 
 def paste(page: Page, eventually: Eventually, manifests: str) -> None:
     """Manifests without a mistake; returns when they are on the page and the drawer is closed."""
-    after = head(page) + 1
+    after = level(page) + 1
     open_editor(page)
     write(page, manifests)
     press_apply(page)

@@ -132,7 +132,7 @@ def _told_of_those_that_wait(entries: list[ev.Entry], waiting: list[str]) -> lis
 def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:
     (node,) = nodes.values()
     fit = {"count": len(ran.feasible), "nodes": plural(ran.all_nodes, "node"), "node": node}
-    looked = len(ran.rows)
+    looked = len(ran.looked_at)
     return say("trial.fits", **fit) if looked == ran.all_nodes else say("trial.fits-so-far", looked=looked, **fit)
 
 

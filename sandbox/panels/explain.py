@@ -43,7 +43,7 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
     early = _refused_early(world, cycle, plugin)
     if early is not None:
         return early
-    row = next((row for row in filtered.rows if row[0] == node_name), None) if filtered else None
+    row = next((row for row in filtered.looked_at if row[0] == node_name), None) if filtered else None
     if filtered is None or row is None:
         return Explanation(say("explain.not-looked-at", node=node_name, pod=short_name(cycle.pod)))
     if plugin not in filtered.plugins:

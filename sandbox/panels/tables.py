@@ -65,7 +65,7 @@ def filters(world: World, view: View) -> Iterator[Row]:
         return
     places = {node: place for place, node in enumerate(search.whole, 1)}
     also = dict(search.table.also)
-    for node, plugin, code, reasons, _ in search.table.rows:
+    for node, plugin, code, reasons, _ in search.table.looked_at:
         verdict = "fail" if plugin else "pass"
         others = {name for name, _, _ in also.get(node, ())}
         said = _said(search, plugin, others)

@@ -79,7 +79,7 @@ def _attempt(one: Attempt | None, other: Attempt | None) -> Iterator[str]:
     if one is None or other is None:
         return
     yield from _pair("message: ", _message(one), _message(other))
-    nodes = [row[0] for attempt in (one, other) if attempt.filter for row in attempt.filter.rows]
+    nodes = [row[0] for attempt in (one, other) if attempt.filter for row in attempt.filter.looked_at]
     for node in dict.fromkeys(nodes):
         yield from _pair(f"{node}: ", _verdict(one, node), _verdict(other, node))
         scores, others = one.scores(node), other.scores(node)

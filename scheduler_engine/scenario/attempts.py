@@ -55,7 +55,7 @@ class Attempt:
 
     @cached_property
     def _verdicts(self) -> dict[str, ev.Verdict]:
-        rows = self.filter.rows if self.filter else ()
+        rows = self.filter.looked_at if self.filter else ()
         return {node: (plugin, code, reasons) for node, plugin, code, reasons, _ in rows}
 
     def scores(self, node: str) -> dict[str, dict[str, int]]:

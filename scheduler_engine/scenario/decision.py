@@ -30,7 +30,7 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
         yield from (f"  {plugin} in PreFilter: {'; '.join(reasons)}" for plugin, _, reasons in refused)
         return
     scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
-    looked = [row[0] for row in attempt.filter.rows]
+    looked = [row[0] for row in attempt.filter.looked_at]
     order = [*scored, *(node for node in looked if node not in attempt.totals)]
     told = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
     alike, plugins = _plugins(attempt)
@@ -68,7 +68,8 @@ def _row(attempt: Attempt, node: str, plugins: Sequence[str]) -> tuple[list[str]
     verdict = attempt.verdict(node)
     if verdict is None or not verdict[0]:
         return [node], f"  passes every filter{mark}"
-    return [node], f"  {verdict[0]}: {'; '.join(verdict[2])}"
+    first = "tried first, " if attempt.filter is not None and node == attempt.filter.tried_first else ""
+    return [node], f"  {first}{verdict[0]}: {'; '.join(verdict[2])}"
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[tuple[list[str], str]]) -> Iterator[str]:

@@ -214,4 +214,4 @@ def _decided(seen: Seen, about: About) -> Iterator[Data | None]:
 
 def _nodes(attempt: Attempt) -> list[str]:
     """Those that the search looked at, in its order."""
-    return [row[0] for row in attempt.filter.rows] if attempt.filter else []
+    return [row[0] for row in attempt.filter.looked_at] if attempt.filter else []

@@ -11,6 +11,7 @@ from functools import lru_cache
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
 from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
@@ -85,21 +86,25 @@ def _passed(node: str) -> FilterRow:
 
 def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> None:
     framework = cycle.framework
+    first = scheduler.snapshot.get(search.nominated_node) if search.nominated_status is not None else None
+    tried = search.order if first is None or first in search.order else (first, *search.order)
     if framework.handle.nominator.has_nominations():
-        counted = ((info.name, framework.nominated_for(cycle.pod, info.name)) for info in search.order)
+        counted = ((info.name, framework.nominated_for(cycle.pod, info.name)) for info in tried)
         cycle.nominated = {node: tuple(infos) for node, infos in counted if infos}
     rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
+    refused_first: FilterRow | None = None
     if scheduler.recorder.full:
+        if first is not None:
+            refused_first = _row(cycle, first, search.nominated_status)
+        if first is not None and tried is not search.order:
+            also += _others(cycle, first, search.nominated_status)
         for info, status in search.visited:
-            nominated = tuple(item.pod.key for item in cycle.nominated.get(info.name, ()))
-            if status is None:
-                rows.append((info.name, "", "Success", (), nominated) if nominated else _passed(info.name))
+            if status is None and info.name not in cycle.nominated:
+                rows.append(_passed(info.name))
                 continue
-            rows.append((info.name, status.plugin, status.code.value, status.reasons, nominated))
-            others = framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)
-            if others:
-                also.append((info.name, others))
+            rows.append(_row(cycle, info, status))
+            also += _others(cycle, info, status)
     scheduler.recorder.add(
         FilterRan(
             cycle.number,
@@ -115,8 +120,24 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
             search.nominated_node,
             tuple(also),
             len(search.feasible),
+            refused_first,
         )
     )
+
+
+def _row(cycle: Cycle, info: NodeInfo, status: Status | None) -> FilterRow:
+    nominated = tuple(item.pod.key for item in cycle.nominated.get(info.name, ()))
+    if status is None:
+        return (info.name, "", "Success", (), nominated) if nominated else _passed(info.name)
+    return info.name, status.plugin, status.code.value, status.reasons, nominated
+
+
+def _others(cycle: Cycle, info: NodeInfo, status: Status | None) -> list[tuple[str, tuple[Verdict, ...]]]:
+    """What the filters after the first failing one would have said; empty where none fails."""
+    if status is None:
+        return []
+    others = cycle.framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)
+    return [(info.name, others)] if others else []
 
 
 def _nothing_fits(scheduler: SchedulerParts, cycle: Cycle) -> str:

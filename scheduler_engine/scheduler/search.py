@@ -90,7 +90,8 @@ class Search:
 
     ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes visited, in that order, the
     feasible node too many that ended the search included; statuses of those that failed are in ``diagnosis``.
-    ``enough``: how ``nodes_to_find`` came about.
+    ``enough``: how ``nodes_to_find`` came about. ``nominated_status``: why the nominated node did not fit when it was
+    tried first; ``fails_again``: neither did it when the search came to it.
     """
 
     diagnosis: Diagnosis
@@ -102,6 +103,7 @@ class Search:
     order: Sequence[NodeInfo] = ()
     nominated_node: str = ""
     nominated_status: Status | None = None
+    fails_again: bool = False
     failure: str = ""
 
     @property
@@ -112,7 +114,8 @@ class Search:
     def visited(self) -> list[tuple[NodeInfo, Status | None]]:
         """The nodes visited, each with its status; None = passes."""
         statuses = self.diagnosis.node_to_status.statuses
-        return [(info, statuses.get(info.name)) for info in self.order]
+        passes = "" if self.fails_again else self.nominated_node
+        return [(info, None if info.name == passes else statuses.get(info.name)) for info in self.order]
 
     @property
     def processed(self) -> int:
@@ -146,7 +149,12 @@ def search_nodes(
         listed = " ".join(sorted(diagnosis.unschedulable_plugins))
         diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
     search.enough = _enough(framework, global_percentage, len(search.nodes))
+    statuses = diagnosis.node_to_status.statuses
+    refused_first = statuses.pop(search.nominated_node, None)
     _visit(framework, state, pod, search, search.nodes, start_index)
+    search.fails_again = search.nominated_node in statuses
+    if refused_first is not None:
+        statuses.setdefault(search.nominated_node, refused_first)
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
     return search
 

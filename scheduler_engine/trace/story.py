@@ -62,7 +62,7 @@ def _no_table(event: Any) -> Iterator[str]:
 
 
 def _filter(event: ev.FilterRan) -> Iterator[str]:
-    for node, plugin, code, reasons, nominated in event.rows:
+    for node, plugin, code, reasons, nominated in event.looked_at:
         beside = f" (with {', '.join(nominated)} nominated there)" if nominated else ""
         yield f"{node}: fits{beside}" if not plugin else f"{node}: {plugin} {code}, {'; '.join(reasons)}{beside}"
 

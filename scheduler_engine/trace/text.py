@@ -50,7 +50,7 @@ def _snapshot(event: ev.SnapshotTaken) -> str:
 
 def _filter(event: ev.FilterRan) -> str:
     return (
-        f"Filter: {len(event.feasible)} of {_count(event.all_nodes, 'node')} fit, {len(event.rows)} looked at "
+        f"Filter: {len(event.feasible)} of {_count(event.all_nodes, 'node')} fit, {len(event.looked_at)} looked at "
         f"from index {event.start_index}; the next search starts at {event.next_start_index}"
     )
 

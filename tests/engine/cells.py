@@ -34,7 +34,7 @@ class Cells:
 
     def filtered(self, scheduler: Scheduler, cycle: Cycle, table: ev.FilterRan) -> None:
         also = {node: {name: (code, reasons) for name, code, reasons in said} for node, said in table.also}
-        for node, failed, code, reasons, _ in table.rows:
+        for node, failed, code, reasons, _ in table.looked_at:
             recorded = {**also.get(node, {}), failed: (code, reasons)}
             for plugin in table.plugins:
                 if plugin in table.skipped:

@@ -28,7 +28,7 @@ def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any
 def _before(cycle: Cycle, node: str, plugin: str) -> str:
     """A remark when Kubernetes never asked this filter about this node."""
     table = cycle.filter
-    failed = next((row[1] for row in table.rows if row[0] == node), "") if table else ""
+    failed = next((row[1] for row in table.looked_at if row[0] == node), "") if table else ""
     order = table.plugins if table else ()
     if plugin not in order or failed not in order or order.index(plugin) <= order.index(failed):
         return ""

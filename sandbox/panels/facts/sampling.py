@@ -29,7 +29,8 @@ class Search:
     """``visited`` nodes in visiting order, of which ``fit`` are kept and ``failed`` failed; ``extra``: one more fits,
     which ended the search. ``whole``: the order of all nodes, ``order``: of those that were searched; ``unvisited``:
     the rest of these, in the order in which they would have come. ``left_out``: nodes of which PreFilter said that they
-    need not be looked at. ``won``: the nominated node was tried first and fits.
+    need not be looked at. ``won``: the nominated node was tried first and fits. ``tried_first``: it was, does not fit,
+    and the search did not come to it again. ``counted``: how many failed for the next start.
     """
 
     table: FilterRan
@@ -41,6 +42,13 @@ class Search:
     unvisited: tuple[str, ...]
     failed: int
     extra: bool
+    tried_first: str
+    counted: int
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """All nodes that were looked at, each once."""
+        return (self.tried_first, *self.visited) if self.tried_first else self.visited
 
     @property
     def fit(self) -> int:
@@ -53,7 +61,11 @@ class Search:
 
     def at(self, index: int) -> str:
         """``place 145 (node-144)`` of the nodes that are searched; places count from 1."""
-        return _place(self.order, index)
+        return _place(self.order, index, len(self.order) if self.narrowed else 0)
+
+    @property
+    def narrowed(self) -> bool:
+        return len(self.order) < len(self.whole)
 
     @property
     def following(self) -> str:
@@ -61,7 +73,10 @@ class Search:
         return _place(self.whole, self.table.next_start_index)
 
 
-def _place(order: tuple[str, ...], index: int) -> str:
+def _place(order: tuple[str, ...], index: int, among: int = 0) -> str:
+    """``among``: how many nodes are left of all, where PreFilter has narrowed the search."""
+    if index < len(order) and among:
+        return say("sampling.place-among", place=index + 1, count=among, node=order[index])
     if index < len(order):
         return say("sampling.place", place=index + 1, node=order[index])
     return say("sampling.place-without-a-node", place=index + 1)
@@ -75,16 +90,24 @@ def search_of(cycle: Cycle) -> Search | None:
     visited = tuple(row[0] for row in table.rows)
     passing = [row[0] for row in table.rows if not row[1]]
     won = bool(table.nominated_first) and visited == tuple(passing) == (table.nominated_first,)
-    failed = {row[0] for row in table.rows if row[1]}
-    if table.nominated_first and not won:
-        failed.add(table.nominated_first)
+    failed = dict.fromkeys(row[0] for row in table.rows if row[1])
+    counted = dict(failed)
+    if table.nominated_first and not won and not _erred(table):
+        counted[table.nominated_first] = None
     order = _order(cycle, table, won)
     start = table.start_index % len(order) if order else 0
-    seen = set(visited)
+    seen = {table.tried_first, *visited}
     rest = tuple(name for name in (*order[start:], *order[:start]) if name not in seen)
-    left_out = tuple(name for name in cycle.order if name not in {*order, *visited})
+    left_out = tuple(name for name in cycle.order if name not in {*order, *seen})
     extra = len(passing) > len(table.feasible)
-    return Search(table, cycle.order, order, left_out, won, visited, rest, len(failed), extra)
+    return Search(
+        table, cycle.order, order, left_out, won, visited, rest, len(failed), extra, table.tried_first, len(counted)
+    )
+
+
+def _erred(table: FilterRan) -> bool:
+    """A filter failed on the nominated node for a reason of its own, which is no refusal."""
+    return table.nominated is not None and table.nominated[2] == "Error"
 
 
 def _order(cycle: Cycle, table: FilterRan, won: bool) -> tuple[str, ...]:
@@ -101,11 +124,22 @@ def summary(search: Search) -> str:
     nominated = search.table.nominated_first
     if search.won:
         return say("sampling.nominated-won", node=nominated, following=search.following)
-    first = [say("sampling.nominated-first", node=nominated)] if nominated else []
-    if search.left_out:
+    first = [_nominated_first(search)] if nominated else []
+    if search.narrowed and not search.order:
+        first.append(say("sampling.narrowed-to-none"))
+        return " ".join((*first, say("sampling.following", following=search.following)))
+    if search.narrowed:
         count, nodes = len(search.order), plural(search.table.all_nodes, "node")
         first.append(say("sampling.narrowed", count=count, nodes=nodes))
     return " ".join((*first, _how_far(search), say("sampling.following", following=search.following)))
+
+
+def _nominated_first(search: Search) -> str:
+    table = search.table
+    if table.nominated is None or not _erred(table):
+        return say("sampling.nominated-first", node=table.nominated_first)
+    node, plugin, _, reasons, _ = table.nominated
+    return say("sampling.nominated-failed", node=node, plugin=plugin, reasons="; ".join(reasons))
 
 
 def _how_far(search: Search) -> str:
@@ -147,7 +181,7 @@ def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
         _visited(search),
         Line(
             say("sampling.next-start-index"),
-            f"({table.start_index} + {search.fit} + {search.failed}) mod {table.all_nodes} = {table.next_start_index}",
+            f"({table.start_index} + {search.fit} + {search.counted}) mod {table.all_nodes} = {table.next_start_index}",
             search.following,
         ),
     ]
@@ -159,20 +193,26 @@ def _start_index(search: Search) -> str:
 
 
 def _start_note(search: Search) -> str:
-    return say("sampling.start-index-note", place=search.at(search.start)) if search.order else ""
+    if not search.order or search.narrowed:
+        return search.at(search.start) if search.order else ""
+    return say("sampling.start-index-note", place=search.at(search.start))
 
 
 def _visited(search: Search) -> Line:
-    counted = {"fit": search.fit, "failed": search.failed, "looked": len(search.visited)}
-    if not search.extra:
-        return Line(say("sampling.visited"), say("sampling.visited-sum", **counted))
-    return Line(say("sampling.visited"), say("sampling.visited-sum-and-one", **counted), say("sampling.and-one"))
+    terms = [say("sampling.fit", count=search.fit)]
+    if search.failed or not search.tried_first:
+        terms.append(say("sampling.fail", count=search.failed))
+    if search.tried_first:
+        terms.append(say("sampling.nominated-error" if _erred(search.table) else "sampling.nominated-fails"))
+    terms += ["1"] if search.extra else []
+    note = say("sampling.and-one") if search.extra else ""
+    return Line(say("sampling.visited"), f"{' + '.join(terms)} = {len(search.looked_at)}", note)
 
 
 def order_line(search: Search) -> Drawing | None:
     """The node order as a band: the visited stretch, where it started, where the next search starts."""
     total = len(search.order)
-    if not total or search.left_out or search.won:
+    if not total or search.narrowed or search.won:
         return None
     step, first = 100 / total, search.start % total
     length = len(search.visited)

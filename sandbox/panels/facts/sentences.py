@@ -17,9 +17,10 @@ def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
     table = cycle.filter
     if table is None:
         return 0, 0, 0
-    hard = sum(1 for row in table.rows if row[1] and row[2] != "Unschedulable")
-    hard += 0 if table.feasible else table.all_nodes - table.searched
-    soft = sum(1 for row in table.rows if row[1] and row[2] == "Unschedulable")
+    rows = table.looked_at
+    hard = sum(1 for row in rows if row[1] and row[2] != "Unschedulable")
+    hard += 0 if table.feasible else table.all_nodes - max(table.searched, len(rows))
+    soft = sum(1 for row in rows if row[1] and row[2] == "Unschedulable")
     return len(table.feasible), soft, hard
 
 
@@ -90,12 +91,12 @@ def _filter(cycle: Cycle) -> str:
     if table is None:
         return say("stages.nodes-checked")
     fit, soft, hard = verdict_counts(cycle)
-    looked = len(table.rows)
+    looked = len(table.looked_at)
     if fit == 0:
         return _nowhere(table.all_nodes, soft, hard)
     if fit == 1:
         return _only(table.feasible[0], looked, table.all_nodes)
-    if looked < table.searched:
+    if len(table.rows) < table.searched:
         return say("stages.enough-fit", fit=fit, looked=looked, nodes=table.searched)
     return _joined(say("stages.some-fit", fit=fit, nodes=plural(table.searched, "node")), _refusals(cycle))
 
@@ -120,7 +121,7 @@ def _nowhere(nodes: int, soft: int, hard: int) -> str:
 def _refusals(cycle: Cycle) -> str:
     """The commonest reasons: ``Refused: 36 for cpu, 18 for spread.``"""
     counts: dict[str, int] = {}
-    for row in cycle.filter.rows if cycle.filter else ():
+    for row in cycle.filter.looked_at if cycle.filter else ():
         if row[1]:
             short = short_reason(row[3])
             counts[short] = counts.get(short, 0) + 1

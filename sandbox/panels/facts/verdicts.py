@@ -48,7 +48,7 @@ def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> d
         return {}
     said: dict[str, Word] = {}
     briefs = Briefs(world, cycle)
-    for row in cycle.filter.rows:
+    for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == MAY_HELP else "hard"
@@ -59,7 +59,7 @@ def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> d
     for node in cycle.filter.feasible:
         said.setdefault(node, Word("ok", say("verdicts.fits"), say("verdicts.fits-note")))
     search = search_of(cycle)
-    if search is not None and search.visited:
+    if search is not None:
         if search.extra:
             said[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
         for why, nodes in not_visited(search):

@@ -47,7 +47,7 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
     """The nodes that fit lead, then the reasons, the most frequent first; what is not reported comes last."""
     found: dict[tuple[str, ...], Group] = {}
     passed = say("filter.every-filter-passed")
-    for node, plugin, code, reasons, _ in search.table.rows[: -1 if search.extra else None]:
+    for node, plugin, code, reasons, _ in search.table.looked_at[: -1 if search.extra else None]:
         said = ("no", plugin, "; ".join(reasons), code, helps(cycle, node, code)) if plugin else ("ok", "", passed)
         found.setdefault(said, Group(*said)).nodes.append(node)
     if view.reasons:
@@ -60,7 +60,7 @@ def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[
         ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
     for why, names in not_visited(search):
         ordered.append(Group("out", "", say("sampling.not-visited", why=why), nodes=list(names)))
-    everybody = (*search.visited, *search.unvisited, *search.left_out)
+    everybody = (*search.looked_at, *search.unvisited, *search.left_out)
     places = {name: place for place, name in enumerate(everybody, 1)}
     titles = zone_titles(key for key, _ in world.cache.zones)
     zone_of = {name: titles[key] for key, names in world.cache.zones for name in names}

@@ -53,8 +53,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
         empty = say("filter.never" if cycle.outcome else "filter.not-yet", pod=base["pod"])
         return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle), "message": _message(cycle)}
     table = search.table
-    grouped = view.group == "reason" or (not view.group and len(table.rows) > GROUPED_ABOVE)
-    speaking = {row[1] for row in table.rows}
+    looked_at = table.looked_at
+    grouped = view.group == "reason" or (not view.group and len(looked_at) > GROUPED_ABOVE)
+    speaking = {row[1] for row in looked_at}
     speaking |= {plugin for _, verdicts in table.also for plugin, _, _ in verdicts if view.reasons}
     columns = [
         {
@@ -73,7 +74,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "has": True,
             "pre": pre,
             "grouped": grouped,
-            "can_group": len(table.rows) > FEW,
+            "can_group": len(looked_at) > FEW,
             "columns": columns,
             "span": len(columns),
             "message": _message(cycle),
@@ -119,7 +120,7 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
     told, logged = without_log(text)
     head, parts, after = phrases(told)
     by_reason: dict[str, list[str]] = {}
-    for node, plugin, _, reasons, _ in cycle.filter.rows if cycle.filter else ():
+    for node, plugin, _, reasons, _ in cycle.filter.looked_at if cycle.filter else ():
         for reason in reasons if plugin else ():
             by_reason.setdefault(reason, []).append(node)
     return {
@@ -129,17 +130,18 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
         ],
         "after": after,
         "logged": say("filter.logged", text=logged) if logged else "",
-        "sums": sum(int(count) for count, _ in parts) > len(cycle.filter.rows) if cycle.filter else False,
+        "sums": sum(int(count) for count, _ in parts) > len(cycle.filter.looked_at) if cycle.filter else False,
     }
 
 
 def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, Any]:
     table = search.table
-    pages = pager(len(table.rows), view, "filter", PAGE)
+    looked_at = table.looked_at
+    pages = pager(len(looked_at), view, "filter", PAGE)
     places = {name: place for place, name in enumerate(cycle.order or world.cache.order, 1)}
     maker = _Rows(world, cycle, search, view)
     start = table.rows[0][0] if table.rows else ""
-    told = ordered(table.rows, view, "filter", _orders(world, table.plugins))
+    told = ordered(looked_at, view, "filter", _orders(world, table.plugins))
     rows = [maker.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(told, pages)]
     left = [(name, why) for why, names in not_visited(search) for name in names]
     ghosts = [node for node in world.nodes.values() if node.ghost]
@@ -208,6 +210,7 @@ class _Rows:
             "zone": self.world.nodes[node].zone if self.by_zone and node in self.world.nodes else "",
             "place": place,
             "first": first,
+            "tried_first": say("filter.tried-first") if node == self.search.tried_first else "",
             "cells": self._cells(row),
             "code": self._code(row),
             "why": verdict(self.world, self.cycle, node, self.view.plugin) if opened else None,

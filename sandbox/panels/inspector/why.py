@@ -84,7 +84,7 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
     briefs = Briefs(world, cycle)
     groups: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     words: dict[tuple[str, tuple[str, ...], str], str] = {}
-    for row in cycle.filter.rows:
+    for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
             said = plugin, reasons, helps(cycle, node, code)

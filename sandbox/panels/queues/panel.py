@@ -372,7 +372,7 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
 def _why(world: World, pod: str) -> str:
     attempt = world.attempt_of(pod, world.scheduler)
     table = attempt.filter if attempt else None
-    told = dict.fromkeys(row[3] for row in table.rows if row[1]) if table else ()
+    told = dict.fromkeys(row[3] for row in table.looked_at if row[1]) if table else ()
     return listed(list(dict.fromkeys(short_reason(reasons) for reasons in told)), 2)
 
 

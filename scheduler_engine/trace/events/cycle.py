@@ -55,7 +55,8 @@ class FilterRan(Event):
     that failed. ``with_nominated`` lists the nominated pods that were added for the first of the two runs.
     ``start_index`` … ``next_start_index`` are indices into the snapshot's list; ``feasible`` in the order found.
     ``also``: per node that failed, what the filters after the first failing one would have said, each asked alone (the
-    real scheduler does not ask).
+    real scheduler does not ask). ``nominated``: the row of the nominated node, which was tried first and did not fit;
+    the search may come to it again. It counts in ``next_start_index``, unless its code is Error.
     """
 
     cycle: int
@@ -71,6 +72,21 @@ class FilterRan(Event):
     nominated_first: str
     also: tuple[tuple[str, tuple[Verdict, ...]], ...] = ()
     feasible_count: int = 0
+    nominated: FilterRow | None = None
+
+    @property
+    def tried_first(self) -> str:
+        """The nominated node if the search did not come to it again, else ""."""
+        if self.nominated is None or any(row[0] == self.nominated[0] for row in self.rows):
+            return ""
+        return self.nominated[0]
+
+    @property
+    def looked_at(self) -> tuple[FilterRow, ...]:
+        """One row for each node that was looked at: the nominated one first, then ``rows``."""
+        if self.nominated is None or not self.tried_first:
+            return self.rows
+        return (self.nominated, *self.rows)
 
 
 @dataclass(frozen=True, slots=True)

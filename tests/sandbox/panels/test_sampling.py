@@ -8,13 +8,17 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.drawing.shapes import Text
+from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.sampling import Search, arithmetic, not_visited, search_of, summary, why_unvisited
 from sandbox.panels.facts.sentences import sentence, verdict_counts
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.filter.panel import stats
 from sandbox.panels.model.state import Cycle
 from scheduler_engine import commands
+from scheduler_engine.cli.explaining import _told
+from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from tests.engine.cluster import node, pod
 from tests.sandbox.scenarios import world_of
 
@@ -194,7 +198,7 @@ def test_the_start_of_a_narrowed_search_is_a_place_among_the_nodes_that_are_left
     begun = search.table.start_index
     assert begun > 0
     assert search.visited[0] == ("n2", "n3", "n4")[begun % 3]
-    assert search.at(search.start) == f"place {begun % 3 + 1} ({search.visited[0]})"
+    assert search.at(search.start) == f"place {begun % 3 + 1} of the 3 ({search.visited[0]})"
     assert told["Start index"].split()[-1] == str(begun % 3)
 
 
@@ -203,3 +207,92 @@ def test_where_a_narrowed_search_finds_nothing_the_nodes_left_out_cannot_be_help
     simulation.execute(commands.Apply((node("n1", cpu="100m"), node("n2"), node("n3"), pinned("pinned", "n1"))))
     _, cycle, _ = stepped(simulation)
     assert verdict_counts(cycle) == (0, 0, 3)
+
+
+def nominated_to(last: str, nodes: int, **spec: Any) -> Simulation:
+    """``p``, nominated to the node ``last``, on which ``x`` leaves no room."""
+    simulation = Simulation()
+    made = [make_node(f"n{i:03}").capacity(cpu="2", memory="4Gi", pods="10").obj() for i in range(nodes)]
+    asker = make_pod("p").cpu("1").nominated(last).spec(**spec).obj()
+    simulation.execute(commands.Apply((*made, make_pod("x").cpu("2").node(last).obj())))
+    simulation.execute(commands.Apply((asker,)))
+    return simulation
+
+
+def only_on(*names: str) -> dict[str, Any]:
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in names]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    }
+
+
+def test_a_nominated_node_that_was_tried_first_in_vain_counts_as_looked_at_everywhere() -> None:
+    simulation = nominated_to("n149", 150)
+    world, cycle, search = stepped(simulation)
+    assert sums(world, cycle, search)["Visited"] == "100 fit + 1 fail (nominated) + 1 = 102"
+    assert sums(world, cycle, search)["Next start index"] == "(0 + 100 + 1) mod 150 = 101"
+    word = words_for(world, cycle, told=["n149"])["n149"]
+    assert (word.kind, word.text, word.plugin) == ("no", "cpu", "NodeResourcesFit")
+    assert [len(nodes) for _, nodes in not_visited(search)] == [48]
+    assert (
+        explain_filter(world, cycle, "n149", "NodeResourcesFit").sentence == "n149 does not have enough cpu left for p."
+    )
+    first = stats(world, View(group="node"))["rows"][0]
+    assert (first["node"], first["tried_first"]) == ("n149", "tried first")
+    assert sum(group["count"] for group in stats(world, View())["groups"]) == 150
+    attempt = Seen(simulation).attempt("default/p")
+    assert attempt is not None
+    told = "\n".join(_told(simulation, attempt, "n149"))
+    assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in told
+    assert "n149: NodeResourcesFit said no: Insufficient cpu" in told
+    assert "not looked at: 48 of 150 nodes" in told
+
+
+def test_a_nominated_node_that_was_visited_again_is_counted_once() -> None:
+    world, cycle, search = stepped(nominated_to("n004", 5))
+    assert sums(world, cycle, search)["Visited"] == "4 fit + 1 fail = 5"
+    assert sums(world, cycle, search)["Next start index"] == "(0 + 4 + 1) mod 5 = 0"
+    assert [row["tried_first"] for row in stats(world, View())["rows"]] == [""] * 5
+
+
+def test_a_nominated_node_outside_of_the_narrowed_search_is_told_apart_from_the_nodes_left_out() -> None:
+    world, cycle, search = stepped(nominated_to("n004", 5, **only_on("n001", "n002")))
+    assert summary(search) == (
+        "The nominated node n004 was tried first and does not fit. PreFilter narrowed the search from 5 nodes to 2. "
+        "All 2 nodes looked at, from place 1 of the 2 (n001) on. The next search starts at place 4 (n003)."
+    )
+    told = sums(world, cycle, search)
+    assert told["Visited"] == "2 fit + 1 fail (nominated) = 3"
+    assert told["Next start index"] == "(0 + 2 + 1) mod 5 = 3"
+    assert [line.note for line in arithmetic(world, cycle, search)][1] == "place 1 of the 2 (n001)"
+    assert not_visited(search) == [("PreFilter narrowed the search", ("n000", "n003"))]
+
+
+def test_where_prefilter_leaves_no_node_only_the_nominated_one_was_looked_at() -> None:
+    world, cycle, search = stepped(nominated_to("n004", 5, **only_on("yy", "zz")))
+    assert summary(search).startswith(
+        "The nominated node n004 was tried first and does not fit. PreFilter left no node to look at. The next"
+    )
+    assert verdict_counts(cycle) == (0, 0, 5)
+    words = words_for(world, cycle)
+    assert [words[f"n00{i}"].text for i in range(4)] == ["not visited"] * 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "following", "told"),
+    [
+        pytest.param("error", "(0 + 5 + 0) mod 5 = 0", "was tried first, where NodeResourcesFit failed", id="an error"),
+        pytest.param("deny", "(0 + 5 + 1) mod 5 = 1", "was tried first and does not fit.", id="a refusal"),
+    ],
+)
+def test_a_nominated_node_that_fits_when_it_is_visited_again(answer: str, following: str, told: str) -> None:
+    simulation = Simulation()
+    nodes = [make_node(f"n{i}").capacity(cpu="2", memory="4Gi", pods="10").obj() for i in range(5)]
+    simulation.execute(commands.Apply(tuple(nodes)))
+    simulation.execute(commands.Fault("NodeResourcesFit", "filter", answer))
+    simulation.execute(commands.Apply((make_pod("p").cpu("1").nominated("n4").obj(),)))
+    world, cycle, search = stepped(simulation)
+    assert sums(world, cycle, search)["Visited"] == "5 fit + 0 fail = 5"
+    assert sums(world, cycle, search)["Next start index"] == following
+    assert told in summary(search)
+    assert words_for(world, cycle)["n4"].text == "fits"

@@ -97,7 +97,8 @@ class PostFilterResult:
     """``nominated_node``: a node, "" to clear an old nomination, None to leave it as it is.
 
     ``best_nodes`` were equally good, the nominated one is among them; ``cleared_nominations`` are pods that lost
-    theirs. ``not_deleted``: (key of a victim, why nobody had to delete it), as in ``PostFilterRan``.
+    theirs. ``not_deleted``: (key of a victim, why nobody had to delete it), ``ineligible`` and ``waits_for`` as in
+    ``PostFilterRan``.
     """
 
     nominated_node: str | None
@@ -105,6 +106,8 @@ class PostFilterResult:
     best_nodes: tuple[str, ...] = ()
     cleared_nominations: tuple[str, ...] = ()
     not_deleted: tuple[tuple[str, str], ...] = ()
+    ineligible: str = ""
+    waits_for: str = ""
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from scheduler_engine.api.objects import Pod
@@ -245,7 +246,17 @@ class Framework:
         cleared = result.cleared_nominations if result is not None else ()
         spared = result.not_deleted if result is not None else ()
         self.handle.recorder.add(
-            PostFilterRan(self.handle.cycle, tuple(verdicts), nominated, victims, best, cleared, spared)
+            PostFilterRan(
+                self.handle.cycle,
+                tuple(verdicts),
+                nominated,
+                victims,
+                best,
+                cleared,
+                spared,
+                result.ineligible if result is not None else "",
+                result.waits_for if result is not None else "",
+            )
         )
         return result, status
 
@@ -271,7 +282,9 @@ class Framework:
                 return answer, status.by(plugin.name)
             if not status.is_rejected:
                 return None, error(status.message).by(plugin.name)
-            if answer is not None and answer.nominated_node is not None:
+            if answer is not None and answer.ineligible:
+                result = replace(result or answer, ineligible=answer.ineligible, waits_for=answer.waits_for)
+            elif answer is not None and answer.nominated_node is not None:
                 result = answer
             reasons += status.reasons
             rejector = rejector or plugin.name

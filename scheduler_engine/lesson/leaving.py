@@ -13,7 +13,7 @@ from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.trace import events as ev
 
 INELIGIBLE = {NEVER: "nobody-never", WAITING: "nobody-waits"}
-"""What preemption says of a pod that may not preempt, as its reason ends → key of our reason."""
+"""Why a pod may not preempt → key of our reason."""
 
 
 def why_nobody(attempt: Attempt) -> Why:
@@ -22,10 +22,9 @@ def why_nobody(attempt: Attempt) -> Why:
     if attempt.post_filter is None:
         fits = attempt.filter is not None and attempt.filter.feasible
         return Why("nobody-fits" if fits else "nobody-asked", values)
+    if attempt.post_filter.ineligible:
+        return Why(INELIGIBLE[attempt.post_filter.ineligible], values)
     for plugin, code, reasons in attempt.post_filter.verdicts:
-        ineligible = next((key for text, key in INELIGIBLE.items() if any(r.endswith(text) for r in reasons)), None)
-        if ineligible is not None:
-            return Why(ineligible, values)
         if code == Code.ERROR.value:
             return Why("says", {"plugin": plugin, "reasons": reasons})
     return Why("nobody-helps", values)

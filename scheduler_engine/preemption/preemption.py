@@ -28,8 +28,12 @@ from scheduler_engine.trace.events import (
     PreemptionNodeTried,
 )
 
-NEVER = "not eligible due to preemptionPolicy=Never."
-WAITING = "not eligible due to a terminating pod on the nominated node."
+NEVER, WAITING = "never", "waiting"
+INELIGIBLE = {
+    NEVER: "not eligible due to preemptionPolicy=Never.",
+    WAITING: "not eligible due to a terminating pod on the nominated node.",
+}
+"""Why a pod may not preempt → what Kubernetes says."""
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
@@ -76,7 +80,9 @@ class Evaluator:
             return None, error(f'pod "{pod.name}" not found')
         ineligible = self.ineligible(latest, statuses)
         if ineligible:
-            return None, unschedulable(ineligible)
+            waits_for = latest.nominated_node_name if ineligible == WAITING else ""
+            result = PostFilterResult(None, ineligible=ineligible, waits_for=waits_for)
+            return result, unschedulable(INELIGIBLE[ineligible])
         evaluation = self.evaluate(state, latest, statuses)
         if evaluation.chosen is None:
             return self._nowhere(evaluation)
@@ -107,7 +113,9 @@ class Evaluator:
         return PostFilterResult(""), unschedulable(message)
 
     def ineligible(self, pod: Pod, statuses: NodeToStatus) -> str:
-        """Why ``pod`` may not preempt (its policy, or victims still leaving its nominated node), "" when it may."""
+        """Why ``pod`` may not preempt: ``NEVER`` (its policy) or ``WAITING`` (victims still leave its nominated node).
+        "" when it may.
+        """
         if pod.preemption_policy == "Never":
             return NEVER
         nominated = pod.nominated_node_name

@@ -396,7 +396,10 @@ def vip() -> PodBuilder:
 def test_eligibility(preemptor: PodBuilder, pods: list[PodBuilder], reasons: tuple[str, ...]) -> None:
     result, status = Cluster(preemptor, node_info(TWO_CPU, *pods)).preempt()
     assert status.reasons == reasons
-    assert (result is None) is bool(reasons)
+    assert (result is None or result.nominated_node is None) is bool(reasons)
+    why = {NEVER: ("never", ""), WAITING: ("waiting", "n1")}
+    assert result is not None
+    assert (result.ineligible, result.waits_for) == (why[reasons[0]] if reasons else ("", ""))
 
 
 def test_a_nominated_node_that_became_hopeless_does_not_keep_the_pod_waiting() -> None:

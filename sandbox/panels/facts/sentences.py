@@ -148,6 +148,8 @@ def _post_filter(cycle: Cycle) -> str:
         return _joined(text, say("stages.nominations-withdrawn", count=count, pods=cleared)) if cleared else text
     if ran.nominated_node:
         return say("stages.nominated", node=ran.nominated_node)
+    if ran.ineligible:
+        return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
     failed = next((verdict for verdict in ran.verdicts if verdict[1] == "Error"), None)
     if failed:
         found = any(not tried.rejected for tried in cycle.tried)
@@ -256,6 +258,8 @@ UNDONE = {
     (True, True): "stages.undone-forgotten-requeued",
 }
 """Whether the cache forgot the pod, and whether it is back in the queue."""
+INELIGIBLE = {"never": "stages.never-preempts", "waiting": "stages.waits-for-a-victim"}
+"""Why a pod may not preempt → what is said of it."""
 AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),

@@ -27,17 +27,21 @@ class Word:
 
 
 NOTHING = Word("", "")
-MAY_HELP = "Unschedulable"
+MAY_HELP, HELPS = "Unschedulable", "phrases.eviction-may-help"
+INELIGIBLE = {"never": "phrases.may-not-preempt", "waiting": "phrases.waits-for-node"}
 
 
 def helps(cycle: Cycle, node: str, code: str) -> str:
     """Whether evicting pods from a node that was refused with ``code`` lets the pod in: what the dry run found there,
-    before that what the code promises.
+    that there was none as the pod may not preempt, before that what the code promises.
     """
     tried = next((item for item in cycle.tried if item.node == node), None)
     if tried is not None:
         return say("phrases.eviction-does-not-help" if tried.rejected else "phrases.eviction-helps")
-    return say("phrases.eviction-may-help" if code == MAY_HELP else "phrases.eviction-cannot-help")
+    if code != MAY_HELP:
+        return say("phrases.eviction-cannot-help")
+    ran = cycle.post_filter
+    return say(INELIGIBLE[ran.ineligible], node=ran.waits_for) if ran and ran.ineligible else say(HELPS)
 
 
 def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> dict[str, Word]:

@@ -31,6 +31,7 @@ PLAINLY = {
     "No preemption victims found for incoming pod": "preemption.nobody-lower",
     "Preemption is not helpful for scheduling": "preemption.not-helpful",
 }
+INELIGIBLE = {"never": "preemption.never-preempts", "waiting": "preemption.waits-for-a-victim"}
 CRITERIA = {
     "fewest PodDisruptionBudget violations": "preemption.fewest-violations",
     "lowest priority of the most important victim": "preemption.lowest-top",
@@ -186,6 +187,8 @@ def _summary(cycle: Cycle, chosen: str) -> str:
         key = "preemption.must-go" if names else "preemption.room-is-coming"
         text = say(key, victims=listed(names), pod=short_name(cycle.pod), node=chosen)
         return f"{text} {otherwise(ran)}".rstrip()
+    if ran.ineligible:
+        return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
     if chosen:
         return say("preemption.nominated", pod=short_name(cycle.pod), node=chosen)
     failed = next((texts for plugin, code, texts in ran.verdicts if plugin == PLUGIN and code == "Error"), None)

@@ -153,7 +153,9 @@ class PostFilterRan(Event):
     """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted.
 
     ``not_deleted``: (victim, why), those that nobody had to delete: it was ``terminating`` in the snapshot, ``gone``
-    since then, or ``waiting`` on Permit, where it was rejected.
+    since then, or ``waiting`` on Permit, where it was rejected. ``ineligible``: why the pod may not preempt, so that no
+    node was tried: ``never``, by its preemptionPolicy, or ``waiting``, as a victim is still terminating on the node
+    ``waits_for``, where the pod is nominated.
     """
 
     cycle: int
@@ -163,6 +165,8 @@ class PostFilterRan(Event):
     best_nodes: tuple[str, ...]
     cleared_nominations: tuple[str, ...]
     not_deleted: tuple[tuple[str, str], ...] = ()
+    ineligible: str = ""
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

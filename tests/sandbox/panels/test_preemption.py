@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.panels import PANELS, View, World
+from sandbox.panels.facts.sentences import sentence
+from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.witness import Nobody
 from sandbox.panels.preemption.panel import SUM, stats
@@ -16,7 +18,7 @@ from scheduler_engine.framework.facts import Room
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_pod
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
@@ -354,3 +356,50 @@ def test_a_node_that_cannot_help_says_why_in_plain_words_and_in_kubernetes_own()
     found = stats(World.fold(story.entries), View())
     assert found["others"] == [{"node": "n", "why": "no pod here has a lower priority", "precise": precise}]
     assert found["candidates"] == []
+
+
+def room_for_none(*manifests: Any) -> Simulation:
+    simulation = Simulation()
+    nodes = [make_node(name).capacity(cpu="2", memory="4Gi", pods="10").obj() for name in ("n1", "n2")]
+    low = make_pod("low").cpu("2").node("n1").grace_period(300).obj()
+    simulation.execute(commands.Apply((*nodes, low, make_pod("h").cpu("2").node("n2").priority(3).obj(), *manifests)))
+    return simulation
+
+
+def last_words(simulation: Simulation, pod: str) -> tuple[str, str, str, str]:
+    """What the sentence of PostFilter, the panel, and the last column of the table say of n1 and n2."""
+    world = world_of(simulation)
+    cycle = world.attempts[pod][-1]
+    assert cycle.post_filter is not None
+    told = [helps(cycle, node, "Unschedulable") for node in ("n1", "n2")]
+    return sentence(cycle), stats(world, View(pod=pod))["summary"], *told
+
+
+def test_a_pod_that_never_preempts_is_not_said_to_have_looked_for_room() -> None:
+    never = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "shy"},
+        "value": 100,
+        "preemptionPolicy": "Never",
+    }
+    simulation = room_for_none(never)
+    simulation.execute(commands.Apply((make_pod("hi").cpu("1").priority_class("shy").obj(),)))
+    simulation.execute(commands.Settle())
+    told = "hi may not preempt others: its preemptionPolicy is Never."
+    assert last_words(simulation, "default/hi") == (told, told, "may not preempt", "may not preempt")
+
+
+def test_a_pod_whose_victim_is_still_leaving_waits_for_it() -> None:
+    simulation = room_for_none()
+    simulation.execute(commands.Apply((make_pod("hi").cpu("1").priority(9).obj(),)))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((make_node("n3").capacity(cpu="2", memory="4Gi", pods="10").taint("z").obj(),)))
+    simulation.execute(commands.Advance(20))
+    assert len(world_of(simulation).attempts["default/hi"]) > 1
+    assert last_words(simulation, "default/hi") == (
+        "a victim on n1 is still terminating, so hi waits and evicts nobody else.",
+        "A victim on n1 is still terminating, so hi waits and evicts nobody else.",
+        "waits for n1",
+        "waits for n1",
+    )

@@ -130,7 +130,7 @@ def _message(cycle: Cycle) -> dict[str, Any] | None:
         ],
         "after": after,
         "logged": say("filter.logged", text=logged) if logged else "",
-        "sums": sum(int(count) for count, _ in parts) > len(cycle.filter.looked_at) if cycle.filter else False,
+        "sums": sum(int(count or 0) for count, _ in parts) > len(cycle.filter.looked_at) if cycle.filter else False,
     }
 
 

@@ -99,7 +99,10 @@ def without_log(message: str) -> tuple[str, str]:
 
 
 def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
-    """A FailedScheduling message as (head, [(count, reason), …], what PostFilter added)."""
+    """A FailedScheduling message as (head, [(count, reason), …], what PostFilter added).
+
+    The count is "" where PreFilter refused the pod for all nodes at once.
+    """
     head = HISTOGRAM.match(message)
     if head is None:
         return message, [], ""
@@ -111,6 +114,8 @@ def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
             parts.append((count, reason))
         elif parts:
             parts[-1] = (parts[-1][0], f"{parts[-1][1]}, {part}")
+        elif part:
+            parts.append(("", part))
     return f"0/{head.group(1)} nodes are available:", parts, after.strip() if dot else ""
 
 

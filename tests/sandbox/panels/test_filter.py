@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
-from tests.sandbox.scenarios import drawn, world_of
+from tests.sandbox.scenarios import drawn, panel_html, world_of
 
 
 @pytest.fixture(name="world")
@@ -231,6 +233,16 @@ def test_a_no_at_prefilter_is_told_and_no_node_is_shown() -> None:
     story.say(ev.PreFilterRan(1, (("VolumeRestrictions", traces.UU, ('persistentvolumeclaim "x" not found',)),), None))
     found = drawn("filter", World.fold(story.entries), View())
     assert found["refused"][0]["reasons"] == 'persistentvolumeclaim "x" not found'
+
+
+def test_the_message_of_a_no_at_prefilter_keeps_its_reason() -> None:
+    simulation = Simulation()
+    claims = [{"name": "v", "persistentVolumeClaim": {"claimName": "nope"}}]
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p").spec(volumes=claims).obj())))
+    simulation.execute(commands.Settle())
+    html = panel_html("filter", world_of(simulation), pod="default/p")
+    told = " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
+    assert 'FailedScheduling 0/1 nodes are available: persistentvolumeclaim "nope" not found. not found' in told
 
 
 def test_without_any_attempt_there_is_a_sentence_instead() -> None:

@@ -45,6 +45,22 @@ def test_a_message_is_cut_into_head_phrases_and_what_postfilter_added() -> None:
     assert after.startswith("preemption: 0/4")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "added"),
+    [
+        (
+            '0/2 nodes are available: persistentvolumeclaim "x" not found. not found',
+            'persistentvolumeclaim "x" not found',
+            "not found",
+        ),
+        ("0/2 nodes are available: a, and b. preemption: 0/2 are", "a, and b", "preemption: 0/2 are"),
+        ("0/2 nodes are available: injected denial.", "injected denial", ""),
+    ],
+)
+def test_a_reason_without_a_count_is_one_phrase(text: str, reason: str, added: str) -> None:
+    assert phrases(text) == ("0/2 nodes are available:", [("", reason)], added)
+
+
 def test_a_message_of_another_kind_stays_whole() -> None:
     assert phrases("no nodes available to schedule pods") == ("no nodes available to schedule pods", [], "")
 

@@ -66,7 +66,8 @@ def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[st
     if verdict is None:
         yield f"{node}: nobody looked at it in this attempt."
     elif verdict[0]:
-        yield f"{node}: {verdict[0]} said no: {'; '.join(verdict[2])}"
+        early = " before any node was looked at" if attempt.filter is None else ""
+        yield f"{node}: {verdict[0]} said no{early}: {'; '.join(verdict[2])}"
         yield from (f"  {text}" for text in refusal(simulation, attempt, node))
     else:
         yield f"{node}: it passes every filter."

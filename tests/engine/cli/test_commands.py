@@ -152,6 +152,60 @@ def test_explain_tells_what_the_plugin_looked_at_also_in_an_attempt_of_long_ago(
     assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in told
 
 
+INJECTED = """\
+title: Something answers in the place of a plugin
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: one}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - {apiVersion: v1, kind: Node, metadata: {name: two}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+then:
+- fault: {plugin: NodeResourcesFit, point: filter, answer: deny}
+- apply:
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "2"}}}]}
+- run: {}
+"""
+
+
+def test_explain_does_not_let_a_plugin_contradict_what_was_recorded(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "injected.yaml"
+    path.write_text(INJECTED)
+    told = ""
+    for node in ("one", "two"):
+        assert main(["explain", str(path), "--pod", "web", "--node", node, "--attempt", "1"]) == 0
+        told += capsys.readouterr().out
+    assert (
+        "NodeResourcesFit said no: injected denial\n  This is what the scheduler got for an answer; the plugin" in told
+    )
+    assert "is free" not in told.partition("said no: injected denial")[2].partition("default/web is")[0]
+
+
+EARLY = """\
+title: A pod whose claim is missing
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: one}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec:
+      containers: [{name: main, image: x}]
+      volumes: [{name: v, persistentVolumeClaim: {claimName: nope}}]
+then:
+- run: {}
+"""
+
+
+def test_explain_says_that_a_plugin_refused_the_pod_before_any_node_was_looked_at(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "early.yaml"
+    path.write_text(EARLY)
+    assert main(["explain", str(path), "--pod", "web", "--node", "one"]) == 0
+    told = capsys.readouterr().out
+    assert "one: VolumeRestrictions said no before any node was looked at: persistentvolumeclaim" in told
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

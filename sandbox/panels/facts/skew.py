@@ -36,7 +36,22 @@ def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, An
         return {}
     keys, standing = (key,) if key else ZONE_KEYS, is_history(world, cycle)
     facts = _standing(world, cycle, keys) if standing else _judged(world, cycle, keys, key)
-    return {zone: _zone(item, standing) | {"label": app_name(pod.pod), "app": pod.app} for zone, item in facts}
+    about = {"label": app_name(pod.pod), "app": pod.app}
+    return {zone: _zone(item, standing) | about for zone, item in _worst(facts).items()}
+
+
+def _worst(facts: Iterator[tuple[str, Fact]]) -> dict[str, Fact]:
+    """One fact for each zone: a refusal if there is one, then the largest skew."""
+    found: dict[str, Fact] = {}
+    for zone, item in facts:
+        found[zone] = max(found.get(zone, item), item, key=_badness)
+    return found
+
+
+def _badness(item: Fact) -> tuple[bool, int]:
+    skew = item.values["skew"]
+    assert isinstance(skew, int)
+    return item.ok is False, skew
 
 
 def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
@@ -46,17 +61,22 @@ def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tup
 
 
 def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iterator[tuple[str, Fact]]:
-    """What the filter looked at in each zone: of the first node that it knew there."""
+    """What the filter looked at in each zone, for each constraint: of the first node that it knew there, and of those
+    with nominated pods, as these may change the judgement.
+    """
     table = cycle.filter
     if table is None or PLUGIN not in table.plugins or PLUGIN in table.skipped or not world.witness.at_hand(cycle):
         return
+    shared = {row[0] for row in table.looked_at if row[4]}
     known = set[str]()
     for node in world.nodes.values():
         zone = domain_of(node, key)
-        facts = world.witness.filter(cycle, node.name, PLUGIN) if zone and zone not in known else None
+        wanted = zone and (zone not in known or node.name in shared)
+        facts = world.witness.filter(cycle, node.name, PLUGIN) if wanted else None
         for item in facts.of(*SKEWS) if facts else ():
             if _is_over(item, keys) and item.values["name"] == zone:
-                known.add(zone)
+                if node.name not in shared:
+                    known.add(zone)
                 yield zone, item
 
 

@@ -19,6 +19,8 @@ from scheduler_engine.testing.builders import Builder
 from tests.sandbox import traces
 from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after, world_of
 
+BETA = "failure-domain.beta.kubernetes.io/zone"
+
 
 def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {node["name"]: node for zone in found["zones"] for node in zone["nodes"]}
@@ -104,6 +106,32 @@ def web(name: str = "web-4") -> Any:
 def test_zone_headers_carry_the_skew_of_the_constraint_in_question() -> None:
     skews = {title: (count, text) for title, (count, text, _) in zone_skews(filtered(spread(), web())).items()}
     assert skews == {"a": (2, "skew 3 > 1"), "b": (1, "skew 2 > 1"), "c": (0, "skew 1 ≤ 1")}
+
+
+def zoned(name: str, zone: str, cpu: str = "2") -> Any:
+    return make_node(name).zone(zone).label(BETA, zone).capacity(cpu=cpu, memory="4Gi", pods="10")
+
+
+def test_of_two_constraints_on_zones_the_header_shows_the_one_that_refuses() -> None:
+    simulation = Simulation()
+    running = [make_pod(name).label("app", "web").node("a1") for name in ("w1", "w2")]
+    simulation.execute(commands.Apply(tuple(item.obj() for item in (zoned("a1", "a"), zoned("b1", "b"), *running))))
+    asker = web().label("tier", "x").spread(BETA, {"tier": "x"})
+    skews = {title: (count, text) for title, (count, text, _) in zone_skews(filtered(simulation, asker)).items()}
+    assert skews == {"a": (2, "skew 3 > 1"), "b": (0, "skew 1 ≤ 1")}
+
+
+def test_a_zone_header_agrees_with_the_card_on_which_a_nominated_pod_counts() -> None:
+    simulation = Simulation()
+    nodes = [zoned("a1", "a"), zoned("a2", "a"), zoned("b1", "b")]
+    full = [make_pod(f"full-{name}").cpu("2").priority(200).node(name) for name in ("a1", "b1")]
+    low = make_pod("low").cpu("2").node("a2").grace_period(60)
+    simulation.execute(commands.Apply(tuple(item.obj() for item in (*nodes, *full, low))))
+    simulation.execute(commands.Apply((make_pod("hi").label("app", "web").cpu("2").priority(100).obj(),)))
+    simulation.execute(commands.Settle())
+    world = filtered(simulation, web("mid").priority(50))
+    assert words_for(world, world.cycle, told=["a2"])["a2"].text == "skew 2 > 1"
+    assert {title: text for title, (_, text, _) in zone_skews(world).items()} == {"a": "skew 2 > 1", "b": "skew 1 ≤ 1"}
 
 
 def test_scores_and_the_winner_replace_the_verdicts() -> None:

@@ -20,7 +20,8 @@ class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come so far.
 
     ``number`` counts the pod's own attempts, ``nominated_node`` is where it was nominated before, ``last_table`` is the
-    number of the entry with its last table. It is asked when all its events are there.
+    number of the entry with its last table. ``abandoned``: it never ends, because its scheduler is gone, and why. It is
+    asked when all its events are there.
     """
 
     cycle: int
@@ -37,10 +38,11 @@ class Attempt:
     selected: ev.HostSelected | None = None
     finished: ev.CycleFinished | None = None
     last_table: int = 0
+    abandoned: str = ""
 
     @property
     def outcome(self) -> str:
-        """As in ``CycleFinished``; "" while it is under way."""
+        """As in ``CycleFinished``; "" while it is under way, and where it never ends."""
         return self.finished.outcome if self.finished else ""
 
     @property
@@ -123,16 +125,30 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     """Pod → its attempts in order, those of all schedulers."""
     found: dict[str, list[Attempt]] = {}
     by_cycle: dict[int, Attempt] = {}
+    by_replica: dict[str, list[Attempt]] = {}
     for entry in entries:
         event: Any = entry.event
         if isinstance(event, ev.CycleStarted):
             attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
             found.setdefault(event.pod, []).append(attempt)
+            by_replica.setdefault(entry.replica, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
             PARTS[type(event)](by_cycle[event.cycle], event)
             if isinstance(event, TABLES):
                 by_cycle[event.cycle].last_table = entry.n
+        elif isinstance(event, ev.ReplicaChanged) and not event.schedules:
+            _abandon(by_replica.pop(event.replica, ()), f"{event.replica} is gone: {event.why}")
+        elif isinstance(event, ev.ReplicasConfigured):
+            for attempts in by_replica.values():
+                _abandon(attempts, "other replicas took its scheduler's place")
+            by_replica.clear()
     return found
+
+
+def _abandon(attempts: Iterable[Attempt], why: str) -> None:
+    for attempt in attempts:
+        if attempt.finished is None:
+            attempt.abandoned = why
 
 
 class Seen:

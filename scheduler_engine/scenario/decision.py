@@ -18,6 +18,8 @@ def decision(attempt: Attempt, nodes: Sequence[str] = ()) -> list[str]:
 
 
 def _ended(attempt: Attempt) -> str:
+    if attempt.abandoned:
+        return f"abandoned, as {attempt.abandoned}"
     if attempt.finished is None:
         return "still under way"
     message = attempt.finished.message

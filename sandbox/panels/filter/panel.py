@@ -43,7 +43,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     base = {"pod": short_name(cycle.pod) if cycle else "", "has": False, "whose": whose(world, cycle)}
     if cycle is None:
-        return base | {"empty": say("filter.no-pod"), "how": say("filter.how-to-filter")}
+        return base | {
+            "empty": say("filter.no-pod-here" if world.attempts else "filter.no-pod"),
+            "how": say("filter.how-to-filter"),
+        }
     pre = _pre_filter(cycle)
     search = search_of(cycle)
     if search is None:

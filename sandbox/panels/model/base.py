@@ -180,8 +180,12 @@ class Models:
         return self.by_number.get(number) or self.cycle
 
     def cycle_of_choice(self, number: int, pod: str) -> Cycle | None:
-        """The attempt that was asked for, else the last one of the chosen pod, else the one in focus."""
-        return self.by_number.get(number) or self.attempt_of(pod, self.scheduler) or self.cycle
+        """The attempt that was asked for, else the last one of the chosen pod, else the one in focus.
+
+        Where the scheduler in view has not tried the pod, the last attempt of any other, which may be gone.
+        """
+        others = self.attempts.get(pod, ())[-1:]
+        return self.by_number.get(number) or self.attempt_of(pod, self.scheduler) or next(iter(others), self.cycle)
 
     def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
         """The last attempt of one scheduler at ``pod``."""

@@ -49,7 +49,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "whose": whose(world, cycle),
     }
     if cycle is None:
-        return base | {"empty": say("preemption.nothing-yet")}
+        return base | {"empty": say("preemption.nothing-here" if world.attempts else "preemption.nothing-yet")}
     if cycle.post_filter is None and not cycle.tried:
         return base | {"empty": _why_none(cycle)}
     candidates = [tried for tried in cycle.tried if not tried.rejected]
@@ -144,7 +144,9 @@ def _why_none(cycle: Cycle) -> str:
         return say("preemption.never-filtered" if cycle.outcome else "preemption.not-yet-filtered", pod=name)
     if cycle.filter.feasible:
         return say("preemption.not-needed", nodes=plural(len(cycle.filter.feasible), "node"), pod=name)
-    return say("preemption.comes-next", pod=name)
+    if cycle.outcome == "abandoned":
+        return say("preemption.abandoned", pod=name)
+    return say("preemption.nobody-asked" if cycle.outcome else "preemption.comes-next", pod=name)
 
 
 def _plainly(rejected: str) -> str:

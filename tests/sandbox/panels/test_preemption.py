@@ -9,6 +9,7 @@ import pytest
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.verdicts import helps
+from sandbox.panels.filter.panel import stats as filter_stats
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.witness import Nobody
 from sandbox.panels.preemption.panel import SUM, stats
@@ -17,6 +18,8 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
+from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.decision import decision
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
@@ -403,3 +406,41 @@ def test_a_pod_whose_victim_is_still_leaving_waits_for_it() -> None:
         "waits for n1",
         "waits for n1",
     )
+
+
+def killed() -> Simulation:
+    """The leader is killed after Filter, which found no node for ``p``."""
+    simulation = Simulation()
+    simulation.execute(commands.Replicas(count=2, leader_elect=True))
+    simulation.execute(commands.Advance(3))
+    nodes = make_node("n1").capacity(cpu="1", memory="4Gi", pods="10").obj()
+    simulation.execute(commands.Apply((nodes, make_pod("p").cpu("2").obj())))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    simulation.execute(commands.Replica("kube-scheduler-1", "kill"))
+    return simulation
+
+
+def test_an_attempt_whose_scheduler_was_killed_is_shown_as_abandoned() -> None:
+    simulation = killed()
+    world = world_of(simulation)
+    told = "No node fits p. Its scheduler is gone, so PostFilter never ran."
+    assert stats(world, View(pod="default/p"))["empty"] == told
+    assert filter_stats(world, View(pod="default/p"))["has"]
+    assert stats(world, View())["empty"].startswith("This scheduler has not tried any pod yet.")
+    assert filter_stats(world, View())["empty"] == "This scheduler has not tried any pod yet."
+    attempt = Seen(simulation).attempt("default/p")
+    assert attempt is not None
+    assert decision(attempt)[0] == "attempt 1 at default/p: abandoned, as kube-scheduler-1 is gone: killed"
+
+
+def test_without_a_postfilter_plugin_none_comes_next() -> None:
+    profile = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    simulation = Simulation(configuration=head | {"profiles": [profile]})
+    simulation.execute(
+        commands.Apply((make_node("n1").capacity(cpu="1", pods="9").obj(), make_pod("p").cpu("2").obj()))
+    )
+    simulation.execute(commands.Settle())
+    told = "No node fits p. No PostFilter plugin is enabled, so nobody looked for room."
+    assert stats(world_of(simulation), View(pod="default/p"))["empty"] == told

@@ -163,12 +163,13 @@ class Facts:
 @dataclass(frozen=True, slots=True)
 class Room:
     """One resource of a node, as a cycle saw it: ``total`` allocatable, ``asked`` by the pod, and what each of the
-    ``pods`` there asks for, those first that only wait for its place. In millicores, bytes or whole units.
+    ``pods`` there asks for; ``nominated`` pods are counted as there, too. In millicores, bytes or whole units.
     """
 
     total: int
     asked: int
     pods: tuple[tuple[str, int], ...]
+    nominated: tuple[tuple[str, int], ...] = ()
 
 
 def plain(value: Any) -> Any:

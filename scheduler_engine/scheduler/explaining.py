@@ -6,6 +6,7 @@ Nothing is changed, and nothing gets into the trace.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,9 +104,13 @@ def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) ->
     cycle, info = scheduler.latest, scheduler.snapshot.get(node)
     if cycle is None or cycle.number != number or info is None:
         return None
-    there = (*cycle.nominated.get(node, ()), *info.pods)
-    pods = tuple((item.pod.key, item.resource.request.of(resource)) for item in there)
-    return Room(info.allocatable.of(resource), cycle.info.pod_info.resource.request.of(resource), pods)
+    asked = cycle.info.pod_info.resource.request.of(resource)
+    waiting = _requests(cycle.nominated.get(node, ()), resource)
+    return Room(info.allocatable.of(resource), asked, _requests(info.pods, resource), waiting)
+
+
+def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], ...]:
+    return tuple((item.pod.key, item.resource.request.of(resource)) for item in pods)
 
 
 def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:

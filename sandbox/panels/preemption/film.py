@@ -11,7 +11,7 @@ from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import plural
+from sandbox.panels.words.phrases import listed, plural
 from sandbox.panels.words.say import say
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.trace.events import PreemptionNodeTried
@@ -66,7 +66,9 @@ class _Film:
         self.name = short_name(cycle.pod)
         self.resource = _tight(world, cycle, tried.node)
         room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
-        self.total, self.asked, self.sizes = room.total, room.asked, dict(room.pods)
+        self.total, self.asked = room.total, room.asked
+        self.sizes, self.nominated = dict(room.pods), dict(room.nominated)
+        self.waiting = sum(self.nominated.values())
 
     def frames(self) -> list[dict[str, Any]]:
         removed = [key for action, key, _, _ in self.tried.steps if action == "remove"]
@@ -82,7 +84,7 @@ class _Film:
                 inside = (*inside, key) if ok else inside
         if not self.tried.rejected:
             bar = _Bar(inside, True)
-            used = say("film.used", amount=self._text(self._size(*inside) + self.asked))
+            used = self._taken(self._size(*inside) + self.asked)
             made = self._frame(len(frames), say("film.result"), bar, used)
             frames.append(made | {"formula": self._sum(bar), "note": self._result()})
         return frames
@@ -106,9 +108,18 @@ class _Film:
 
     def _used(self, number: int, title: str, bar: _Bar, note: str) -> dict[str, Any]:
         """A frame without the asker."""
-        used, total = self._text(self._size(*bar.inside)), self._text(self.total)
-        made = self._frame(number, title, bar, say("film.used", amount=used))
-        return made | {"formula": say("film.used-of", amount=used, total=total), "note": note}
+        used = self._taken(self._size(*bar.inside))
+        made = self._frame(number, title, bar, used)
+        return made | {"formula": say("film.used-of", used=used, total=self._text(self.total)), "note": note}
+
+    def _taken(self, used: int) -> str:
+        """``2000m used + 1000m nominated (q)``."""
+        text = say("film.used", amount=self._text(used))
+        return f"{text} + {self._nominated(self._text(self.waiting))}" if self.nominated else text
+
+    def _nominated(self, amount: str) -> str:
+        names = listed([short_name(key) for key in self.nominated])
+        return say("film.nominated", amount=amount, pods=names)
 
     def _all_out(self, number: int, inside: tuple[str, ...], removed: int, ok: bool, reason: str) -> dict[str, Any]:
         bar, title, without = _Bar(inside, True), say("film.all-out", count=removed), plural(removed, "pod")
@@ -125,7 +136,7 @@ class _Film:
     def _reprieve(self, number: int, inside: tuple[str, ...], key: str, ok: bool, reason: str) -> dict[str, Any]:
         bar = _Bar(inside, True, key, refused=not ok)
         name = short_name(key)
-        too_much = self.asked + self._size(*inside, key) > self.total
+        too_much = self.asked + self.waiting + self._size(*inside, key) > self.total
         if ok:
             note = say("film.may-stay", pod=name, asker=self.name)
         elif too_much or not reason:
@@ -167,13 +178,16 @@ class _Film:
 
     def _sum(self, bar: _Bar) -> str:
         """``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
-        parts = [(self.asked, "film.asked"), (self._size(*bar.inside), "film.staying")]
+        parts = [(self.asked, "film.asked"), (self.waiting, ""), (self._size(*bar.inside), "film.staying")]
         if bar.back:
             parts.append((self._size(bar.back), "film.back"))
         parts = [part for index, part in enumerate(parts) if part[0] or not index]
         whole = sum(number for number, _ in parts)
         *texts, shown, total = amounts(self.resource, *(number for number, _ in parts), whole, self.total)
-        terms = " + ".join(say(key, amount=text) for text, (_, key) in zip(texts, parts, strict=True))
+        keys = (key for _, key in parts)
+        terms = " + ".join(
+            say(key, amount=text) if key else self._nominated(text) for text, key in zip(texts, keys, strict=True)
+        )
         result = f" = {shown}" if len(parts) > 1 else ""
         return f"{terms}{result} {'>' if whole > self.total else '≤'} {total}"
 
@@ -192,6 +206,12 @@ class _Film:
             else:
                 segment = shapes.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
                 drawn += [(segment,), _label(x, width, short_name(key), "")]
+            x += width
+        for key, size in self.nominated.items():
+            width = min(size * scale, max(100 - x, 0))
+            pod = self.world.pods.get(key)
+            segment = shapes.rect(f"seg is-waiting app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
+            drawn += [(segment,), _label(x, width, short_name(key), "")] if width else []
             x += width
         drawn.append((shapes.limit(-2, 19),))
         return Drawing("fb", tuple(shape for several in drawn for shape in several))

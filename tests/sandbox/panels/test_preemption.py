@@ -444,3 +444,20 @@ def test_without_a_postfilter_plugin_none_comes_next() -> None:
     simulation.execute(commands.Settle())
     told = "No node fits p. No PostFilter plugin is enabled, so nobody looked for room."
     assert stats(world_of(simulation), View(pod="default/p"))["empty"] == told
+
+
+def test_the_film_tells_pods_that_are_only_nominated_apart_from_those_on_the_node() -> None:
+    simulation = Simulation()
+    one = make_node("n1").capacity(cpu="2", memory="4Gi", pods="10").obj()
+    simulation.execute(commands.Apply((one, make_pod("low").cpu("2").node("n1").grace_period(300).obj())))
+    for asker in (make_pod("q").cpu("1").priority(9), make_pod("hi").cpu("1").priority(5)):
+        simulation.execute(commands.Apply((asker.obj(),)))
+        simulation.execute(commands.Settle())
+    shown = stats(world_of(simulation), View(pod="default/hi"))["film"]
+    assert [(frame["outcome"], frame["formula"]) for frame in shown["frames"]] == [
+        ("2000m used + 1000m nominated (q)", "2000m used + 1000m nominated (q) of 2000m"),
+        ("0m used + 1000m nominated (q)", "0m used + 1000m nominated (q) of 2000m"),
+        ("fits", "1000m asked + 1000m nominated (q) = 2000m ≤ 2000m"),
+        ("victim", "1000m asked + 1000m nominated (q) + 2000m back = 4000m > 2000m"),
+        ("1000m used + 1000m nominated (q)", "1000m asked + 1000m nominated (q) = 2000m ≤ 2000m"),
+    ]

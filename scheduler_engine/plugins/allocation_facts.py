@@ -149,7 +149,7 @@ def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequ
     shown += _deviation(fractions, deviation)
     below = raw + 1 - score < 0.01
     shown.append(fact("balance.raw-below" if below else "balance.raw", deviation=deviation, raw=raw, whole=raw + 1))
-    key = "evenly" if raw >= 90 else "rather-unevenly" if raw >= 70 else "very-unevenly"
+    key = "evenly" if raw >= 90 else "somewhat-unevenly" if raw >= 70 else "very-unevenly"
     conclusion = fact(f"balance.{key}", node=info.name, pod=Keys((pod.key,)))
     return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
 

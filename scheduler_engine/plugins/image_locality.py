@@ -59,8 +59,7 @@ class ImageLocality(Plugin):
         ]
         here, total = sum(image is not None for _, image, _ in images), sum(share for _, _, share in images)
         key = "images.has-some" if here else "images.has-none" if node_info.image_states else "images.nothing-reported"
-        wanted = Things("image", len(images))
-        says = fact(key, bool(here), node=node_info.name, pod=Keys((pod.key,)), here=here, images=wanted)
+        says = fact(key, bool(here), node=node_info.name, pod=Keys((pod.key,)), here=here, count=len(images))
         highest = MAX_CONTAINER_THRESHOLD * len(images)
         shown.append(
             fact(

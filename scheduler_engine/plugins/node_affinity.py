@@ -21,6 +21,7 @@ from scheduler_engine.framework.status import SKIP, Status, unresolvable
 from scheduler_engine.plugins.node_affinity_facts import (
     label_facts,
     label_objection,
+    names_one_term,
     preferred_facts,
     selector_facts,
     selector_objection,
@@ -103,12 +104,15 @@ class NodeAffinity(Plugin):
         name, labels, affinity = node_info.name, _labels(node_info), pod.required_node_affinity
         if REASON_ENFORCED in status.reasons and self.added_selector is not None:
             missed = selector_objection(self.added_selector, name, labels)
-            return fact("node-affinity.profile-wants", False, node=name, missed=missed)
+            row = "node-affinity.profile-wants" if names_one_term(missed) else "node-affinity.profile-wants-a-term"
+            return fact(row, False, node=name, missed=missed, number=len(self.added_selector.terms))
         why = label_objection(affinity.label_selector.requirements, name, labels)
         if why is None and affinity.node_selector is not None:
             why = selector_objection(affinity.node_selector, name, labels)
         assert why is not None, "Filter refuses a node for a label or for a term."
-        return fact("node-affinity.pod-needs", False, pod=Keys((pod.key,)), missed=why)
+        row = "node-affinity.pod-needs" if names_one_term(why) else "node-affinity.pod-needs-a-term"
+        number = len(affinity.node_selector.terms) if affinity.node_selector is not None else 0
+        return fact(row, False, pod=Keys((pod.key,)), missed=why, number=number)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         preferred = _node_affinity(pod).get(PREFERRED)
@@ -136,9 +140,13 @@ class NodeAffinity(Plugin):
         weights = " + ".join(str(item.values["points"]) for item in liked)
         total = f"{weights} = {score}" if len(liked) > 1 else str(score)
         key = "node-affinity.likes-some" if liked else "node-affinity.likes-nothing"
-        says = fact(key, bool(liked), node=name, pod=Keys((pod.key,)), liked=len(liked), wishes=len(shown))
+        says = fact(key, bool(liked), node=name, whose=self._whose(pod), liked=len(liked), count=len(shown))
         shown.append(fact("node-affinity.raw", total=total))
         return scaled(says, shown, score, name, raw, reverse=False)
+
+    def _whose(self, pod: Pod) -> Fact:
+        both = "of-pod-and-profile" if self.added_terms else "of-pod"
+        return fact(f"node-affinity.{both if pod.preferred_node_terms else 'of-profile'}", pod=Keys((pod.key,)))
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=False)

@@ -85,6 +85,11 @@ def selector_objection(selector: NodeSelector, node: str, labels: Mapping[str, s
     return fact(f"node-affinity.no-term-{row}", False, **{**first[0].values, "number": number})
 
 
+def names_one_term(objection: Fact) -> bool:
+    """False where ``objection`` is that none of several terms matches."""
+    return not objection.key.startswith("node-affinity.no-term")
+
+
 def _objection(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Fact:
     broken = next((item for item in term.expressions if item.broken), None)
     if broken is not None:

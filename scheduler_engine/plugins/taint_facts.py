@@ -31,9 +31,10 @@ def _difference(item: Toleration, taint: Taint) -> Fact:
 
 
 def _toleration(item: Toleration) -> Fact:
+    exists = "taints.toleration-exists" if item.key else "taints.toleration-of-any-key"
     return fact(
-        "taints.toleration-exists" if item.operator == "Exists" else "taints.toleration",
-        key=item.key or fact("taints.every-key"),
+        exists if item.operator == "Exists" else "taints.toleration",
+        key=item.key,
         value=item.value,
-        effect=item.effect or fact("taints.every-effect"),
+        effect=item.effect or fact("taints.any-effect"),
     )

@@ -11,7 +11,7 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, Toleration, first_untolerated, tolerated
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import Fact, Facts, Keys, LabelKey, Things, fact
+from scheduler_engine.framework.facts import Fact, Facts, Keys, LabelKey, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status, unresolvable
@@ -81,8 +81,8 @@ class TaintToleration(Plugin):
         taints = node.taints if node is not None else ()
         shown = [_soft(taint, tolerations) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
         score = self.score(state, pod, node_info)
-        key = "taints.would-rather-not" if score else "taints.none-asks-elsewhere"
-        says = fact(key, not score, node=node_info.name, pod=Keys((pod.key,)), taints=Things("taint", score))
+        key = "taints.counts-against" if score else "taints.none-counts-against"
+        says = fact(key, not score, node=node_info.name, pod=Keys((pod.key,)), count=score)
         shown.append(fact("taints.raw", total=score))
         return scaled(says, shown, score, node_info.name, raw, reverse=True)
 

@@ -13,7 +13,7 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.topology import VOLUME_LABELS
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, Label, fact
+from scheduler_engine.framework.facts import AnyOf, Domain, Fact, Facts, Keys, Label, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
@@ -185,6 +185,7 @@ def _fact(zone: Zone, labels: Mapping[str, str], node: str) -> Fact:
         fits,
         claim=zone.claim,
         key=zone.label,
+        domain=Domain(zone.label),
         values=AnyOf(zone.values),
         label=Label(key, has),
         node=node,

@@ -34,6 +34,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, snapshot: NodeInfoList
     if was is not node_info:
         who = who.changed(state.meet, node_info.node, was.pods if was is not None else (), node_info.pods)
     names: Values = {"pod": Keys((state.pod.key,)), "node": node_info.name, "terms": len(state.terms)}
+    names["all"] = fact("pod-affinity.both" if len(state.terms) == 2 else "pod-affinity.all", terms=len(state.terms))
     near = [*_near(state, who, labels, names)]
     far = [*_far(state, who, labels, names)]
     kept = [*_kept_off(state, who, labels, names)]
@@ -87,7 +88,7 @@ def _near(state: FilterState, who: Who, labels: Mapping[str, str], names: Values
         values = counted(term, labels, who.pods((NEAR, term, 0), labels), names)
         yield fact(f"pod-affinity.{row}", ok, term=means, **values)
     if len(state.terms) > 1:
-        yield fact("pod-affinity.near-all-terms", terms=len(state.terms))
+        yield fact("pod-affinity.near-all-terms", all=names["all"])
 
 
 def _far(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:

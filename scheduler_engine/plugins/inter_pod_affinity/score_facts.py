@@ -28,8 +28,11 @@ def score_facts(
         shown += every_namespace([term for wish, term, _ in state.preferred if wish == kind])
     if told_to_ignore and theirs:
         shown.append(fact("pod-affinity.others-count-too", **names))
-    shown += [fact("pod-affinity.raw", raw=score), _normalized(raw, score, normalized[node_info.name])]
+    shown.append(fact("pod-affinity.raw" if score >= 0 else "pod-affinity.raw-below-0", raw=score))
+    shown.append(_normalized(raw, score, normalized[node_info.name]))
     row = "speaks-for" if score > 0 else "speaks-against" if score < 0 else "speaks-neither-way"
+    if len(raw) > 1 and min(raw.values()) == max(raw.values()):
+        row = "makes-no-difference"
     says = fact(f"pod-affinity.{row}", **names)
     return Facts(says, tuple(shown), raw=score, normalized=normalized[node_info.name])
 

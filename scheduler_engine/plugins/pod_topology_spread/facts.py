@@ -25,10 +25,10 @@ def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeIn
     decided: Fact | None = None
     for domains in state.domains:
         value = labels.get(domains.constraint.topology_key)
-        skew = _no_label(domains) if value is None else _skew(domains, value)
+        skew = _no_label(domains) if value is None else _skew(domains, value, state.pod)
         shown.append(skew)
         if value is not None:
-            shown += _whom(domains)
+            shown += _whom(domains, state.pod)
         if decided is None and not skew.ok:
             decided = _objection(state, domains, value, node_info.name)
     for domains in state.domains:
@@ -42,7 +42,7 @@ def _no_label(domains: Domains) -> Fact:
     return fact("spread.no-label", False, domain=Domain(key), key=key, most=domains.constraint.max_skew)
 
 
-def _skew(domains: Domains, value: str) -> Fact:
+def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
     constraint, minimum = domains.constraint, domains.minimum
     known, skew = len(domains.numbers()), domains.skew(value)
     few = known < constraint.min_domains
@@ -54,6 +54,7 @@ def _skew(domains: Domains, value: str) -> Fact:
         name=value,
         there=domains.counts.get(value),
         itself=domains.self_match,
+        pod=Keys((pod.key,)),
         fewest=minimum,
         skew=skew,
         most=constraint.max_skew,
@@ -86,9 +87,9 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
             )
 
 
-def _whom(domains: Domains) -> Iterator[Fact]:
+def _whom(domains: Domains, pod: Pod) -> Iterator[Fact]:
     if not domains.self_match:
-        yield fact("spread.not-itself")
+        yield fact("spread.not-itself", pod=Keys((pod.key,)))
     yield counts_fact(domains.constraint, Counts(domains.numbers(), domains.minimum))
 
 

@@ -134,7 +134,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
     "several terms about one label": (
         requiring(term((ZONE, "In", ["a"])), term((ZONE, "In", ["b"]), ("gpu", "Exists", []))),
         "zone=c",
-        "web-1 needs one of 2 terms, and none matches.",
+        "None of the 2 terms that web-1 requires matches.",
         [
             f"required, term 1: {ZONE} In [a] (fails: {ZONE} In [a], node has {ZONE}=c)",
             f"required, term 2: {ZONE} In [b] and gpu Exists (fails: {ZONE} In [b], node has {ZONE}=c; gpu Exists, "
@@ -144,7 +144,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
     "several terms about different things": (
         requiring(term(("disk", "In", ["ssd"])), term(fields=[("In", ["n2"])])),
         "no term matches",
-        "web-1 needs one of 2 terms, and none matches.",
+        "None of the 2 terms that web-1 requires matches.",
         [
             "required, term 1: disk In [ssd] (fails: disk In [ssd], node has disk=hdd)",
             "required, term 2: metadata.name In [n2] (fails: metadata.name In [n2], node is n1)",
@@ -189,19 +189,19 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
     "a label": (
         adding(term(("disk", "In", ["ssd"]))),
         "disk=hdd",
-        "disk ssd; n1 has disk hdd",
+        "it wants disk ssd; n1 has disk hdd",
         ["addedAffinity of the profile: disk In [ssd] (fails: disk In [ssd], node has disk=hdd)"],
     ),
     "another node": (
         adding(term(fields=[("In", ["n2"])])),
         "other node",
-        "the node n2; this is n1",
+        "it wants the node n2; this is n1",
         ["addedAffinity of the profile: metadata.name In [n2] (fails: metadata.name In [n2], node is n1)"],
     ),
     "several terms": (
         adding(term(("gpu", "Exists", [])), term(("gpu", "In", ["a"]))),
         "no gpu",
-        "one of 2 terms, and none matches",
+        "none of its 2 terms matches",
         [
             "addedAffinity of the profile, term 1: gpu Exists (fails: gpu Exists, node has no label gpu)",
             "addedAffinity of the profile, term 2: gpu In [a] (fails: gpu In [a], node has no label gpu)",
@@ -210,7 +210,7 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
     "no term at all": (
         adding(),
         "empty term",
-        "something that no node has",
+        "it wants something that no node has",
         ["addedAffinity of the profile: (empty) (without a term, no node matches)"],
     ),
 }
@@ -218,11 +218,11 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
 
 @pytest.mark.parametrize("case", ADDED)
 def test_what_the_profile_requires_is_said_before_what_the_pod_requires(case: str) -> None:
-    configuration, card, missed, lines = ADDED[case]
+    configuration, card, wanted, lines = ADDED[case]
     pod = requiring(disk="nvme")
     world = played(commands.Apply((NODE, pod)), commands.Settle(), configuration=configuration)
     told = filtered(world, "NodeAffinity")
-    assert told.sentence == f"The scheduler's profile keeps all its pods off n1: it wants {missed}."
+    assert told.sentence == f"The profile allows none of its pods on n1: {wanted}."
     assert brief(world) == card
     assert texts(told) == [*lines, "nodeSelector: disk=nvme (fails: node has disk=hdd)"]
 
@@ -233,20 +233,24 @@ def test_preferred_terms_of_profile_and_pod_add_their_weights() -> None:
     pod = make_pod("web-1").node_affinity("cpus", ["3"], "Gt", 20).node_affinity("gpu", ["a"], weight=50).obj()
     world = played(commands.Apply((NODE, make_node("n2").obj(), pod)), commands.Settle(), configuration=configuration)
     told = judged(world, "NodeAffinity")
-    assert told.sentence == "n1 has 2 of 3 things that web-1 would like in a node."
+    assert told.sentence == "n1 matches 2 of the 3 preferences of web-1 and the profile."
     assert texts(told)[:4] == [
         "addedAffinity, weight 9: disk Exists: 9 (matches)",
         "weight 20: cpus Gt [3]: 20 (matches)",
         "weight 50: gpu In [a]: 0 (does not match: gpu In [a], node has no label gpu)",
         "Raw: 9 + 20 = 29 (the weights of the preferred terms that match)",
     ]
-    assert judged(world, "NodeAffinity", "n2").sentence == "n2 has nothing that web-1 would like in a node."
+    assert judged(world, "NodeAffinity", "n2").sentence == (
+        "n2 matches none of the preferences of web-1 and the profile."
+    )
 
 
 def test_where_no_node_has_what_is_preferred_all_get_nothing() -> None:
     pod = make_pod("web-1").node_affinity("gpu", ["a"], weight=50).obj()
     world = played(commands.Apply((NODE, make_node("n2").obj(), pod)), commands.Settle())
-    assert texts(judged(world, "NodeAffinity"))[-2] == "Normalized: 0 (every node has 0, so every node gets 0)"
+    told = judged(world, "NodeAffinity")
+    assert told.sentence == "n1 does not match the preference of web-1."
+    assert texts(told)[-2] == "Normalized: 0 (every node has 0, so every node gets 0)"
 
 
 # --- what the cycle saw, though the cluster has moved on -------------------------------------------------------------
@@ -329,8 +333,8 @@ def test_every_toleration_is_named_with_why_it_does_not_match() -> None:
     )
     world = played(commands.Apply((node.obj(), pod.obj())), commands.Settle())
     assert texts(filtered(world, "TaintToleration")) == [
-        "dedicated=gpu:NoExecute: not tolerated: “dedicated=web:every effect” wants the value “web”, the taint has "
-        "“gpu”; “other exists:every effect” is for another key; “dedicated exists:NoSchedule” is for NoSchedule",
+        "dedicated=gpu:NoExecute: not tolerated: “dedicated=web:any effect” is for the value “web”; the taint has "
+        "“gpu”; “other exists:any effect” is for another key; “dedicated exists:NoSchedule” is for NoSchedule",
         "old:PreferNoSchedule: does not filter (it only costs score)",
     ]
 
@@ -339,11 +343,11 @@ def test_a_toleration_without_a_key_tolerates_every_taint() -> None:
     node = make_node("n1").taint("dedicated", "gpu").cordoned()
     world = played(commands.Apply((node.obj(), make_pod("web-1").toleration("").obj())), commands.Settle())
     assert texts(filtered(world, "TaintToleration"))[0] == (
-        "dedicated=gpu:NoSchedule: tolerated by “every key exists:every effect”"
+        "dedicated=gpu:NoSchedule: tolerated by “any key:any effect”"
     )
     told = filtered(world, "NodeUnschedulable")
     assert told.sentence == "n1 is cordoned, but web-1 tolerates that."
-    assert texts(told)[-1].endswith("tolerated by “every key exists:every effect”")
+    assert texts(told)[-1].endswith("tolerated by “any key:any effect”")
 
 
 def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
@@ -351,7 +355,7 @@ def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
     info = NodeInfo()
     info.set_node(Node(make_node("n1").taint("dedicated", "gpu").obj()))
     (line,) = wording.lines(plugin_facts("TaintToleration", pod.obj(), info))
-    assert line.formula == "not tolerated: “dedicated=g*:every effect” has an unknown operator"
+    assert line.formula == "not tolerated: “dedicated=g*:any effect” has an unknown operator"
 
 
 def test_only_tolerations_that_count_for_the_score_are_looked_at() -> None:
@@ -360,7 +364,7 @@ def test_only_tolerations_that_count_for_the_score_are_looked_at() -> None:
     pod = make_pod("web-1").toleration("old", "a", "NoSchedule").toleration("slow", "", "PreferNoSchedule")
     world = played(commands.Apply((soft.obj(), make_node("n2").obj(), pod.obj())), commands.Settle())
     told = judged(world, "TaintToleration")
-    assert told.sentence == "n1 would rather not have web-1: 1 taint that it does not tolerate."
+    assert told.sentence == "web-1 does not tolerate 1 PreferNoSchedule taint of n1."
     assert texts(told)[:4] == [
         "old=a:PreferNoSchedule: 1 (not tolerated: “slow=:PreferNoSchedule” is for another key)",
         "slow:PreferNoSchedule: 0 (tolerated by “slow=:PreferNoSchedule”)",
@@ -418,7 +422,7 @@ def test_a_port_of_a_nominated_pod_is_taken_by_it() -> None:
     world = played(*setup, commands.Settle(), late, commands.Settle())
     assert texts(filtered(world, "NodePorts")) == [
         "port TCP 80: taken by vip-1 (TCP 80)",
-        "Nominated here: vip-1 (counted as if they ran here already)",
+        "Nominated here: vip-1 (counted as if already running here)",
     ]
 
 
@@ -470,7 +474,7 @@ def test_several_ports_that_are_taken_are_counted() -> None:
     ("pod", "plugin", "said", "card", "line"),
     [
         (make_pod("web-1"), "NodeName", "web-1 does not ask for a node by name.", "", "spec.nodeName: not set"),
-        (make_pod("web-1").node_selector({}), "NodeAffinity", "web-1 asks nothing of a node's labels.", "", ""),
+        (make_pod("web-1").node_selector({}), "NodeAffinity", "web-1 does not care about node labels.", "", ""),
         (
             make_pod("web-1").node("n1"),
             "NodeName",
@@ -515,7 +519,7 @@ def test_images_count_by_size_and_by_how_many_nodes_have_them() -> None:
     pod["spec"]["initContainers"] = [{"name": "warm-up", "image": one}]
     world = played(commands.Apply((*nodes, pod)), commands.Settle())
     told = judged(world, "ImageLocality")
-    assert told.sentence == "n1 already has 2 of 2 images that web-1 runs."
+    assert told.sentence == "n1 already has 2 of the 2 images that web-1 runs."
     assert texts(told)[:3] == [
         "registry.example/tool:latest: 30 Mi × 1 / 3 = 10 Mi (on 1 of 3 nodes)",
         "registry.example/web:1: 1500 Mi × 2 / 3 = 1000 Mi (on 2 of 3 nodes)",

@@ -79,7 +79,7 @@ def test_a_filter_says_how_sidecars_init_containers_and_overhead_count() -> None
         *ASKED,
     ]
     assert notes(told)["cpu: containers"] == "sidecars run beside the containers"
-    assert notes(told)["cpu: init containers"] == STEPS + "the largest step counts, the containers need less"
+    assert notes(told)["cpu: init containers"] == STEPS + "the largest step counts; the containers need less"
     assert notes(told)["memory: init containers"] == STEPS + "the containers need at least as much, so nothing is added"
     assert notes(told)["cpu: overhead"] == "the RuntimeClass adds it to the pod"
 
@@ -167,7 +167,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
     "a line of points between, above and below": (
         ratio,
         FIT,
-        "The profile's line from use to score gives n1 55 when web-1 is on it.",
+        "With web-1 on it, n1 scores 55 on the profile's utilization curve.",
         [
             "cpu: 1500m × 100 / 4000m = 37 %",
             "RequestedToCapacityRatio cpu: 0 + (90 − 0) × (37 − 0) / (50 − 0) = 66",
@@ -208,7 +208,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
     "more than there is counts as 100 % on a line, and a score of 0 drops out": (
         lambda: more_than_there_is("RequestedToCapacityRatio", ((10, 9), (100, 0))),
         FIT,
-        "The profile's line from use to score gives n1 0 when web-1 is on it.",
+        "With web-1 on it, n1 scores 0 on the profile's utilization curve.",
         [
             "cpu: 1300m > 1000m, so 100 %",
             "RequestedToCapacityRatio cpu: 90 + (0 − 90) × (100 − 10) / (100 − 10) = 0",
@@ -222,13 +222,13 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
     "where no resource counts nothing is said of how full a node is": (
         nothing_counts,
         FIT,
-        "No resource counts for web-1 on n1, so n1 gets 0.",
+        "None of the scored resources matters here, so n1 gets 0.",
         ["Raw: 0", "example.com/gpu: left out", "Normalized: 0"],
     ),
     "three fractions deviate from their mean": (
         three_resources,
         BALANCED,
-        "With web-1 on it, the resources of n1 would be used rather unevenly; even use is better.",
+        "With web-1 on it, the resources of n1 would be used somewhat unevenly; even use is better.",
         [
             "cpu: 1000m / 4000m = 0.25",
             "memory: 4Gi / 8Gi = 0.5",
@@ -354,7 +354,7 @@ def test_a_spread_score_names_the_crowds_and_who_is_not_counted() -> None:
 
 def test_a_node_without_the_topology_label_gets_nothing_for_spreading() -> None:
     told = judged(soft(), "web-9", "n3", SPREAD)
-    assert told.sentence == f"n3 has no label {ZONE}, so it gets nothing for spreading."
+    assert told.sentence == f"n3 has no label {ZONE}, so it gets no points for spreading."
     assert lines(told)[:2] == ["Raw: 0", "Normalized: 0"]
     assert (told.raw, told.normalized) == (0, 0)
     assert [(f"{line.label}: {line.formula}", line.note) for line in told.lines[2:-1]] == LEFT_OUT

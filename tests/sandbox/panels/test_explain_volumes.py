@@ -205,11 +205,11 @@ def test_a_volume_that_another_pod_has_assumed_is_taken() -> None:
         simulation.execute(commands.Apply((make_pod(name).claim(name).obj(),)))
         simulation.execute(SETTLE)
     said = told(witnessed(simulation), "second", "n1", "VolumeBinding")
-    assert said.sentence == ("For claim second there is no volume on n1, and none can be made: its class makes none.")
+    assert said.sentence == ("For claim second there is no volume on n1, and its class does not provision any.")
     assert lines(said) == [
-        "claim second: no volume suits, one would have to be made",
+        "claim second: no volume suits, one would have to be provisioned",
         "does not suit second: pv-1 (set aside for another claim)",
-        "new volume for second: none (its class local makes none)",
+        "new volume for second: none (its class local does not provision any)",
     ]
 
 
@@ -226,17 +226,17 @@ def test_every_volume_of_a_pod_has_its_line() -> None:
     world = witnessed(simulation)
     said = told(world, "web-1", "n1", "VolumeBinding")
     assert said.sentence == (
-        "For claim waits-large there is no volume on n1, and none can be made: no storage that the node sees has "
-        "enough room."
+        "For claim waits-large there is no volume on n1, and none can be provisioned: no storage that it can "
+        "access has enough room."
     )
     assert lines(said) == [
-        "claim bound-a: bound to pv-a (the node can reach it)",
+        "claim bound-a: bound to pv-a (the node can access it)",
         "claim waits-local: takes pv-local-tiny (the smallest available volume that suits)",
         "claim waits-local-large: takes pv-local (the smallest available volume that suits)",
-        "claim waits-large: no volume suits, one would have to be made",
+        "claim waits-large: no volume suits, one would have to be provisioned",
         "does not suit waits-large: pv-a, pv-alone, pv-attached, pv-free, pv-in-tree and pv-labelled "
         "(smaller than 20Gi)",
-        "new volume for waits-large: none (no storage that the node sees has room for 20Gi)",
+        "new volume for waits-large: none (no storage that the node can access has room for 20Gi)",
     ]
     said = told(world, "web-1", "n1", "VolumeRestrictions")
     assert said.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
@@ -249,7 +249,7 @@ def test_two_claims_of_a_pod_do_not_take_the_same_volume() -> None:
     simulation = ran(one_zone(), *local, *claims, make_pod("web-1").claim("large").claim("small").obj())
     assert lines(told(witnessed(simulation), "web-1", "n1", "VolumeBinding"))[:3] == [
         "claim small: takes pv-1 (the smallest available volume that suits)",
-        "claim large: no volume suits, one would have to be made",
+        "claim large: no volume suits, one would have to be provisioned",
         "does not suit large: pv-1 (taken by another claim of this pod)",
     ]
 
@@ -265,11 +265,11 @@ def test_a_class_that_makes_volumes_only_somewhere() -> None:
     said = told(world, "web-1", "n1", "VolumeBinding")
     where = f"{ZONE} in (b) or {ZONE} in (c)"
     assert said.sentence == (
-        f"For claim c there is no volume on n1, and none can be made: its class makes volumes only where {where}."
+        f"For claim c there is no volume on n1, and its class provisions volumes only where {where}."
     )
-    assert lines(said)[1:] == [f"new volume for c: none (its class zoned makes volumes only where {where})"]
+    assert lines(said)[1:] == [f"new volume for c: none (its class zoned provisions volumes only where {where})"]
     said = told(world, "web-1", "n2", "VolumeBinding")
-    assert lines(said)[1:] == ["new volume for c: 1Gi (its class zoned can make one here)"]
+    assert lines(said)[1:] == ["new volume for c: 1Gi (its class zoned can provision one here)"]
 
 
 def test_a_volume_that_is_being_made_keeps_the_pod_on_that_node() -> None:
@@ -279,11 +279,11 @@ def test_a_volume_that_is_being_made_keeps_the_pod_on_that_node() -> None:
     simulation = ran(one_zone(), one_zone("n2", "b"), *objects, make_pod("web-1").claim("c").obj())
     world = witnessed(simulation)
     said = told(world, "web-1", "n1", "VolumeBinding")
-    assert said.sentence == "The volume of claim c is being made on n2, not on n1."
-    assert lines(said) == ["claim c: a volume is being made on n2 (so only that node will do)"]
+    assert said.sentence == "The volume of claim c is being provisioned on n2, not on n1."
+    assert lines(said) == ["claim c: a volume is being provisioned on n2 (so only that node will do)"]
     assert lines(told(world, "web-1", "n2", "VolumeBinding")) == [
-        "claim c: a volume is being made on n2",
-        "new volume for c: 1Gi (its class wait can make one here)",
+        "claim c: a volume is being provisioned on n2",
+        "new volume for c: 1Gi (its class wait can provision one here)",
     ]
 
 
@@ -315,7 +315,7 @@ def test_a_nominated_pod_uses_its_claim_already() -> None:
     assert lines(said) == [
         "gcePersistentDisk mine: free on this node",
         "claim alone: in use by vip-1 (ReadWriteOncePod: one pod in the whole cluster)",
-        "Nominated here: vip-1 (counted as if they ran here already)",
+        "Nominated here: vip-1 (counted as if already running here)",
     ]
 
 

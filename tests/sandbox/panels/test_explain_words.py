@@ -142,9 +142,9 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         tainted,
         "web-1",
         "TaintToleration",
-        "n1 keeps pods away with the taint dedicated=gpu:NoSchedule, and web-1 does not tolerate it.",
+        "n1 has the taint dedicated=gpu:NoSchedule, which web-1 does not tolerate.",
         [
-            "dedicated=gpu:NoSchedule: not tolerated: “dedicated=web:NoSchedule” wants the value “web”, the taint has "
+            "dedicated=gpu:NoSchedule: not tolerated: “dedicated=web:NoSchedule” is for the value “web”; the taint has "
             "“gpu”; “dedicated=gpu:NoExecute” is for NoExecute"
         ],
     ),
@@ -168,7 +168,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "PodTopologySpread",
         "With web-3, zone a would be 3 pods ahead of the emptiest zone; at most 1 is allowed.",
         [
-            "zone, at most 1: 2 in a + 1 itself − 0 fewest = 3 > 1",
+            "zone, at most 1: 2 in a + 1 for web-3 − 0 fewest = 3 > 1",
             "Pods per zone: a 2, b 0 (fewest)",
             "Does not count for zone: n3",
         ],
@@ -177,21 +177,21 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         kept_off,
         "web-1",
         "InterPodAffinity",
-        "db-1 in zone a wants no pod like web-1 near: its anti-affinity counts, too.",
-        ["db-1 keeps off pods with app=web: it is in zone a"],
+        "The anti-affinity of db-1 in zone a keeps web-1 out.",
+        ["db-1 must not be near pods with app=web: it is in zone a"],
     ),
-    "nobody to be near to": (
+    "no matching pod here": (
         nobody_near,
         "web-1",
         "InterPodAffinity",
         "web-1 must be near pods with app=db, and there are none in zone a.",
-        ["Near pods with app=db: nobody in zone a"],
+        ["Near pods with app=db: no pod in zone a"],
     ),
     "a volume out of reach": (
         volumes,
         "web-1",
         "VolumeBinding",
-        "The volume of claim bound-a cannot be reached from n1.",
+        "n1 cannot access the volume of claim bound-a.",
         ["claim bound-a: bound to pv-a"],
     ),
     "a volume in other zones": (
@@ -485,7 +485,7 @@ def test_a_spread_constraint_with_an_empty_selector_counts_nobody() -> None:
     pod = make_pod("web-1").spread(ZONE, {}).obj()
     world = after(*two_nodes(), make_pod("db-1").node("n1").obj(), pod)
     told = filtered(world, "web-1", "n1", "PodTopologySpread")
-    assert lines(told)[0] == "zone, at most 1: 0 in a + 1 itself − 0 fewest = 1 ≤ 1"
+    assert lines(told)[0] == "zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1"
 
 
 STORIES = (
@@ -519,7 +519,7 @@ def test_a_port_counts_as_free_when_one_of_two_that_have_it_leaves() -> None:
     world = after(make_node("n1").obj(), first, then=(commands.Apply((second,)), late, commands.Settle()))
     told = filtered(world, "web-1", "n1", "NodePorts")
     assert [line.formula for line in told.lines] == [
-        "counts as free: db-1 (TCP 80), but a pod with the same port has left"
+        "counts as free, although db-1 holds it: another pod with this port was removed"
     ]
     info = world.cache.node_info("n1")
     assert info is not None

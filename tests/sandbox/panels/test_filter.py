@@ -86,7 +86,7 @@ def refused() -> World:
     [
         ("full", "NodeResourcesFit", "3000m used + 2500m nominated (vip-1) + 1000m asked = 6500m &gt; 4000m"),
         ("slow", "NodeAffinity", "needs disk ssd; slow has disk hdd"),
-        ("gpu", "TaintToleration", "keeps pods away with the taint dedicated=gpu:NoSchedule"),
+        ("gpu", "TaintToleration", "has the taint dedicated=gpu:NoSchedule"),
     ],
 )
 def test_an_open_cell_shows_by_what_the_node_was_judged(node: str, plugin: str, words: str) -> None:

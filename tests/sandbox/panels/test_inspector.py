@@ -101,22 +101,22 @@ def test_a_gain_over_a_worse_node_says_what_is_worse_there() -> None:
     simulation.execute(commands.Apply((*(node.obj() for node in soft), make_pod("p").obj())))
     assert gain(simulation, "default/p") == (
         "Against n2 it gains most by TaintToleration (+150). "
-        "n1 would rather not have p: 1 taint that it does not tolerate. "
-        "n2 would rather not have p: 2 taints that it does not tolerate. "
+        "p does not tolerate 1 PreferNoSchedule taint of n1. "
+        "p does not tolerate 2 PreferNoSchedule taints of n2. "
         "Normalized, that is 50 for n1 and 0 for n2."
     )
 
 
 def test_a_score_that_speaks_for_itself_is_told_of_the_chosen_node_alone() -> None:
     said = gain(opened("image-locality"), "default/model-1")
-    assert said.endswith("node-1 already has 1 of 1 image that model-1 runs.")
+    assert said.endswith("node-1 already has the image that model-1 runs.")
 
 
 def test_whatever_gains_is_never_followed_by_what_speaks_against_it_alone() -> None:
     """The pods around the winner speak neither way; those around the other node speak against it."""
     said = gain(opened("preferred-anti-affinity"), "default/web-3")
-    assert "speak neither for nor against web-3. The pods around" in said
-    assert "speak against putting web-3 there. Normalized, that is 100 for" in said
+    assert "counts neither for nor against node-c1. Pod affinity" in said
+    assert "counts against node-a1 for web-3. Normalized, that is 100 for" in said
 
 
 @pytest.mark.parametrize(

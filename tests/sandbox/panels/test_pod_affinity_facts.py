@@ -146,7 +146,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "web-0 here",
         "web-1 must not be near pods with app=web (term 2), and web-0 is on n1.",
         [
-            "Not near pods with tier=1 in blue (term 1): nobody on n1",
+            "Not near pods with tier=1 in blue (term 1): no pod on n1",
             "Not near pods with app=web (term 2): web-0 on n1",
         ],
     ),
@@ -157,7 +157,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "blue/db-1 in zone a",
         "web-1 must not be near pods with app=db in blue (term 2), and blue/db-1 is in zone a.",
         [
-            "Not near pods with tier=1 (term 1): nobody on n1",
+            "Not near pods with tier=1 (term 1): no pod on n1",
             "Not near pods with app=db in blue (term 2): blue/db-1 in zone a",
         ],
     ),
@@ -245,7 +245,7 @@ def test_anti_affinity_names(words: str) -> None:
 
 def test_a_selector_that_finds_no_namespace_means_nobody() -> None:
     told = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
-    assert (told.code, lines(told)) == ("Success", ["Not near pods with app=db in no namespace: nobody on n1"])
+    assert (told.code, lines(told)) == ("Success", ["Not near pods with app=db in no namespace: no pod on n1"])
 
 
 # --- existing pods' anti-affinity ------------------------------------------------------------------------------------
@@ -256,9 +256,9 @@ def test_the_labels_of_a_namespace_count_as_they_were_in_that_cycle() -> None:
     pod = make_pod("web-1", "blue").labels(WEB).obj()
     world = played((BLUE, node(), keeper, pod), commands.Apply((namespace("blue", team="b"),)))
     told = filtered(world, "blue/web-1")
-    assert told.sentence == "db-1 in zone a wants no pod like blue/web-1 near: its anti-affinity counts, too."
-    assert lines(told) == ["db-1 keeps off pods with app=web in namespaces with team in (a): it is in zone a"]
-    assert card(world, "blue/web-1") == "kept off by db-1"
+    assert told.sentence == "The anti-affinity of db-1 in zone a keeps blue/web-1 out."
+    assert lines(told) == ["db-1 must not be near pods with app=web in namespaces with team in (a): it is in zone a"]
+    assert card(world, "blue/web-1") == "db-1 keeps it out"
 
 
 def test_pods_with_equal_terms_are_told_together_and_each_once() -> None:
@@ -267,8 +267,8 @@ def test_pods_with_equal_terms_are_told_together_and_each_once() -> None:
 
     both = keeper("db-1", term(WEB), term(WEB)), keeper("db-2", term(WEB))
     told = filtered(played((node(), *both, make_pod("web-1").labels(WEB).obj())), "default/web-1")
-    assert told.sentence == "db-1 and db-2 on n1 want no pod like web-1 near: their anti-affinity counts, too."
-    assert lines(told) == ["db-1 and db-2 keep off pods with app=web: they are on n1"]
+    assert told.sentence == "The anti-affinity of db-1 and db-2 on n1 keeps web-1 out."
+    assert lines(told) == ["db-1 and db-2 must not be near pods with app=web: they are on n1"]
 
 
 # --- nominated pods --------------------------------------------------------------------------------------------------
@@ -296,16 +296,16 @@ def test_the_anti_affinity_of_a_pod_that_only_waits_for_the_node_counts() -> Non
     vip = keeping_off(term(WEB), name="vip-1", labels=TIER)
     world = with_nominated(vip, keeping_off(term({"app": "nobody"})))
     told = filtered(world, "default/web-1")
-    assert told.sentence == "vip-1 on n1 wants no pod like web-1 near: its anti-affinity counts, too."
-    assert card(world, "default/web-1") == "kept off by vip-1"
-    assert lines(told)[1:] == ["vip-1 keeps off pods with app=web: it is on n1", "Nominated here: vip-1"]
+    assert told.sentence == "The anti-affinity of vip-1 on n1 keeps web-1 out."
+    assert card(world, "default/web-1") == "vip-1 keeps it out"
+    assert lines(told)[1:] == ["vip-1 must not be near pods with app=web: it is on n1", "Nominated here: vip-1"]
 
 
 def test_a_pod_that_only_waits_for_the_node_is_nobody_to_be_near_to() -> None:
     world = with_nominated(make_pod("vip-1").labels(DB), make_pod("web-1").affinity(HOSTNAME, DB))
     told = filtered(world, "default/web-1")
     assert told.sentence == "web-1 must be near pods with app=db, and there are none on n1."
-    assert lines(told) == ["Near pods with app=db: nobody on n1", "Nominated here: vip-1"]
+    assert lines(told) == ["Near pods with app=db: no pod on n1", "Nominated here: vip-1"]
 
 
 # --- affinity --------------------------------------------------------------------------------------------------------
@@ -315,11 +315,11 @@ def test_one_pod_must_match_every_term() -> None:
     pod = make_pod("web-1").affinity(HOSTNAME, DB).affinity(ZONE, TIER)
     world = played((node(), running("db-1", DB).obj(), running("cache-1", TIER).obj(), pod.obj()))
     told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must be near pods that all 2 terms of its affinity mean, and there are none on n1."
+    assert told.sentence == "web-1 must be near pods that match both of its affinity terms, and there are none on n1."
     assert lines(told) == [
-        "Near pods with app=db (term 1): nobody on n1",
-        "Near pods with tier=1 (term 2): nobody in zone a",
-        "Counts as near: a pod that all 2 terms mean",
+        "Near pods with app=db (term 1): no pod on n1",
+        "Near pods with tier=1 (term 2): no pod in zone a",
+        "Counts as near: a pod that matches both terms",
     ]
 
 
@@ -328,7 +328,7 @@ def test_the_first_of_a_group_still_needs_every_label() -> None:
     told = filtered(played((node(), pod.obj())), "default/db-1")
     assert told.sentence == "db-1 must be near pods with app=db (term 2), and n1 has no label rack."
     assert lines(told)[:2] == [
-        "Near pods with app=db (term 1): nobody on n1",
+        "Near pods with app=db (term 1): no pod on n1",
         "Near pods with app=db (term 2): no label rack",
     ]
 
@@ -336,7 +336,7 @@ def test_the_first_of_a_group_still_needs_every_label() -> None:
 def test_the_first_of_a_group_may_go() -> None:
     told = filtered(played((node(), make_pod("db-1").labels(DB).affinity(ZONE, DB).obj())), "default/db-1")
     assert told.sentence == "db-1 gets along with the pods around n1."
-    assert told.lines[0].note.startswith("nobody anywhere matches, but the pod matches itself")
+    assert told.lines[0].note.startswith("no pod anywhere matches, but the pod matches itself")
 
 
 # --- the score -------------------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ def test_required_terms_of_others_count_their_weight() -> None:
         "Raw: 13",
         "Normalized: 100 × (13 − 0) / (13 − 0) = 100",
     ]
-    assert told.sentence == "The pods around n1 speak for putting web-1 there."
+    assert told.sentence == "Pod affinity favours n1 for web-1."
 
 
 def test_preferences_of_others_that_were_to_be_ignored_count_for_a_pod_that_has_its_own() -> None:
@@ -381,13 +381,14 @@ def test_the_lowest_score_may_be_below_0() -> None:
         "Raw: −7",
         "Normalized: 100 × (−7 − (−7)) / (0 − (−7)) = 0",
     ]
-    assert told.lines[0].note == "no label rack"
-    assert told.sentence == "The pods around n1 speak against putting web-1 there."
+    assert [line.note for line in told.lines][:3:2] == ["no label rack", "negative: more weighs against than for"]
+    assert told.sentence == "Pod affinity counts against n1 for web-1."
 
 
 def test_equal_scores_become_0() -> None:
     held = running("db-1", DB), running("db-2", DB, "n2")
     told = scored(*held, make_pod("web-1").affinity(ZONE, DB, 10))
+    assert told.sentence == "Pod affinity makes no difference between the nodes for web-1."
     assert lines(told)[1:3] == ["Raw: 10", "Normalized: 0"]
     assert told.lines[2].note == "every node has the same, so every node gets 0"
 

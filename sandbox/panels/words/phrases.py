@@ -16,7 +16,10 @@ SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Too many pods", "phrases.too-many-pods"),
         (r"node\(s\) were unschedulable", "phrases.cordoned"),
         (r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+): ?\}", "phrases.tainted"),
-        (r"node\(s\) had untolerated taint \{[^:]+: ?(?P<taint>[^}]+)\}", "phrases.tainted"),
+        (
+            r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+): ?(?P<value>[^}]+)\}",
+            "phrases.tainted-with-value",
+        ),
         (r"didn't match scheduler-enforced node affinity", "phrases.enforced-affinity"),
         (r"didn't match Pod's node affinity/selector", "phrases.selector"),
         (r"didn't match pod topology spread constraints \(missing required label\)", "phrases.spread-label-missing"),

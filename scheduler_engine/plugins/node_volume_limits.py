@@ -154,7 +154,8 @@ class NodeVolumeLimits(Plugin):
         shown = tuple(_fact(load, node_info.name) for load in loads)
         full = next((item for item in shown if item.ok is False), None)
         if full is not None:
-            return Facts(fact("volumes.too-many", False, **full.values), shown, LIMIT_EXCEEDED)
+            says = fact("volumes.too-many", False, pod=Keys((pod.key,)), count=full.values["new"], **full.values)
+            return Facts(says, shown, LIMIT_EXCEEDED)
         row = "volumes.can-attach" if loads else "volumes.none-to-attach"
         return Facts(fact(row, True, pod=Keys((pod.key,)), node=node_info.name), shown)
 

@@ -70,9 +70,22 @@ def test_in_tree_disks_count_where_the_node_announces_no_migration(driver: str, 
     storage = volume, claim_of("bound", {"volumeName": "pv-2"}), storage_class("wait", "csi.example.com")
     simulation = ran(one_zone(), csi_node("n1", {driver: 0}), *storage, pod)
     said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
-    assert said.sentence == f"n1 cannot attach another volume of {driver}: it would have more than its 0."
+    assert said.sentence == (
+        f"n1 cannot attach the volume of {driver} that web-1 adds: with 0 in use, that is more than its limit of 0."
+    )
     assert lines(said) == [f"{driver}: 0 in use + 1 new = 1 > 0 (limit of the CSINode)"]
     assert (said.brief, said.reasons) == ("1 > 0 volumes", ("node(s) exceed max volume count",))
+
+
+def test_a_pod_may_add_more_volumes_than_a_free_node_can_attach() -> None:
+    driver = "ebs.csi.aws.com"
+    disks = [{"awsElasticBlockStore": {"volumeID": f"vol-{number}"}} for number in range(3)]
+    simulation = ran(one_zone(), csi_node("n1", {driver: 2}), pod_with(*disks))
+    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    assert said.sentence == (
+        f"n1 cannot attach the 3 volumes of {driver} that web-1 adds: with 0 in use, that is more than its limit of 2."
+    )
+    assert lines(said) == [f"{driver}: 0 in use + 3 new = 3 > 2 (limit of the CSINode)"]
 
 
 def test_an_in_tree_volume_that_is_still_to_be_made_counts_too() -> None:

@@ -136,6 +136,8 @@ def _conclusion(status: Status | None, near: Sequence[Fact], far: Sequence[Fact]
     first = next(item for item in against if item.ok is False)
     if status is AFFINITY_FAILED:
         nobody = "must-be-near-but-none-of-all" if first.values["terms"] != 1 else "must-be-near-but-none"
+        if any(isinstance(means := item.values.get("term"), Term) and means.selector is None for item in near):
+            nobody = "must-be-near-but-selects-none"
         row = "must-be-near-but-no-label" if first.key == "pod-affinity.near-no-label" else nobody
         return Fact(f"pod-affinity.{row}", first.values, False)
     if status is ANTI_AFFINITY_FAILED:

@@ -182,18 +182,18 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in every namespace, and blue/db-1 is on n1.",
-        ["Not near pods with app=db in every namespace: blue/db-1 on n1"],
+        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
+        ["Not near pods with app=db in any namespace: blue/db-1 on n1"],
     ),
     "pods of every namespace for NotIn, also of one that it does not select": (
         lambda: by_a_selector_of_absence(**team("NotIn", "a")),
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in every namespace, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
         [
-            "Not near pods with app=db in every namespace: blue/db-1 on n1",
-            "Namespaces: pods with app=db in every namespace",
+            "Not near pods with app=db in any namespace: blue/db-1 on n1",
+            "Namespaces: pods with app=db in any namespace",
         ],
     ),
     "pods of every namespace for DoesNotExist": (
@@ -201,10 +201,10 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in every namespace, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
         [
-            "Not near pods with app=db in every namespace: blue/db-1 on n1",
-            "Namespaces: pods with app=db in every namespace",
+            "Not near pods with app=db in any namespace: blue/db-1 on n1",
+            "Namespaces: pods with app=db in any namespace",
         ],
     ),
     "pods of the namespaces that the selector finds, by name": (
@@ -398,8 +398,8 @@ def test_a_preference_for_the_absence_of_a_label_means_every_namespace() -> None
     pod = make_pod("web-1").spec(affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}})
     told = judged(played((BLUE, *two_zones(running("db-1", DB, space="blue"), pod))), "default/web-1")
     assert lines(told)[:2] == [
-        "web-1 likes pods with app=db in every namespace: 1 × 9 = 9",
-        "Namespaces: pods with app=db in every namespace",
+        "web-1 likes pods with app=db in any namespace: 1 × 9 = 9",
+        "Namespaces: pods with app=db in any namespace",
     ]
 
 
@@ -413,6 +413,38 @@ def test_each_of_two_equal_preferences_counts() -> None:
         "Raw: 14",
     ]
     assert told.lines[0].note == "in zone a: db-1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "selector", "sentence", "line"),
+    [
+        pytest.param(
+            "podAntiAffinity",
+            {"labelSelector": {}},
+            "web-1 must not be near any pod, and db-1 is on n1.",
+            "Not near any pod: db-1 on n1",
+            id="an empty selector means any pod",
+        ),
+        pytest.param(
+            "podAntiAffinity",
+            {"labelSelector": {}, "namespaceSelector": {}},
+            "web-1 must not be near any pod in any namespace, and db-1 is on n1.",
+            "Not near any pod in any namespace: db-1 on n1",
+            id="of any namespace",
+        ),
+        pytest.param(
+            "podAffinity",
+            {},
+            "web-1 must be near a pod that its affinity selects, and it selects none.",
+            "Near pods (no labelSelector, so none): no pod on n1",
+            id="no selector means none",
+        ),
+    ],
+)
+def test_a_term_may_select_every_pod_or_none(kind: str, selector: Data, sentence: str, line: str) -> None:
+    pod = make_pod("web-1").spec(affinity={kind: {REQUIRED: [{"topologyKey": HOSTNAME, **selector}]}})
+    told = filtered(played((node(), running("db-1", DB).obj(), pod.obj())), "default/web-1")
+    assert (told.sentence, lines(told)[0]) == (sentence, line)
 
 
 # --- what naming costs, and what it leaves behind --------------------------------------------------------------------

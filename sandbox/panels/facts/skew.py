@@ -16,7 +16,7 @@ from scheduler_engine.framework.facts import Counts, Domain, Fact
 from scheduler_engine.trace import events as ev
 
 PLUGIN, HARD = "PodTopologySpread", "DoNotSchedule"
-SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-of-nothing")
+SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-without-domains")
 
 
 def is_history(world: World, cycle: Cycle) -> bool:

@@ -6,13 +6,15 @@ Source: seed 002 §4; upstream ``podtopologyspread/filtering.go``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from scheduler_engine.api.labels import Selector
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import Taint
 from scheduler_engine.framework.facts import Counts, Domain, Fact, Facts, Keys, Things, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, has_all_keys
-from scheduler_engine.plugins.pod_topology_spread.filtering import NO_DOMAIN, Domains, FilterState
+from scheduler_engine.plugins.pod_topology_spread.filtering import Domains, FilterState
 
 Reason = tuple[str, str]
 """Why a node does not count, and the label or taint that is to blame."""
@@ -45,8 +47,8 @@ def _no_label(domains: Domains) -> Fact:
 def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
     constraint, minimum = domains.constraint, domains.minimum
     known, skew = len(domains.numbers()), domains.skew(value)
-    few = known < constraint.min_domains
-    key = "spread.skew-with-few-domains" if few else "spread.skew-of-nothing" if minimum == NO_DOMAIN else "spread.skew"
+    few = "spread.skew-with-few-domains" if known else "spread.skew-without-domains"
+    key = few if known < constraint.min_domains else "spread.skew"
     return fact(
         key,
         skew <= constraint.max_skew,
@@ -70,6 +72,7 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
     """
     for number, domains in enumerate(state.domains):
         constraint, counts = domains.constraint, Counts(domains.numbers(), domains.minimum)
+        selector = _once(constraint.selector)
         for value, there in counts.numbers:
             yield fact(
                 "spread.standing",
@@ -83,7 +86,7 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
                 most=constraint.max_skew,
                 least=constraint.min_domains,
                 counts=counts,
-                selector=str(constraint.selector),
+                selector=selector,
             )
 
 
@@ -95,9 +98,14 @@ def _whom(domains: Domains, pod: Pod) -> Iterator[Fact]:
 
 def counts_fact(constraint: SpreadConstraint, counts: Counts) -> Fact:
     """Pods per domain, and whom the constraint counts."""
-    selector = str(constraint.selector)
+    selector = _once(constraint.selector)
     key = "spread.counts" if selector else "spread.counts-nobody"
     return fact(key, domain=Domain(constraint.topology_key), counts=counts, selector=selector)
+
+
+def _once(selector: Selector) -> str:
+    """A selector as it is written, without what ``matchLabelKeys`` adds to the labelSelector a second time."""
+    return str(replace(selector, requirements=tuple(dict.fromkeys(selector.requirements))))
 
 
 def _objection(state: FilterState, domains: Domains, value: str | None, node: str) -> Fact:

@@ -51,6 +51,8 @@ def _judged(
     shown.append(fact("spread.normalized" if highest else "spread.normalized-equal", **numbers))
     if highest == lowest:
         key = "as-good-as-labelled" if state.ignored else "as-good-as-others"
+    elif len(state.judged) > 1:
+        key = {lowest: "scores-best", highest: "scores-worst"}.get(raw, "scores-lower")
     else:
         key = {lowest: "has-fewest", highest: "has-most"}.get(raw, "has-more")
     return fact(f"spread.{key}", node=info.name, pod=Keys((state.pod.key,))), shown

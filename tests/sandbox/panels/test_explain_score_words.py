@@ -336,7 +336,7 @@ LEFT_OUT = [
 def test_a_spread_score_names_the_crowds_and_who_is_not_counted() -> None:
     world = soft()
     told = judged(world, "web-9", "n1", SPREAD)
-    assert told.sentence == "n1 has the most pods like web-9 around it; fewer is better."
+    assert told.sentence == "n1 scores worst for spreading."
     assert lines(told)[:5] == [
         "zone a: 2 pods × ln(2 + 2) + (1 − 1) = 2.7726",
         "Pods per zone: a 2, b 1",
@@ -348,8 +348,26 @@ def test_a_spread_score_names_the_crowds_and_who_is_not_counted() -> None:
     assert told.lines[1].note == "counts pods with app=web"
     assert told.lines[2].note.endswith("; on this node: web-1 and web-2")
     fewest = judged(world, "web-9", "n2", SPREAD)
-    assert fewest.sentence == "n2 has the fewest pods like web-9 around it, which is best for spreading."
+    assert fewest.sentence == "n2 scores best for spreading."
     assert lines(fewest)[2] == "node n2: 1 pod × ln(2 + 2) + (1 − 1) = 1.3863"
+
+
+def test_one_constraint_compares_pods_and_several_compare_scores() -> None:
+    nodes = [make_node(f"n{number}").zone(zone).obj() for number, zone in enumerate("abc", 1)]
+    held = [make_pod(f"web-{n}").label("app", "web").node(f"n{n % 2 + 2}").obj() for n in (1, 2, 3)]
+    pod = make_pod("web-9").label("app", "web").spread(ZONE, {"app": "web"}, when="ScheduleAnyway")
+    one = after(*nodes, *held, pod.obj())
+    assert [judged(one, "web-9", f"n{number}", SPREAD).sentence for number in (1, 2, 3)] == [
+        "n1 has the fewest pods like web-9 around it, which is best for spreading.",
+        "n2 has more pods like web-9 around it than the best node.",
+        "n3 has the most pods like web-9 around it; fewer is better.",
+    ]
+    two = after(*nodes, *held, pod.spread(HOSTNAME, {"app": "web"}, when="ScheduleAnyway").obj())
+    assert [judged(two, "web-9", f"n{number}", SPREAD).sentence for number in (1, 2, 3)] == [
+        "n1 scores best for spreading.",
+        "n2 scores lower for spreading than the best node.",
+        "n3 scores worst for spreading.",
+    ]
 
 
 def test_a_node_without_the_topology_label_gets_nothing_for_spreading() -> None:

@@ -481,6 +481,19 @@ def test_an_aws_disk_cannot_be_shared_even_for_reading() -> None:
     assert filtered(world, "web-1", "n2", "VolumeRestrictions").code == "Success"
 
 
+def test_where_no_node_counts_the_fewest_is_0() -> None:
+    pod = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"}).node_affinity("kind", ["gpu"])
+    told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
+    assert lines(told)[:2] == ["zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1", "Pods per zone: none"]
+    assert told.lines[0].note == "no node counts, so the fewest is 0"
+
+
+def test_a_requirement_that_matchlabelkeys_adds_again_is_written_once() -> None:
+    pod = make_pod("web-1").label("app", "web").label("hash", "x").spread(ZONE, {"app": "web"}, matchLabelKeys=["hash"])
+    told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
+    assert told.lines[1].note == "counts pods with hash in (x),app=web"
+
+
 def test_a_spread_constraint_with_an_empty_selector_counts_nobody() -> None:
     pod = make_pod("web-1").spread(ZONE, {}).obj()
     world = after(*two_nodes(), make_pod("db-1").node("n1").obj(), pod)

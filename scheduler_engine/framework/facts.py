@@ -70,10 +70,15 @@ class Label(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """``numbers``: ((name, how many), …); ``lowest`` is pointed out, None: none is."""
+    """``numbers``: ((name, how many), …); ``lowest`` is pointed out, None: none is. ``own`` is never cut off.
+
+    ``nameless``: how a name "" is called, a row of ``values``.
+    """
 
     numbers: tuple[tuple[str, int], ...]
     lowest: int | None = None
+    own: str | None = None
+    nameless: str = "empty"
 
 
 class Things(NamedTuple):

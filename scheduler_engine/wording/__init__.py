@@ -184,7 +184,7 @@ def _place(place: Place) -> str:
         return row_text("no-label", key=place.key)
     if place.key == HOSTNAME:
         return row_text("on-node", node=place.value)
-    return row_text("in-domain", domain=_domain(Domain(place.key)), name=place.value)
+    return row_text("in-domain", domain=_domain(Domain(place.key)), name=place.value or row_text("empty"))
 
 
 def _label(label: Label) -> str:
@@ -226,12 +226,16 @@ def _sum(added: Sum) -> str:
 
 
 def _counts(counts: Counts) -> str:
-    """``a 2, b 0 (fewest)``: at most eight, those with the lowest numbers first when there are more."""
+    """``a 2, b 0 (fewest)``: at most eight, those with the lowest numbers and the own one when there are more."""
     numbers = counts.numbers
     if len(numbers) > MOST_COUNTS:
-        numbers = tuple(sorted(numbers, key=lambda item: item[1])[:MOST_COUNTS])
+        ascending = sorted(numbers, key=lambda item: item[1])
+        own = [item for item in ascending[MOST_COUNTS:] if item[0] == counts.own]
+        numbers = (*ascending[: MOST_COUNTS - len(own)], *own)
     parts = [
-        row_text("fewest" if number == counts.lowest else "count", name=name or row_text("nameless"), number=number)
+        row_text(
+            "fewest" if number == counts.lowest else "count", name=name or row_text(counts.nameless), number=number
+        )
         for name, number in numbers
     ]
     more = len(counts.numbers) - len(numbers)

@@ -95,6 +95,14 @@ VALUES: dict[str, tuple[dict[str, Value], str]] = {
     "a place": ({"where": Place("topology.kubernetes.io/zone", "a")}, "where in zone a"),
     "a label that is missing": ({"label": Label("disk", None)}, "label no label disk"),
     "the lowest count is pointed out": ({"counts": Counts((("a", 2), ("b", 0)), 0)}, "counts a 2, b 0 (fewest)"),
+    "an empty value of a label is said to be empty": (
+        {"where": Place("topology.kubernetes.io/zone", ""), "counts": Counts((("", 2),))},
+        "where in zone (empty) counts (empty) 2",
+    ),
+    "of many counts the lowest are shown, and the own one": (
+        {"counts": Counts(tuple((f"z{number}", number) for number in range(12)), 0, "z11")},
+        "counts z0 0 (fewest), z1 1, z2 2, z3 3, z4 4, z5 5, z6 6, z11 11 and 4 more",
+    ),
     "one of a kind": ({"pods": Things("pod", 1)}, "pods 1 pod"),
     "a number below 0 has a minus sign": ({"skew": -2}, "skew −2"),
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from scheduler_engine.api.labels import Selector
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import Taint
-from scheduler_engine.framework.facts import Counts, Domain, Fact, Facts, Keys, Things, fact
+from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Things, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, has_all_keys
 from scheduler_engine.plugins.pod_topology_spread.filtering import Domains, FilterState
@@ -30,7 +30,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeIn
         skew = _no_label(domains) if value is None else _skew(domains, value, state.pod)
         shown.append(skew)
         if value is not None:
-            shown += _whom(domains, state.pod)
+            shown += _whom(domains, value, state.pod)
         if decided is None and not skew.ok:
             decided = _objection(state, domains, value, node_info.name)
     for domains in state.domains:
@@ -54,6 +54,7 @@ def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
         skew <= constraint.max_skew,
         domain=Domain(constraint.topology_key),
         name=value,
+        place=AnyOf((value,)),
         there=domains.counts.get(value),
         itself=domains.self_match,
         pod=Keys((pod.key,)),
@@ -90,10 +91,10 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
             )
 
 
-def _whom(domains: Domains, pod: Pod) -> Iterator[Fact]:
+def _whom(domains: Domains, value: str, pod: Pod) -> Iterator[Fact]:
     if not domains.self_match:
         yield fact("spread.not-itself", pod=Keys((pod.key,)))
-    yield counts_fact(domains.constraint, Counts(domains.numbers(), domains.minimum))
+    yield counts_fact(domains.constraint, Counts(domains.numbers(), domains.minimum, value))
 
 
 def counts_fact(constraint: SpreadConstraint, counts: Counts) -> Fact:
@@ -119,7 +120,7 @@ def _objection(state: FilterState, domains: Domains, value: str | None, node: st
         False,
         pod=pod,
         domain=Domain(key),
-        name=value,
+        place=AnyOf((value,)),
         ahead=Things("pod", skew),
         skew=skew,
         count=constraint.max_skew,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler_engine.api.objects import Node
-from scheduler_engine.framework.facts import Counts, Domain, Fact, Facts, Keys, Sum, Things, fact
+from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Sum, Things, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, count_matching
 from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out
@@ -70,7 +70,7 @@ def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, ad
     yield fact(
         f"spread.{row}",
         domain=domain,
-        name=info.node.labels[key],
+        place=AnyOf((info.node.labels[key],)),
         crowd=Things("pod", number),
         size=state.sizes[index],
         most=constraint.max_skew,
@@ -78,7 +78,8 @@ def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, ad
         pods=here,
     )
     if counts is not None:
-        yield counts_fact(constraint, Counts(tuple(counts.items())))
+        nameless = "empty" if state.all_keys else "nameless"
+        yield counts_fact(constraint, Counts(tuple(counts.items()), None, info.node.labels[key], nameless))
 
 
 def _reason(

@@ -488,6 +488,18 @@ def test_where_no_node_counts_the_fewest_is_0() -> None:
     assert told.lines[0].note == "no node counts, so the fewest is 0"
 
 
+def test_an_empty_zone_is_said_to_be_empty() -> None:
+    held = [make_pod(name).label("app", "web").node("n1").obj() for name in ("web-1", "web-2")]
+    pod = make_pod("web-3").label("app", "web").spread(ZONE, {"app": "web"})
+    world = after(make_node("n1").zone("").obj(), make_node("n2").zone("b").obj(), *held, pod.obj())
+    told = filtered(world, "web-3", "n1", "PodTopologySpread")
+    assert told.sentence.startswith("With web-3, zone (empty) would be 3 pods ahead of the emptiest zone;")
+    assert lines(told)[:2] == [
+        "zone, at most 1: 2 in (empty) + 1 for web-3 − 0 fewest = 3 > 1",
+        "Pods per zone: (empty) 2, b 0 (fewest)",
+    ]
+
+
 def test_a_requirement_that_matchlabelkeys_adds_again_is_written_once() -> None:
     pod = make_pod("web-1").label("app", "web").label("hash", "x").spread(ZONE, {"app": "web"}, matchLabelKeys=["hash"])
     told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")

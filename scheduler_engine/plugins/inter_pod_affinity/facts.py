@@ -39,7 +39,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, snapshot: NodeInfoList
     far = [*_far(state, who, labels, names)]
     kept = [*_kept_off(state, who, labels, names)]
     terms = [*every_namespace(state.terms), *every_namespace(state.anti_terms)]
-    shown = (*near, *far, *kept, *terms, *_leaving(who, (*near, *far, *kept)))
+    shown = (*near, *far, *kept, *terms, *leaving(who, (*near, *far, *kept)))
     status = state.check(labels)
     return Facts(_conclusion(status, near, far, kept) or _no_objection(shown, names), shown, status)
 
@@ -120,7 +120,7 @@ def every_namespace(terms: Sequence[AffinityTerm]) -> Iterator[Fact]:
             yield fact("pod-affinity.every-namespace", term=means, selector=str(spaces))
 
 
-def _leaving(who: Who, told: Sequence[Fact]) -> Iterator[Fact]:
+def leaving(who: Who, told: Sequence[Fact]) -> Iterator[Fact]:
     """Pods being deleted, of those that ``told`` names."""
     named = dict.fromkeys(key for item in told if isinstance(pods := item.values.get("pods"), Keys) for key in pods)
     pods = Keys(key for key in who.leaving if key in named)

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.plugins.inter_pod_affinity.facts import Values, counted, every_namespace, own_term, term_value
+from scheduler_engine.plugins.inter_pod_affinity.facts import (
+    Values,
+    counted,
+    every_namespace,
+    leaving,
+    own_term,
+    term_value,
+)
 from scheduler_engine.plugins.inter_pod_affinity.scoring import DISLIKES, LIKES, THEIRS, ScoreState
 from scheduler_engine.plugins.inter_pod_affinity.who import Who
 
@@ -24,6 +31,7 @@ def score_facts(
     state.normalize(normalized)
     theirs = [*_theirs(state, who, labels, names)]
     shown = [*_own(state, who, labels, names), *theirs]
+    shown += leaving(who, shown)
     for kind in (LIKES, DISLIKES):
         shown += every_namespace([term for wish, term, _ in state.preferred if wish == kind])
     if told_to_ignore and theirs:

@@ -385,6 +385,18 @@ def test_the_lowest_score_may_be_below_0() -> None:
     assert told.sentence == "Pod affinity counts against n1 for web-1."
 
 
+def test_a_pod_that_is_being_deleted_counts_in_the_score_and_is_named() -> None:
+    going = two_zones(running("db-1", DB).grace_period(60), running("db-2", DB))
+    pod = make_pod("web-1").affinity(ZONE, DB, 10).obj()
+    told = judged(played(going, commands.Delete("Pod", "default/db-1"), (pod,)), "default/web-1")
+    assert lines(told)[:3] == [
+        "web-1 likes pods with app=db: 2 × 10 = 20",
+        "Being deleted: db-1",
+        "Raw: 20",
+    ]
+    assert told.lines[1].note == "it counts until it is gone"
+
+
 def test_equal_scores_become_0() -> None:
     held = running("db-1", DB), running("db-2", DB, "n2")
     told = scored(*held, make_pod("web-1").affinity(ZONE, DB, 10))

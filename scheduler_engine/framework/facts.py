@@ -147,6 +147,12 @@ Written = (
 Value = str | int | float | Written | Fact | Parts
 
 
+def cut(*rests: int) -> list[Fact | str]:
+    """A remark for each of the divisions that leave these rests: the first that leaves one speaks for all."""
+    first = next((index for index, rest in enumerate(rests) if rest), None)
+    return [fact("scores.cut") if index == first else "" for index in range(len(rests))]
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What follows, ``says``, and what it follows from, in order.

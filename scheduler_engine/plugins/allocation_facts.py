@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import DEFAULT_REQUESTS, amount
-from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, Sum, Value, fact
+from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, Sum, Value, cut, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.resource_allocation import (
     PER_RESOURCE,
@@ -91,24 +91,33 @@ def fit_facts(
 def _allocated(uses: Sequence[Use], kind: str, raw: int) -> list[Fact]:
     shown, scores = list[Fact](), list[tuple[int, int]]()
     row = {"LeastAllocated": "least", "MostAllocated": "most"}[kind]
-    for use in uses:
+    rests = (0 if use.over else 100 * use.row[1] % use.row[0] for use in uses)
+    for use, remark in zip(uses, cut(*rests), strict=True):
         capacity, requested, weight = use.row
         score = PER_RESOURCE[kind](capacity, requested)
         scores.append((score, weight))
-        shown.append(fact(f"allocation.{row}-over" if use.over else f"allocation.{row}", score=score, **use.amounts()))
+        key = f"allocation.{row}-over" if use.over else f"allocation.{row}"
+        shown.append(fact(key, score=score, cut=remark, **use.amounts()))
     return [*shown, _mean("allocation.mean", scores, raw)]
 
 
 def _ratio(uses: Sequence[Use], shape: Shape, raw: int) -> list[Fact]:
     shown, scores = list[Fact](), list[tuple[int, int]]()
-    for use in uses:
+    rests = [rest for use in uses for rest in _rests(use, shape)]
+    remarks = cut(*rests)
+    for index, use in enumerate(uses):
         capacity, requested, weight = use.row
         percent = utilization_of(capacity, requested)
-        shown.append(fact("allocation.use-over" if use.over else "allocation.use", use=percent, **use.amounts()))
+        over, (remark, on_the_line) = use.over, remarks[2 * index : 2 * index + 2]
+        shown.append(
+            fact("allocation.use-over" if over else "allocation.use", use=percent, cut=remark, **use.amounts())
+        )
         score, (left, low), (right, high) = broken_line(shape, percent)
         key = "line" if left < right else "below-the-line" if percent <= right else "above-the-line"
         points = {"left": left, "low": low, "right": right, "high": high}
-        shown.append(fact(f"allocation.{key}", resource=use.resource, use=percent, score=score, **points))
+        shown.append(
+            fact(f"allocation.{key}", resource=use.resource, use=percent, score=score, cut=on_the_line, **points)
+        )
         if score > 0:
             scores.append((score, weight))
     shown.append(_mean("allocation.rounded-mean", scores, raw))
@@ -117,6 +126,15 @@ def _ratio(uses: Sequence[Use], shape: Shape, raw: int) -> list[Fact]:
         total, weights = sum(score * weight for score, weight in tenths), sum(weight for _, weight in tenths)
         shown.append(_mean("allocation.from-0-to-10", tenths, rounded_mean(total, weights)))
     return [*shown, fact("allocation.shape", points=", ".join(f"{use} %: {score}" for use, score in shape))]
+
+
+def _rests(use: Use, shape: Shape) -> tuple[int, int]:
+    """What the divisions leave that give the use, and the score on the line through the points."""
+    capacity, requested, _ = use.row
+    percent = utilization_of(capacity, requested)
+    _, (left, low), (right, high) = broken_line(shape, percent)
+    of_the_line = (high - low) * (percent - left) % (right - left) if left < right else 0
+    return 0 if use.over else 100 * requested % capacity, of_the_line
 
 
 def _mean(key: str, scores: Sequence[tuple[int, int]], raw: int) -> Fact:

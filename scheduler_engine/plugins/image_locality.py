@@ -8,7 +8,7 @@ from __future__ import annotations
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.facts import Facts, Keys, Size, Things, fact
+from scheduler_engine.framework.facts import Facts, Keys, Size, Things, cut, fact
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, Plugin
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
 from scheduler_engine.plugins.score_facts import as_it_is
@@ -61,16 +61,19 @@ class ImageLocality(Plugin):
         key = "images.has-some" if here else "images.has-none" if node_info.image_states else "images.nothing-reported"
         says = fact(key, bool(here), node=node_info.name, pod=Keys((pod.key,)), here=here, count=len(images))
         highest = MAX_CONTAINER_THRESHOLD * len(images)
+        kept = _bounded(total, highest)
+        (remark,) = cut(MAX_NODE_SCORE * (kept - MIN_THRESHOLD) % (highest - MIN_THRESHOLD))
         shown.append(
             fact(
                 "images.raw",
                 total=Size(total),
-                kept=Size(_bounded(total, highest)),
+                kept=Size(kept),
                 lowest=Size(MIN_THRESHOLD),
                 highest=Size(highest),
                 each=Size(MAX_CONTAINER_THRESHOLD),
                 containers=Things("container", len(images)),
                 raw=score,
+                cut=remark,
             )
         )
         return as_it_is(says, shown, score)

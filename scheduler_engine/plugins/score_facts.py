@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scheduler_engine.framework.facts import Fact, Facts, fact
+from scheduler_engine.framework.facts import Fact, Facts, cut, fact
 from scheduler_engine.plugins.normalize_score import default_normalize_score
 
 
@@ -23,5 +23,6 @@ def scaled(
     key = "scores.normalized-by-highest-reversed" if reverse else "scores.normalized-by-highest"
     if not highest:
         key = "scores.normalized-all-zero"
-    last = fact(key, raw=raw, highest=highest, normalized=normalized)
+    (remark,) = cut(100 * raw % highest if highest else 0)
+    last = fact(key, raw=raw, highest=highest, normalized=normalized, cut=remark)
     return Facts(says, (*shown, last), raw=raw, normalized=normalized)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.facts import Fact, fact
+from scheduler_engine.framework.facts import Fact, cut, fact
 from scheduler_engine.framework.interface import NodeInfoLister
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import Framework
@@ -19,6 +19,8 @@ from scheduler_engine.scheduler.fit_error import Diagnosis
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
+NODES_PER_PERCENT = 125
+"""So many nodes more lower the adaptive percentage by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def enough_of(profile_percentage: int | None, global_percentage: int, nodes: int
 
 def adaptive_percentage(nodes: int) -> int:
     """Before the least percentage is applied; negative for very many nodes."""
-    return 50 - nodes // 125
+    return 50 - nodes // NODES_PER_PERCENT
 
 
 def enough_facts(enough: Enough, profile: str) -> tuple[Fact, ...]:
@@ -64,24 +66,27 @@ def enough_facts(enough: Enough, profile: str) -> tuple[Fact, ...]:
     if enough.because == "few":
         return (fact("search.few-nodes", nodes=enough.nodes, least=least),)
     low = enough.share < least
+    of_percentage = enough.nodes % NODES_PER_PERCENT if enough.because == "adaptive" else 0
+    remarks = cut(of_percentage, enough.nodes * enough.percentage % 100)
     return (
-        _percentage(enough, profile),
+        _percentage(enough, profile, remarks[0]),
         fact(
             "search.enough-at-least" if low else "search.enough",
             nodes=enough.nodes,
             percentage=enough.percentage,
             share=enough.share,
             least=least,
+            cut=remarks[1],
         ),
     )
 
 
-def _percentage(enough: Enough, profile: str) -> Fact:
+def _percentage(enough: Enough, profile: str, remark: Fact | str) -> Fact:
     if enough.because != "adaptive":
         return fact(f"search.{enough.because}-percentage", percentage=enough.percentage, profile=profile)
     raw, least = adaptive_percentage(enough.nodes), MIN_FEASIBLE_NODES_PERCENTAGE
     key = "search.least-percentage" if raw < least else "search.adaptive-percentage"
-    return fact(key, nodes=enough.nodes, percentage=raw, least=least)
+    return fact(key, nodes=enough.nodes, percentage=raw, least=least, cut=remark)
 
 
 @dataclass(slots=True)

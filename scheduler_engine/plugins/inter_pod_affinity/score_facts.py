@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.facts import Fact, Facts, Keys, cut, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.inter_pod_affinity.facts import (
     Values,
@@ -75,4 +75,6 @@ def _normalized(raw: Mapping[str, int], score: int, normalized: int) -> Fact:
     row = "normalized" if lowest >= 0 else "normalized-from-below-0"
     if lowest == highest:
         row = "all-the-same"
-    return fact(f"pod-affinity.{row}", raw=score, lowest=lowest, highest=highest, normalized=normalized)
+    (remark,) = cut(100 * (score - lowest) - normalized * (highest - lowest))
+    numbers: Values = {"raw": score, "lowest": lowest, "highest": highest, "normalized": normalized, "cut": remark}
+    return fact(f"pod-affinity.{row}", **numbers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler_engine.api.objects import Node
-from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Sum, Things, fact
+from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Sum, Things, Value, cut, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, count_matching
 from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out
@@ -46,7 +46,14 @@ def _judged(
     for index, (number, added) in enumerate(crowds):
         shown += _crowd(state, index, info, number, added)
     terms = Sum(tuple((added,) for number, added in crowds if number is not None))
-    numbers = {"raw": raw, "normalized": normalized, "highest": highest, "lowest": lowest}
+    (remark,) = cut(100 * (highest + lowest - raw) % highest if highest else 0)
+    numbers: dict[str, Value] = {
+        "raw": raw,
+        "normalized": normalized,
+        "highest": highest,
+        "lowest": lowest,
+        "cut": remark,
+    }
     shown.append(fact("spread.raw", added=terms, raw=raw))
     shown.append(fact("spread.normalized" if highest else "spread.normalized-equal", **numbers))
     if highest == lowest:

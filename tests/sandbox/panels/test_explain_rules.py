@@ -524,7 +524,7 @@ def test_images_count_by_size_and_by_how_many_nodes_have_them() -> None:
         "registry.example/tool:latest: 30 Mi × 1 / 3 = 10 Mi (on 1 of 3 nodes)",
         "registry.example/web:1: 1500 Mi × 2 / 3 = 1000 Mi (on 2 of 3 nodes)",
         "Raw: (1010 Mi − 23 Mi) × 100 / (2000 Mi − 23 Mi) = 49 (1010 Mi in all, taken as at least 23 Mi and at most "
-        "2 containers × 1000 Mi)",
+        "2 containers × 1000 Mi; divisions are cut to whole numbers)",
     ]
     assert judged(world, "ImageLocality", "n3").sentence == "n3 reports no images, so nothing speeds up the start."
     assert texts(judged(world, "ImageLocality", "n3"))[2].startswith("Raw: (23 Mi − 23 Mi) × 100")

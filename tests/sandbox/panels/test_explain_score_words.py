@@ -10,8 +10,10 @@ import pytest
 from sandbox.panels.explain import Explanation
 from sandbox.panels.model.world import World
 from scheduler_engine import commands
+from scheduler_engine.scheduler.search import enough_facts, enough_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from scheduler_engine.wording import worded
 from tests.sandbox.explain_clusters import RUNTIME
 from tests.sandbox.panels.test_explain_agrees import configuration
 from tests.sandbox.panels.test_explain_words import after, filtered, judged, lines, two_nodes
@@ -281,6 +283,31 @@ def test_remarks_name_what_is_used_what_is_asked_and_why_a_resource_is_left_out(
     assert told["Normalized"] == "already 0 to 100, so it stays as it is"
     below = notes(judged(cut_below(), "web-1", "n1", BALANCED))
     assert below["Raw"] == "computed as a little less than 66, then cut to a whole number"
+
+
+CUT = "; divisions are cut to whole numbers"
+
+
+def test_a_line_whose_division_leaves_a_rest_says_so_once_in_a_cell() -> None:
+    used = make_pod("db-1").node("n1").request(cpu="500m", memory="1Gi").obj()
+    world = after(*two_nodes(), used, make_pod("web-1").request(cpu="10m", memory="1Mi").obj())
+    told = judged(world, "web-1", "n1", FIT)
+    assert [line.note.endswith(CUT) for line in told.lines] == [True, False, False, False, False]
+    assert "Normalized" in notes(judged(soft(), "web-9", "n2", SPREAD))
+    assert not any(CUT in line.note for line in judged(soft(), "web-9", "n2", SPREAD).lines)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "percentage", "remarks"),
+    [
+        pytest.param(150, None, [True, False], id="50 − 150 / 125 = 49 is cut"),
+        pytest.param(250, None, [False, False], id="50 − 250 / 125 = 48 is not"),
+        pytest.param(333, 50, [False, True], id="333 × 50 / 100 = 166 is cut"),
+    ],
+)
+def test_a_search_says_which_division_is_cut(nodes: int, percentage: int | None, remarks: list[bool]) -> None:
+    facts = enough_facts(enough_of(percentage, 0, nodes), "default-scheduler")
+    assert [worded(item, "note").endswith(CUT) for item in facts] == remarks
 
 
 @pytest.mark.parametrize(("plugin", "raw"), [(FIT, 97), (BALANCED, 0)])

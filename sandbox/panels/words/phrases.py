@@ -69,7 +69,7 @@ LEAVES = {
 
 @lru_cache(4096)
 def short_reason(reasons: tuple[str, ...]) -> str:
-    """Two words for a refusal: ``cpu + mem``, ``gpu taint``, ``spread``."""
+    """Two words for a refusal: ``cpu + mem``, ``gpu=true taint``, ``spread``."""
     lacking = [match.group(1) for reason in reasons if (match := INSUFFICIENT.match(reason))]
     if lacking:
         return " + ".join(TITLES.get(name, name.rpartition("/")[2]) for name in lacking)

@@ -661,12 +661,12 @@ PASSED_OVER: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
     "a volume elsewhere": (
         claim("c", storage_class="local"),
         [volume("v", storage_class="local", zone="b")],
-        "cannot be reached from a",
+        "not accessible from a",
     ),
     "a volume set aside elsewhere, beside one that would suit": (
         claim("c", storage_class="local"),
         [volume("v", storage_class="local", zone="b", **OF_C), volume("w", storage_class="local")],
-        "cannot be reached from a",
+        "not accessible from a",
     ),
 }
 
@@ -677,9 +677,9 @@ def test_facts_say_why_a_volume_does_not_suit(wanting: KubeObject, objects: list
     assert cycle.filter()["a"] == (BIND_CONFLICT,)
     facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
     assert lines(facts) == (
-        Line("claim c", "no volume suits, one would have to be made"),
+        Line("claim c", "no volume suits, one would have to be provisioned"),
         Line("does not suit c", "v", note),
-        Line("new volume for c", "none", "its class local makes none"),
+        Line("new volume for c", "none", "its class local does not provision any"),
     )
 
 

@@ -130,4 +130,4 @@ def test_facts_without_prefilter_are_of_the_volume_that_filter_saw() -> None:
     facts = plugin.explain_filter(state, POD, info)
     assert status is not None
     assert facts.status == status
-    assert lines(facts) == (Line("claim c", f"{ZONE} a, node has {ZONE}=b", "another place"),)
+    assert lines(facts) == (Line("claim c", f"{ZONE} a, node has {ZONE}=b", "different zone"),)

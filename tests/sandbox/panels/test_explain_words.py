@@ -500,6 +500,38 @@ def test_an_empty_zone_is_said_to_be_empty() -> None:
     ]
 
 
+def test_too_few_domains_are_said_to_make_the_minimum_0() -> None:
+    held = make_pod("web-1").label("app", "web").node("n1").obj()
+    pod = make_pod("web-2").label("app", "web").spread(ZONE, {"app": "web"}, minDomains=3)
+    told = filtered(after(*two_nodes(), held, pod.obj()), "web-2", "n1", "PodTopologySpread")
+    assert told.sentence == (
+        "With web-2, zone a would be 2 pods ahead of an empty zone (there are fewer than 3 zones, so the minimum "
+        "counts as 0); at most 1 is allowed."
+    )
+
+
+def test_of_many_zones_the_own_one_is_always_shown() -> None:
+    nodes = [make_node(f"n{number}").zone(f"z{number}").obj() for number in range(10)]
+    held = make_pod("web-1").label("app", "web").node("n9").obj()
+    pod = make_pod("web-2").label("app", "web").spread(ZONE, {"app": "web"})
+    told = filtered(after(*nodes, held, pod.obj()), "web-2", "n9", "PodTopologySpread")
+    assert told.lines[1].formula.endswith("z6 0 (fewest), z9 1 and 2 more")
+
+
+def test_a_node_that_takes_no_more_pods_has_reached_its_limit() -> None:
+    node = make_node("n1").capacity(cpu="1", memory="1Gi", pods="1").obj()
+    held = make_pod("db-1").node("n1").request(cpu="500m").obj()
+    pods = make_pod("web-1"), make_pod("web-2").request(cpu="900m"), make_pod("web-3").request(cpu="2")
+    world = after(node, held, *(pod.obj() for pod in pods))
+    told = [filtered(world, name, "n1", "NodeResourcesFit") for name in ("web-1", "web-2", "web-3")]
+    assert told[0].sentence == "n1 has reached its limit of pods."
+    assert told[0].lines[0].note == "the node's limit of pods"
+    assert told[1].sentence == "n1 does not have enough cpu left for web-2, and has reached its limit of pods."
+    assert told[2].lines[1].note == (
+        "1500m too much; evicting pods cannot help, the pod asks for more than the whole node has"
+    )
+
+
 def test_a_requirement_that_matchlabelkeys_adds_again_is_written_once() -> None:
     pod = make_pod("web-1").label("app", "web").label("hash", "x").spread(ZONE, {"app": "web"}, matchLabelKeys=["hash"])
     told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")

@@ -59,8 +59,7 @@ class TaintToleration(Plugin):
             key = "taints.none-keeps-away" if taints else "taints.no-taints"
             says = fact(key, True, node=node_info.name, pod=pods)
         else:
-            short = LabelKey(decisive.key)
-            named = fact("taints.named-with-value", key=short, value=decisive.value) if decisive.value else short
+            named = LabelKey(decisive.key)
             says = fact("taints.keeps-away", False, node=node_info.name, taint=decisive.text, pod=pods, named=named)
         return Facts(says, tuple(_hard(taint, pod) for taint in taints), self.filter(state, pod, node_info))
 

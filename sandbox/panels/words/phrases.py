@@ -15,11 +15,7 @@ SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, key in (
         (r"Too many pods", "phrases.too-many-pods"),
         (r"node\(s\) were unschedulable", "phrases.cordoned"),
-        (r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+): ?\}", "phrases.tainted"),
-        (
-            r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+): ?(?P<value>[^}]+)\}",
-            "phrases.tainted-with-value",
-        ),
+        (r"node\(s\) had untolerated taint \{(?:[^:]*/)?(?P<taint>[^:}]+):", "phrases.tainted"),
         (r"didn't match scheduler-enforced node affinity", "phrases.enforced-affinity"),
         (r"didn't match Pod's node affinity/selector", "phrases.selector"),
         (r"didn't match pod topology spread constraints \(missing required label\)", "phrases.spread-label-missing"),
@@ -69,7 +65,7 @@ LEAVES = {
 
 @lru_cache(4096)
 def short_reason(reasons: tuple[str, ...]) -> str:
-    """Two words for a refusal: ``cpu + mem``, ``gpu=true taint``, ``spread``."""
+    """Two words for a refusal: ``cpu + mem``, ``gpu taint``, ``spread``."""
     lacking = [match.group(1) for reason in reasons if (match := INSUFFICIENT.match(reason))]
     if lacking:
         return " + ".join(TITLES.get(name, name.rpartition("/")[2]) for name in lacking)

@@ -51,7 +51,7 @@ def test_order_numbers_go_round_the_zones_and_the_start_is_marked(found: dict[st
         ("node-c1", "no", "anti-affinity"),
         ("node-b2", "hard", "selector"),
         ("node-c2", "hard", "cordoned"),
-        ("node-a3", "hard", "dedicated=gpu taint"),
+        ("node-a3", "hard", "dedicated taint"),
     ],
 )
 def test_a_refusal_is_the_recorded_reason_in_two_words_on_the_card(

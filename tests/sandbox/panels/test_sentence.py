@@ -55,7 +55,7 @@ def until(story: traces.Story, stage: str) -> World:
         pytest.param(
             traces.api_scored,
             "Filter",
-            "5 of 8 nodes fit. Refused: 1 for cpu + mem, 1 for cordoned and 1 for dedicated=gpu taint.",
+            "5 of 8 nodes fit. Refused: 1 for cpu + mem, 1 for cordoned and 1 for dedicated taint.",
             id="Filter",
         ),
         pytest.param(

@@ -334,6 +334,7 @@ GIVEN: dict[str, Any] = {
     "configuration": CONFIGURATION,
     "plugin": "NodeResourcesFit",
     "point": "filter",
+    "answer": "error",
     "type": "Ready",
     "status": "False",
     "replica": "scheduler-0",

@@ -29,9 +29,53 @@ CHEAP = 600
 """Nodes and pods of a cluster whose past is looked into without being asked to."""
 
 
+class Asks:
+    """A ``Witness``, for whoever can say which scheduler made an attempt, and what the simulation is at the moment."""
+
+    def scheduler(self, cycle: Cycle) -> Scheduler | None:
+        """The one that made the attempt, before it began another one. None: it cannot be reached."""
+        raise NotImplementedError
+
+    def simulation_at_hand(self) -> Simulation | None:
+        """As it is at the moment that is looked at; None: it cannot be reached, or costs too much."""
+        raise NotImplementedError
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        return True
+
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        return self.asked(pre_filter_facts, cycle, plugin)
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self.asked(filter_facts, cycle, node, plugin)
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self.asked(score_facts, cycle, node, plugin)
+
+    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else ask(scheduler, cycle.number, *about)
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else room_on(scheduler, cycle.number, node, resource)
+
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        scheduler = self.scheduler(cycle)
+        return () if scheduler is None else search_facts(scheduler, cycle.number)
+
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
+        simulation = self.simulation_at_hand()
+        return () if simulation is None else standing_facts(simulation.scheduler, pod, plugin)
+
+    def is_replaced_later(self, pod: str) -> bool:
+        simulation = self.simulation_at_hand()
+        return simulation is not None and simulation.is_replaced_later(pod)
+
+
 @dataclass
-class Asked:
-    """A ``Witness`` of ``world``, which is that of the moment ``at`` (None: the present). It asks everything once."""
+class Asked(Asks):
+    """Of ``world``, which is that of the moment ``at`` (None: the present). It asks plugins everything once."""
 
     live: Live
     world: World
@@ -42,33 +86,7 @@ class Asked:
         newest = self.at is None and self.live.simulation.replicas.scheduler_of(cycle.number) is not None
         return newest or self.live.size <= CHEAP
 
-    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return self._asked(pre_filter_facts, cycle, plugin)
-
-    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self._asked(filter_facts, cycle, node, plugin)
-
-    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self._asked(score_facts, cycle, node, plugin)
-
-    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
-        scheduler = self._scheduler(cycle)
-        return None if scheduler is None else room_on(scheduler, cycle.number, node, resource)
-
-    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
-        scheduler = self._scheduler(cycle)
-        return () if scheduler is None else search_facts(scheduler, cycle.number)
-
-    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
-        simulation = self._simulation()
-        return () if simulation is None else standing_facts(simulation.scheduler, pod, plugin)
-
-    def is_replaced_later(self, pod: str) -> bool:
-        simulation = self._simulation()
-        return simulation is not None and simulation.is_replaced_later(pod)
-
-    def _simulation(self) -> Simulation | None:
-        """As it is at the moment that is looked at; None: it costs too much, or no command can end there."""
+    def simulation_at_hand(self) -> Simulation | None:
         if self.at is not None and self.live.size > CHEAP:
             return None
         try:
@@ -76,20 +94,18 @@ class Asked:
         except Rejected:
             return None
 
-    def _asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
         key = (ask, cycle.number, *about)
         if key not in self.known:
-            scheduler = self._scheduler(cycle)
-            self.known[key] = None if scheduler is None else ask(scheduler, cycle.number, *about)
+            self.known[key] = super().asked(ask, cycle, *about)
         return self.known[key]
 
-    def _scheduler(self, cycle: Cycle) -> Scheduler | None:
-        """The one that made the attempt, before it began another one. None: no command can end there."""
+    def scheduler(self, cycle: Cycle) -> Scheduler | None:
         for moment in self._moments(cycle):
             try:
                 found = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
             except Rejected:
-                continue
+                continue  # No command can end there.
             if found is not None:
                 return found
         return None

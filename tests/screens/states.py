@@ -590,7 +590,7 @@ def embeds(visit: Visit) -> Iterator[Shot]:
         ("a scenario", f"/embed/scenario/{EXAMPLE}/?steps=1"),
         (
             "a scenario at its end",
-            f"/embed/scenario/{EXAMPLE}/?steps=1&at=end&panels=sentence,cluster,queues,filter,scores",
+            f"/embed/scenario/{EXAMPLE}/?steps=1&at=end&panels=sentence,map,lanes,matrix",
         ),
         ("compact", f"/embed/scenario/{EXAMPLE}/?size=compact"),
         ("a lesson", f"/embed/lesson/{LESSON}/?steps=1"),

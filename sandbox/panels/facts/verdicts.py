@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
@@ -17,13 +17,14 @@ from sandbox.panels.words.say import say
 class Word:
     """``kind``: ok, no (eviction may help), hard (it cannot), out (not visited), best, plain or "" (nothing to say).
 
-    ``plugin``: the filter that refused.
+    ``plugin``: the filter that refused. ``eviction``: whether evicting pods helps, of a node that is told and refused.
     """
 
     kind: str
     text: str
     why: str = ""
     plugin: str = ""
+    eviction: str = ""
 
 
 NOTHING = Word("", "")
@@ -52,12 +53,13 @@ def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> d
         return {}
     said: dict[str, Word] = {}
     briefs = Briefs(world, cycle)
+    forbidden = cycle.post_filter is not None and cycle.post_filter.ineligible
     for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
-            kind = "no" if code == MAY_HELP else "hard"
-            text = briefs.of(row) if node in told else short_reason(reasons)
-            said[node] = Word(kind, text, "; ".join(reasons), plugin)
+            kind = "no" if code == MAY_HELP and not forbidden else "hard"
+            text, eviction = (briefs.of(row), helps(cycle, node, code)) if node in told else (short_reason(reasons), "")
+            said[node] = Word(kind, text, "; ".join(reasons), plugin, eviction)
         else:
             said[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
     for node in cycle.filter.feasible:
@@ -87,7 +89,8 @@ def _scores(cycle: Cycle, said: dict[str, Word]) -> None:
 def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
     for tried in cycle.tried:
         if tried.rejected:
-            said[tried.node] = Word("hard", _cannot_help(said.get(tried.node, NOTHING).text), tried.rejected)
+            refused = said.get(tried.node, NOTHING)
+            said[tried.node] = replace(refused, kind="hard", text=_no_victims(refused.text), why=tried.rejected)
         else:
             said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))
     if cycle.post_filter is not None and cycle.post_filter.nominated_node:
@@ -95,5 +98,5 @@ def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
         said[cycle.post_filter.nominated_node] = nominated
 
 
-def _cannot_help(refusal: str) -> str:
-    return say("verdicts.cannot-help-either", refusal=refusal) if refusal else say("verdicts.cannot-help")
+def _no_victims(refusal: str) -> str:
+    return say("verdicts.no-victims-either", refusal=refusal) if refusal else say("verdicts.no-victims")

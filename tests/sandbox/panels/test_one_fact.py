@@ -12,7 +12,7 @@ from sandbox.panels.cluster import panel as cluster
 from sandbox.panels.explain import explain_filter
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod, make_priority_class
 from tests.sandbox.scenarios import drawn, panel_html, world_of
 
 SPREAD = "PodTopologySpread"
@@ -187,6 +187,22 @@ def test_the_table_says_of_eviction_what_the_dry_run_has_found(
     assert found == expected
     beside = PANELS["inspector"].stats(world, View())["not_there"]
     assert {row["helps"] for row in beside} == {*expected.values()}
+    asked = {node: PANELS["inspector"].stats(world, View(node=node))["word"].eviction for node in expected}
+    assert {**asked, "helps": expected["helps"]} == expected
+    assert asked["does-not"] in panel_html("inspector", world, node="does-not")
+
+
+def test_nobody_says_that_eviction_may_help_a_pod_that_may_not_preempt() -> None:
+    full = [web(f"full-{node}", node).cpu("2").obj() for node in ("a1", "a2")]
+    simulation = refused_simulation(
+        [make_priority_class("polite", 100, "Never"), *nodes("a"), *full],
+        web("web-9").cpu("3").priority_class("polite").obj(),
+    )
+    simulation.execute(commands.Stage())
+    world = world_of(simulation)
+    for name in ("inspector", "filter", "cluster"):
+        assert "may help" not in panel_html(name, world, node="a1"), name
+    assert "may not preempt" in panel_html("inspector", world, node="a1")
 
 
 def test_candidates_for_preemption_do_not_count_as_nodes_that_fit() -> None:

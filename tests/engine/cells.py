@@ -19,8 +19,7 @@ from scheduler_engine.scheduler.explaining import filter_facts, score_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from tests.sandbox.explain_clusters import cluster, run
-from tests.sandbox.panels.test_explain_agrees import CONFIGURATIONS
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
 
 
 @dataclass

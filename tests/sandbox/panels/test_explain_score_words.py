@@ -14,8 +14,7 @@ from scheduler_engine.scheduler.search import enough_facts, enough_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
 from scheduler_engine.wording import worded
-from tests.sandbox.explain_clusters import RUNTIME
-from tests.sandbox.panels.test_explain_agrees import configuration
+from tests.engine.random_clusters import RUNTIME, configuration
 from tests.sandbox.panels.test_explain_words import after, filtered, judged, lines, two_nodes
 from tests.sandbox.witnessing import witnessed
 

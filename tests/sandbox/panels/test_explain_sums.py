@@ -10,8 +10,8 @@ import pytest
 
 from scheduler_engine.framework.facts import Amount, Facts, Sum
 from scheduler_engine.simulation import Simulation
-from tests.sandbox.explain_clusters import cluster, run, world_of
-from tests.sandbox.panels.test_explain_agrees import CONFIGURATIONS
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+from tests.sandbox.witnessing import witnessed
 
 Values = dict[str, Any]
 SUMS = ("fit.enough", "fit.too-much", "fit.too-much-for-the-node")
@@ -107,7 +107,7 @@ def told(seed: int) -> tuple[tuple[Facts, ...], tuple[Facts, ...]]:
     """Every score of the plugins with sums, and every verdict of NodeResourcesFit, in one random cluster."""
     simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
     run(simulation, cluster(seed))
-    world = world_of(simulation)
+    world = witnessed(simulation)
     scores, verdicts = list[Facts](), list[Facts]()
     for cycle in world.cycles:
         for plugin, rows in cycle.score.raw if cycle.score else ():

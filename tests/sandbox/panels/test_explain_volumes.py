@@ -13,7 +13,7 @@ from scheduler_engine import commands
 from scheduler_engine.commands import Command
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
-from tests.sandbox.explain_clusters import STORAGE, claim_of, csi_node, storage_class, volume_of
+from tests.engine.random_clusters import STORAGE, claim_of, csi_node, storage_class, volume_of
 from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]

@@ -16,8 +16,8 @@ from scheduler_engine.scenario import FOLDER as SCENARIOS
 from scheduler_engine.scenario import load_scenario, play
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from tests.engine.random_clusters import SERVICE, STORAGE
 from tests.sandbox import traces
-from tests.sandbox.explain_clusters import SERVICE, STORAGE
 from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]

@@ -20,8 +20,7 @@ from scheduler_engine.plugins.inter_pod_affinity.plugin import FILTER_STATE, SCO
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, REQUIRED, ZONE, PodBuilder, make_node, make_pod
 from tests.engine.counting import calls
-from tests.sandbox.explain_clusters import cluster, namespace, run
-from tests.sandbox.panels.test_explain_agrees import CONFIGURATIONS, configuration
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, configuration, namespace, run
 from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Clusters in which every plugin has something to say, and the comparison of all explanations with the trace."""
+"""Random clusters in which every plugin has something to say, and configurations to try them with."""
 
 from __future__ import annotations
 
@@ -6,25 +6,17 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from sandbox.panels.explain import Explanation, explain_filter, explain_score
-from sandbox.panels.model.state import Cycle
-from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, REGION, ZONE, make_node, make_pod
 from scheduler_engine.testing.builders import REQUIRED
-from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]
 DRIVER = "csi.example.com"
 AZURE_DISK = "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/disks/d"
 APPS = ("web", "db", "cache")
 KEYS = (HOSTNAME, ZONE, "rack")
-
-
-def world_of(simulation: Simulation) -> World:
-    return witnessed(simulation)
 
 
 def run(simulation: Simulation, steps: list[commands.Command]) -> None:
@@ -34,82 +26,6 @@ def run(simulation: Simulation, steps: list[commands.Command]) -> None:
             simulation.execute(step)
         except Rejected:
             continue
-
-
-def differences(world: World) -> list[str]:
-    """Every verdict and score whose arithmetic comes to something else than the scheduler recorded."""
-    found: list[str] = []
-    for cycle in world.cycles:
-        found += _pre_filter_differences(world, cycle)
-        found += _filter_differences(world, cycle)
-        found += _score_differences(world, cycle)
-    return found
-
-
-def counted(world: World) -> dict[str, int]:
-    """How many refusals and scores of each plugin the trace has."""
-    total: dict[str, int] = {}
-    for cycle in world.cycles:
-        failed = [row[1] for row in cycle.filter.rows if row[1]] if cycle.filter else []
-        failed += [verdict[0] for _, verdicts in cycle.filter.also for verdict in verdicts] if cycle.filter else []
-        scores = [plugin for plugin, rows in cycle.score.raw for _ in rows] if cycle.score else []
-        for name in (*(f"{plugin} filter" for plugin in failed), *(f"{plugin} score" for plugin in scores)):
-            total[name] = total.get(name, 0) + 1
-    return total
-
-
-def _pre_filter_differences(world: World, cycle: Cycle) -> list[str]:
-    """Refusals in PreFilter of plugins that explain them."""
-    found = []
-    for plugin, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
-        if code in ("Success", "Skip", "Error") or plugin not in EXPLAIN_PRE_FILTER:
-            continue
-        told = explain_filter(world, cycle, "n1", plugin)
-        if (told.code, told.reasons) != (code, reasons) or not told.lines or _corrected(told):
-            found.append(f"cycle {cycle.number} {cycle.pod}, {plugin}: {told}, not {code} {reasons}")
-    return found
-
-
-EXPLAIN_PRE_FILTER = ("VolumeRestrictions", "VolumeBinding", "VolumeZone")
-
-
-def _filter_differences(world: World, cycle: Cycle) -> list[str]:
-    found = []
-    for node, failed, code, reasons, _ in cycle.filter.rows if cycle.filter else ():
-        assert cycle.filter is not None
-        recorded = {failed: (code, reasons)} if failed else {}
-        for plugin, other_code, other_reasons in dict(cycle.filter.also).get(node, ()):
-            recorded.setdefault(plugin, (other_code, other_reasons))
-        for plugin in cycle.filter.plugins:
-            if plugin in cycle.filter.skipped:
-                continue
-            told = explain_filter(world, cycle, node, plugin)
-            if (told.code, told.reasons) != recorded.get(plugin, ("Success", ())) or _corrected(told):
-                found.append(
-                    f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {told}, not {recorded.get(plugin)}"
-                )
-    return found
-
-
-def _score_differences(world: World, cycle: Cycle) -> list[str]:
-    found = []
-    for plugin, rows in cycle.score.raw if cycle.score else ():
-        normalized = dict(dict(cycle.normalized.normalized)[plugin]) if cycle.normalized else {}
-        for node, raw in rows:
-            told = explain_score(world, cycle, node, plugin)
-            if told.raw != raw or told.normalized != normalized.get(node, told.normalized) or _corrected(told):
-                said = f"{raw} → {normalized.get(node)}"
-                found.append(f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {told}, not {said}")
-    return found
-
-
-def _corrected(told: Explanation) -> bool:
-    return (not told.lines and told.sentence.startswith("The scheduler")) or any(
-        item.label == "Recorded" for item in told.lines
-    )
-
-
-# --- random clusters -------------------------------------------------------------------------------------------------
 
 
 def nodes(pick: Random, name: str = "") -> Data:
@@ -450,4 +366,55 @@ STEPS: tuple[Callable[[Random], commands.Command], ...] = (
         "PersistentVolume", "pv-labelled", {"metadata": {"labels": {ZONE: pick.choice("abc")}}}
     ),
     lambda pick: commands.Apply((csi_node(pick.choice(["n1", "n2"]), {DRIVER: pick.randint(0, 3)}),)),
+)
+
+
+# --- configurations ---------------------------------------------------------------------------------------------------
+
+RATIO = {
+    "type": "RequestedToCapacityRatio",
+    "resources": [{"name": "cpu", "weight": 3}, {"name": "memory"}, {"name": "example.com/gpu", "weight": 2}],
+    "requestedToCapacityRatio": {
+        "shape": [{"utilization": 0, "score": 2}, {"utilization": 30, "score": 9}, {"utilization": 100, "score": 0}]
+    },
+}
+MOST = {"type": "MostAllocated", "resources": [{"name": "memory", "weight": 2}, {"name": "ephemeral-storage"}]}
+ZONES = [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}]
+ADDED = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "NotIn", "values": ["7"]}]}]
+    },
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 9, "preference": {"matchExpressions": [{"key": "rack", "operator": "Exists"}]}}
+    ],
+}
+
+
+def configuration(**arguments: dict[str, Any]) -> dict[str, Any]:
+    """One profile with ``arguments`` (plugin → arguments)."""
+    configs = [{"name": name, "args": args} for name, args in arguments.items()]
+    profile = {"schedulerName": "default-scheduler", "pluginConfig": configs}
+    version = "kubescheduler.config.k8s.io/v1"
+    return {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+
+
+CONFIGURATIONS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    configuration(
+        NodeResourcesFit={"scoringStrategy": RATIO, "ignoredResources": ["example.com/gpu"]},
+        NodeAffinity={"addedAffinity": ADDED},
+        InterPodAffinity={"hardPodAffinityWeight": 13, "ignorePreferredTermsOfExistingPods": True},
+        PodTopologySpread={"defaultingType": "List", "defaultConstraints": ZONES},
+    ),
+    configuration(
+        NodeResourcesFit={"scoringStrategy": MOST, "ignoredResourceGroups": ["example.com"]},
+        NodeResourcesBalancedAllocation={
+            "resources": [
+                {"name": "cpu"},
+                {"name": "memory"},
+                {"name": "ephemeral-storage"},
+                {"name": "example.com/gpu"},
+            ]
+        },
+    ),
 )

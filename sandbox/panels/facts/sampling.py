@@ -98,7 +98,8 @@ def search_of(cycle: Cycle) -> Search | None:
     start = table.start_index % len(order) if order else 0
     seen = {table.tried_first, *visited}
     rest = tuple(name for name in (*order[start:], *order[:start]) if name not in seen)
-    left_out = tuple(name for name in cycle.order if name not in {*order, *seen})
+    concerned = {*order, *seen}
+    left_out = tuple(name for name in cycle.order if name not in concerned)
     extra = len(passing) > len(table.feasible)
     return Search(
         table, cycle.order, order, left_out, won, visited, rest, len(failed), extra, table.tried_first, len(counted)

@@ -6,13 +6,20 @@ from collections.abc import Iterable
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
+from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.noted_objects import ObjectGetter
 from scheduler_engine.framework.status import unresolvable
 from scheduler_engine.plugins.volume_references import ClaimProblem, fully_bound, storage_class_of
 
 
-def refused_early(pod: Pod, problem: ClaimProblem, objects: ObjectGetter, names: Iterable[str]) -> Facts:
-    """``names``: the pod's claims in the order in which they were looked at; nobody looked past the one at fault."""
+def refused_early(pod: Pod, problem: object, objects: ObjectGetter, names: Iterable[str]) -> Facts:
+    """``names``: the pod's claims in the order in which they were looked at; nobody looked past the one at fault.
+
+    Raises:
+        PluginError: ``problem`` is no ``ClaimProblem``, so the pod was not refused.
+    """
+    if not isinstance(problem, ClaimProblem):
+        raise PluginError("the pod was not refused")
     seen: dict[str, None] = {}
     for name in names:
         seen[name] = None

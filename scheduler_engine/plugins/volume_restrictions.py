@@ -92,10 +92,7 @@ class VolumeRestrictions(Plugin):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
         objects = NotedObjects(self.handle.objects, state, self.name)
-        problem = _exclusive_claims(pod, objects)
-        if not isinstance(problem, ClaimProblem):
-            raise PluginError("the pod was not refused")
-        return refused_early(pod, problem, objects, pod.claim_names)
+        return refused_early(pod, _exclusive_claims(pod, objects), objects, pod.claim_names)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> None:
         _state_of(state).update(added.pod, 1)

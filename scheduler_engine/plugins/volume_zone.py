@@ -14,7 +14,7 @@ from scheduler_engine.api.topology import VOLUME_LABELS
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import AnyOf, Domain, Fact, Facts, Keys, Label, fact
-from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
+from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
@@ -86,10 +86,7 @@ class VolumeZone(Plugin):
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Facts:
         objects = NotedObjects(self.handle.objects, state, self.name)
-        problem = _zones_of(pod, objects)
-        if not isinstance(problem, ClaimProblem):
-            raise PluginError("the pod was not refused")
-        return refused_early(pod, problem, objects, pod.claim_names)
+        return refused_early(pod, _zones_of(pod, objects), objects, pod.claim_names)
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         zones: tuple[Zone, ...] | ClaimProblem | None = state.read(STATE)

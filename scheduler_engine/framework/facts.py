@@ -39,10 +39,6 @@ class Keys(tuple[str, ...]):
     """Keys of objects, as ``namespace/name``; cluster-wide ones by their name."""
 
 
-class Missed(tuple[tuple[Requirement, str | None], ...]):
-    """Requirements that a node's labels do not meet, each with the value that is there; None: there is no label."""
-
-
 class Domain(NamedTuple):
     """A topology key."""
 
@@ -141,9 +137,7 @@ def fact(key: str, ok: bool | None = None, /, **values: Value) -> Fact:
     return Fact(key, values, ok)
 
 
-Written = (
-    Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term | Missed | Sum
-)
+Written = Amount | Keys | Domain | Place | LabelKey | Label | Counts | Things | Size | AnyOf | AllOf | Term | Sum
 Value = str | int | float | Written | Fact | Parts
 
 

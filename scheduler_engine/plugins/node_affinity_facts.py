@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from scheduler_engine.api.labels import Requirement
 from scheduler_engine.api.node_affinity import NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
-from scheduler_engine.framework.facts import AllOf, AnyOf, Fact, Label, LabelKey, Parts, fact
+from scheduler_engine.framework.facts import AllOf, AnyOf, Fact, Label, LabelKey, Parts, Value, fact
 
 OPERATORS = {
     "In": "node-affinity.wants-in",
@@ -36,12 +36,16 @@ def label_facts(requirements: Iterable[Requirement], labels: Mapping[str, str]) 
         )
 
 
-def selector_facts(row: str, selector: NodeSelector, node: str, labels: Mapping[str, str]) -> Iterator[Fact]:
-    """How the node meets each term; ``row`` is the title of a single one, ``<row>-term`` of one among several."""
+def selector_facts(
+    row: str, selector: NodeSelector, node: str, labels: Mapping[str, str], **of: Value
+) -> Iterator[Fact]:
+    """How the node meets each term; ``row`` is the title of a single one, ``<row>-term`` of one among several, both
+    with the values ``of`` whatever has the selector.
+    """
     if not selector.terms:
-        yield fact("node-affinity.no-terms", False, title=fact(row))
+        yield fact("node-affinity.no-terms", False, title=fact(row, **of))
     for number, term in enumerate(selector.terms, 1):
-        title = fact(row) if len(selector.terms) == 1 else fact(f"{row}-term", number=number)
+        title = fact(row, **of) if len(selector.terms) == 1 else fact(f"{row}-term", number=number, **of)
         met = term.matches(node, labels)
         yield fact(
             "node-affinity.term-matches" if met else "node-affinity.term-fails",

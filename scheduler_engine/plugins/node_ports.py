@@ -54,6 +54,7 @@ class NodePorts(Plugin):
         return unschedulable(REASON) if ports_conflict(wanted, node_info.used_ports) else None
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+        status = self.filter(state, pod, node_info)
         wanted: Sequence[HostPort] = state.data[PRE_FILTER_KEY]
         shown = [item for port in wanted for item in _port_facts(port, pod, node_info)]
         taken = [port for port in wanted if _taken(port, node_info.used_ports)]
@@ -66,7 +67,7 @@ class NodePorts(Plugin):
             node=node_info.name,
             pod=Keys((pod.key,)),
         )
-        return Facts(says, tuple(shown), self.filter(state, pod, node_info))
+        return Facts(says, tuple(shown), status)
 
 
 def ports_conflict(wanted: Sequence[HostPort], used: Mapping[HostPort, None]) -> bool:

@@ -25,8 +25,8 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
 
     None when it cannot be told: another cycle has begun, the node was not there, or the plugin gives no facts.
     """
-    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
-    if cycle is None or cycle.number != number or info is None or cycle.search is None:
+    cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is None or info is None:
         return None
     active = [item.name for item in cycle.state.data[ACTIVE_FILTERS]]
     asked = cycle.framework.plugins.get(plugin)
@@ -43,8 +43,8 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
 
 def pre_filter_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:
     """Why ``plugin`` refused the pod of cycle ``number`` in PreFilter; None when it cannot be told."""
-    cycle = scheduler.latest
-    if cycle is None or cycle.number != number:
+    cycle = _latest(scheduler, number)
+    if cycle is None:
         return None
     asked: Any = cycle.framework.plugins.get(plugin)
     if not hasattr(asked, "explain_pre_filter"):
@@ -77,8 +77,8 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
 
 def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
     """How ``plugin`` came to its score for ``node`` in cycle ``number``; None as for ``filter_facts``."""
-    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
-    if cycle is None or cycle.number != number or info is None or node not in cycle.raw.get(plugin, {}):
+    cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is None or info is None or node not in cycle.raw.get(plugin, {}):
         return None
     asked = cycle.framework.plugins[plugin]
     if not hasattr(asked, "explain_score"):
@@ -101,8 +101,8 @@ def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fa
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:
     """What cycle ``number`` saw on ``node``; None when another cycle has begun, or the node was not there."""
-    cycle, info = scheduler.latest, scheduler.snapshot.get(node)
-    if cycle is None or cycle.number != number or info is None:
+    cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is None or info is None:
         return None
     asked = cycle.info.pod_info.resource.request.of(resource)
     waiting = _requests(cycle.nominated.get(node, ()), resource)
@@ -115,7 +115,19 @@ def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], 
 
 def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:
     """Why so many feasible nodes were enough in cycle ``number``; nothing when another cycle has begun."""
-    cycle = scheduler.latest
-    if cycle is None or cycle.number != number or cycle.search is None:
+    cycle = _latest(scheduler, number)
+    if cycle is None or cycle.search is None:
         return ()
     return enough_facts(cycle.search.enough, cycle.framework.profile_name)
+
+
+def _latest(scheduler: SchedulerParts, number: int) -> Cycle | None:
+    """Cycle ``number``, unless another one has begun."""
+    cycle = scheduler.latest
+    return cycle if cycle is not None and cycle.number == number else None
+
+
+def _searched(scheduler: SchedulerParts, number: int) -> Cycle | None:
+    """The same, once its search has begun: the snapshot is its own."""
+    cycle = _latest(scheduler, number)
+    return cycle if cycle is not None and cycle.search is not None else None

@@ -37,7 +37,6 @@ from scheduler_engine.framework.facts import (
     Keys,
     Label,
     LabelKey,
-    Missed,
     Parts,
     Place,
     Size,
@@ -171,10 +170,6 @@ def _names(keys: Keys) -> str:
     return row_text("more", names=", ".join(shown), count=len(keys) - len(shown))
 
 
-def _missed(missed: Missed) -> str:
-    return "; ".join(row_text("needs", wanted=item.text, label=_label(Label(item.key, has))) for item, has in missed)
-
-
 def _domain(domain: Domain) -> str:
     return row_text("node") if domain.key == HOSTNAME else domain.key.rpartition("/")[2]
 
@@ -266,7 +261,6 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Sum: _sum,
     Keys: _names,
     AnyOf: _any_of,
-    Missed: _missed,
     Domain: _domain,
     Place: _place,
     LabelKey: lambda label: label.key.rpartition("/")[2],

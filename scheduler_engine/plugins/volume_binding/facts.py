@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, Missed, fact
+from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, fact
+from scheduler_engine.plugins.node_affinity_facts import selector_facts
 from scheduler_engine.plugins.volume_binding.finding import (
     BIND_CONFLICT,
     BoundFinding,
@@ -41,24 +42,21 @@ def immediate_facts(pod: Pod, claims: PodVolumeClaims) -> Facts:
 
 
 def filter_facts(pod: Pod, node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Facts:
-    bound = [_bound(item, node) for item in findings.bound]
+    bound = [shown for item in findings.bound for shown in _bound(item, node)]
     waiting = [*_waiting(node, claims, findings)]
     return Facts(_conclusion(pod, node, findings, [*bound, *waiting]), (*bound, *waiting))
 
 
-def _bound(finding: BoundFinding, node: Node) -> Fact:
-    volume, missed = finding.volume, Missed()
+def _bound(finding: BoundFinding, node: Node) -> Iterator[Fact]:
+    claim, volume, name = finding.claim.name, finding.volume, finding.claim.spec["volumeName"]
     if finding.reachable:
         row = "bound-and-reachable"
-    elif volume is None:
-        row = "bound-to-nothing"
     else:
-        terms = volume.node_selector.terms if volume.node_selector is not None else ()
-        failing = (item for term in terms for item in term.expressions if not item.matches(node.labels))
-        missed = Missed((item, node.labels.get(item.key)) for item in failing)
-        row = "bound-out-of-reach" if missed else "bound-to-what-no-node-reaches"
-    values = {"claim": finding.claim.name, "volume": finding.claim.spec["volumeName"], "node": node.name}
-    return fact(f"volumes.{row}", finding.reachable, missed=missed, **values)
+        row = "bound-to-nothing" if volume is None else "bound-out-of-reach"
+    yield fact(f"volumes.{row}", finding.reachable, claim=claim, volume=name, node=node.name)
+    if volume is not None and volume.node_selector is not None and not finding.reachable:
+        # Like the decision, the terms do not see the node's name.
+        yield from selector_facts("volumes.node-affinity", volume.node_selector, "", node.labels, volume=name)
 
 
 def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Iterator[Fact]:
@@ -113,7 +111,6 @@ def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
 
 CONCLUSIONS = {
     "bound-out-of-reach": "out-of-reach",
-    "bound-to-what-no-node-reaches": "out-of-reach",
     "made-elsewhere": "being-made-elsewhere",
     "class-makes-none": "no-volume-and-none-made",
     "class-makes-only": "no-volume-and-made-elsewhere",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from scheduler_engine.framework.cycle_state import CycleState
@@ -48,9 +50,10 @@ def test_a_pod_without_host_ports_is_skipped() -> None:
     assert PLUGIN.pre_filter(CycleState(), pod_of(make_pod("p")), []) == (None, SKIP)
 
 
-def test_filtering_without_pre_filter_is_an_error() -> None:
+@pytest.mark.parametrize("asked", [PLUGIN.filter, PLUGIN.explain_filter])
+def test_filtering_without_pre_filter_is_an_error(asked: Callable[..., object]) -> None:
     with pytest.raises(PluginError, match='reading "PreFilterNodePorts" from cycleState: not found'):
-        PLUGIN.filter(CycleState(), pod_of(pod(80)), node_info(make_node("n")))
+        asked(CycleState(), pod_of(pod(80)), node_info(make_node("n")))
 
 
 @pytest.mark.parametrize(

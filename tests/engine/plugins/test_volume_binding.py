@@ -712,6 +712,21 @@ def test_facts_of_a_bound_volume_are_of_the_csinode_that_filter_saw() -> None:
     cycle.state = CycleState()
     assert cycle.filter()["a"] == (NODE_CONFLICT,)
     facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
-    assert lines(facts)[0].note == (
-        "needs topology.ebs.csi.aws.com/zone In [a], node has no label topology.ebs.csi.aws.com/zone"
+    assert lines(facts)[1] == Line(
+        "nodeAffinity of v",
+        "topology.ebs.csi.aws.com/zone In [a]",
+        "fails: topology.ebs.csi.aws.com/zone In [a], node has no label topology.ebs.csi.aws.com/zone",
     )
+
+
+def test_facts_of_a_bound_volume_tell_the_terms_of_its_affinity_one_by_one() -> None:
+    terms = [{"matchExpressions": [{"key": "rack", "operator": "In", "values": [rack]}]} for rack in ("x", "y")]
+    affinity = {"required": {"nodeSelectorTerms": terms}}
+    cycle = Cycle(POD, claim("c", bound_to="v"), volume("v", nodeAffinity=affinity))
+    assert cycle.filter()["a"] == (NODE_CONFLICT,)
+    shown = lines(cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0]))
+    assert [(line.label, line.formula) for line in shown] == [
+        ("claim c", "bound to v"),
+        ("nodeAffinity of v, term 1", "rack In [x]"),
+        ("nodeAffinity of v, term 2", "rack In [y]"),
+    ]

@@ -192,7 +192,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1",
         "VolumeBinding",
         "n1 cannot access the volume of claim bound-a.",
-        ["claim bound-a: bound to pv-a"],
+        ["claim bound-a: bound to pv-a", "nodeAffinity of pv-a: topology.kubernetes.io/zone In [a]"],
     ),
     "a volume in other zones": (
         volumes,

@@ -20,8 +20,8 @@ Reason = tuple[str, str]
 """Why a node does not count, and the label or taint that is to blame."""
 
 
-def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeInfo]) -> Facts:
-    """Of a pod before one node; ``nodes`` are those of the snapshot."""
+def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fact]) -> Facts:
+    """Of a pod before one node; ``left_out`` is what ``filter_left_out`` found."""
     labels = node_info.node.labels if node_info.node is not None else {}
     shown: list[Fact] = []
     decided: Fact | None = None
@@ -33,10 +33,14 @@ def filter_facts(state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeIn
             shown += _whom(domains, value, state.pod)
         if decided is None and not skew.ok:
             decided = _objection(state, domains, value, node_info.name)
-    for domains in state.domains:
-        shown += left_out(domains.constraint, _reasons(state, domains.constraint, nodes))
     says = decided or fact("spread.stays-spread", True, pod=Keys((state.pod.key,)), node=node_info.name)
-    return Facts(says, tuple(shown), state.check(labels))
+    return Facts(says, (*shown, *left_out), state.check(labels))
+
+
+def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
+    """Nodes of the snapshot that do not count, whatever node is asked about."""
+    of_each = ((item.constraint, _reasons(state, item.constraint, nodes)) for item in state.domains)
+    return tuple(found for constraint, reasons in of_each for found in left_out_facts(constraint, reasons))
 
 
 def _no_label(domains: Domains) -> Fact:
@@ -128,7 +132,7 @@ def _objection(state: FilterState, domains: Domains, value: str | None, node: st
     )
 
 
-def left_out(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
+def left_out_facts(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
     """Nodes that do not count for one constraint, by reason; ``reasons`` are (node, reason or None)."""
     by_reason: dict[Reason, list[str]] = {}
     for name, reason in reasons:

@@ -6,8 +6,9 @@ Source: seed 002 §4; upstream ``plugins/podtopologyspread/plugin.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
@@ -26,13 +27,14 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import (
     default_selector,
     has_all_keys,
 )
-from scheduler_engine.plugins.pod_topology_spread.facts import filter_facts, standing_facts
+from scheduler_engine.plugins.pod_topology_spread.facts import filter_facts, filter_left_out, standing_facts
 from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
-from scheduler_engine.plugins.pod_topology_spread.score_facts import score_facts
+from scheduler_engine.plugins.pod_topology_spread.score_facts import score_facts, score_left_out
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
 FILTER_STATE = "PreFilterPodTopologySpread"
 SCORE_STATE = "PreScorePodTopologySpread"
+LEFT_OUT = "PodTopologySpread: nodes that do not count"
 
 
 class PodTopologySpread(Plugin):
@@ -104,7 +106,9 @@ class PodTopologySpread(Plugin):
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
-        return self._with_origin(filter_facts(_filter_state_of(state), node_info, self.handle.snapshot.list()), pod)
+        held = _filter_state_of(state)
+        left_out = self._left_out(state, FILTER_STATE, partial(filter_left_out, held))
+        return self._with_origin(filter_facts(held, node_info, left_out), pod)
 
     def _with_origin(self, facts: Facts, pod: Pod) -> Facts:
         """With where the constraints come from, when they are not the pod's own."""
@@ -136,7 +140,19 @@ class PodTopologySpread(Plugin):
         return _score_state_of(state).score(node_info)
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
-        return self._with_origin(score_facts(_score_state_of(state), node_info, raw, self.handle.snapshot.list()), pod)
+        held = _score_state_of(state)
+        left_out = self._left_out(state, SCORE_STATE, partial(score_left_out, held))
+        return self._with_origin(score_facts(held, node_info, raw, left_out), pod)
+
+    def _left_out(
+        self, state: CycleState, key: str, ask: Callable[[Sequence[NodeInfo]], tuple[Fact, ...]]
+    ) -> tuple[Fact, ...]:
+        """Asked once per cycle: it takes a look at every node of the snapshot, and is the same for all."""
+        notes = state.notes(LEFT_OUT)
+        if key not in notes:
+            notes[key] = ask(self.handle.snapshot.list())
+        found: tuple[Fact, ...] = notes[key]
+        return found
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

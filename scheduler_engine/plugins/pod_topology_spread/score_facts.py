@@ -11,12 +11,12 @@ from scheduler_engine.api.objects import Node
 from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Sum, Things, Value, cut, fact
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, count_matching
-from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out
+from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out_facts
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
 
-def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], nodes: Sequence[NodeInfo]) -> Facts:
-    """Of one node; ``raws``: the scores of all nodes that were scored, ``nodes``: those of the snapshot."""
+def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], left_out: Sequence[Fact]) -> Facts:
+    """Of one node; ``raws``: the scores of all nodes that were scored, ``left_out``: what ``score_left_out`` found."""
     scores = dict(raws)
     state.normalize(scores)
     raw, normalized = state.score(info), scores[info.name]
@@ -24,10 +24,17 @@ def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], node
         says, shown = _ignored(state, info, raw, normalized)
     else:
         says, shown = _judged(state, info, raw, normalized, state.extremes(raws))
-    for constraint, counts, _ in state.judged:
-        there = (info.node for info in nodes if info.node is not None)
-        shown += left_out(constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
-    return Facts(says, tuple(shown), None, raw, normalized)
+    return Facts(says, (*shown, *left_out), None, raw, normalized)
+
+
+def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
+    """Nodes of the snapshot that do not count, whatever node is asked about."""
+    there = [info.node for info in nodes if info.node is not None]
+    of_each = (
+        (constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
+        for constraint, counts, _ in state.judged
+    )
+    return tuple(found for constraint, reasons in of_each for found in left_out_facts(constraint, reasons))
 
 
 def _ignored(state: ScoreState, info: NodeInfo, raw: int, normalized: int) -> tuple[Fact, list[Fact]]:

@@ -632,21 +632,21 @@ PASSED_OVER: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
         [volume("v", storage_class="local", claimRef={"namespace": "default", "name": "d"})],
         "set aside for another claim",
     ),
-    "a volume of another mode": (claim("c", storage_class="local", volumeMode="Block"), [], "has another volumeMode"),
+    "a volume of another mode": (claim("c", storage_class="local", volumeMode="Block"), [], "different volumeMode"),
     "a volume of another attributes class": (
         claim("c", storage_class="local", volumeAttributesClassName="fast"),
         [],
-        "has another volumeAttributesClassName",
+        "different volumeAttributesClassName",
     ),
     "a volume that is being deleted": (
         claim("c", storage_class="local"),
         [volume("v", storage_class="local", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
-        "is being deleted",
+        "being deleted",
     ),
     "a volume that is not available": (
         claim("c", storage_class="local"),
         [volume("v", storage_class="local", phase="Released")],
-        "is not available",
+        "not available",
     ),
     "a volume that the selector does not match": (
         claim("c", storage_class="local", selector={"matchLabels": {"k": "v"}}),
@@ -656,7 +656,7 @@ PASSED_OVER: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
     "a volume that cannot be mounted so": (
         claim("c", storage_class="local", accessModes=["ReadWriteMany"]),
         [],
-        "lacks an access mode that the claim asks for",
+        "without an access mode that the claim asks for",
     ),
     "a volume elsewhere": (
         claim("c", storage_class="local"),
@@ -677,8 +677,8 @@ def test_facts_say_why_a_volume_does_not_suit(wanting: KubeObject, objects: list
     assert cycle.filter()["a"] == (BIND_CONFLICT,)
     facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
     assert lines(facts) == (
-        Line("claim c", "no volume suits, one would have to be provisioned"),
-        Line("does not suit c", "v", note),
+        Line("claim c", "no volume suits; one would have to be provisioned"),
+        Line("not suitable for c", "v", note),
         Line("new volume for c", "none", "its class local does not provision any"),
     )
 

@@ -184,7 +184,7 @@ NOTES: dict[str, tuple[PodBuilder, PodBuilder, Line]] = {
     "A disk that somebody writes to": (
         gce("new"),
         gce("old"),
-        Line("gcePersistentDisk d", "in use by old", "two pods may share it only when both read"),
+        Line("gcePersistentDisk d", "in use by old", "pods may share it only if all mount it read-only"),
     ),
     "A disk that both only read": (
         gce("new", read_only=True),
@@ -194,7 +194,7 @@ NOTES: dict[str, tuple[PodBuilder, PodBuilder, Line]] = {
     "A disk at AWS that both only read": (
         ebs("new"),
         ebs("old"),
-        Line("awsElasticBlockStore v", "in use by old", "two pods on a node can never share it"),
+        Line("awsElasticBlockStore v", "in use by old", "pods on the same node can never share it"),
     ),
 }
 

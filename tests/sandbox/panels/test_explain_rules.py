@@ -189,13 +189,13 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
     "a label": (
         adding(term(("disk", "In", ["ssd"]))),
         "disk=hdd",
-        "it wants disk ssd; n1 has disk hdd",
+        "it requires disk ssd; n1 has disk hdd",
         ["addedAffinity of the profile: disk In [ssd] (fails: disk In [ssd], node has disk=hdd)"],
     ),
     "another node": (
         adding(term(fields=[("In", ["n2"])])),
         "other node",
-        "it wants the node n2; this is n1",
+        "it requires the node n2; this is n1",
         ["addedAffinity of the profile: metadata.name In [n2] (fails: metadata.name In [n2], node is n1)"],
     ),
     "several terms": (
@@ -210,7 +210,7 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
     "no term at all": (
         adding(),
         "empty term",
-        "it wants something that no node has",
+        "it requires something that no node has",
         ["addedAffinity of the profile: (empty) (without a term, no node matches)"],
     ),
 }
@@ -222,7 +222,7 @@ def test_what_the_profile_requires_is_said_before_what_the_pod_requires(case: st
     pod = requiring(disk="nvme")
     world = played(commands.Apply((NODE, pod)), commands.Settle(), configuration=configuration)
     told = filtered(world, "NodeAffinity")
-    assert told.sentence == f"The profile allows none of its pods on n1: {wanted}."
+    assert told.sentence == f"The scheduler profile keeps its pods off n1: {wanted}."
     assert brief(world) == card
     assert texts(told) == [*lines, "nodeSelector: disk=nvme (fails: node has disk=hdd)"]
 
@@ -238,7 +238,7 @@ def test_preferred_terms_of_profile_and_pod_add_their_weights() -> None:
         "addedAffinity, weight 9: disk Exists: 9 (matches)",
         "weight 20: cpus Gt [3]: 20 (matches)",
         "weight 50: gpu In [a]: 0 (does not match: gpu In [a], node has no label gpu)",
-        "Raw: 9 + 20 = 29 (the weights of the preferred terms that match)",
+        "Raw: 9 + 20 = 29 (total weight of the preferred terms that match)",
     ]
     assert judged(world, "NodeAffinity", "n2").sentence == (
         "n2 matches none of the preferences of web-1 and the profile."
@@ -335,7 +335,7 @@ def test_every_toleration_is_named_with_why_it_does_not_match() -> None:
     assert texts(filtered(world, "TaintToleration")) == [
         "dedicated=gpu:NoExecute: not tolerated: “dedicated=web:any effect” is for the value “web”; the taint has "
         "“gpu”; “other exists:any effect” is for another key; “dedicated exists:NoSchedule” is for NoSchedule",
-        "old:PreferNoSchedule: does not filter (it only costs score)",
+        "old:PreferNoSchedule: does not filter (it can only lower the score)",
     ]
 
 
@@ -463,7 +463,7 @@ def test_a_port_that_counts_as_taken_decides_even_when_no_pod_has_it(held: str, 
 def test_several_ports_that_are_taken_are_counted() -> None:
     info = node_info(make_pod("db-1").host_port(80).host_port(81).obj())
     facts = plugin_facts("NodePorts", make_pod("web-1").host_port(80).host_port(81).obj(), info)
-    assert wording.sentence(facts) == "TCP 80 and TCP 81 of n1, which web-1 needs, are taken."
+    assert wording.sentence(facts) == "web-1 needs TCP 80 and TCP 81, but they are taken on n1."
     assert wording.brief(facts) == "ports taken"
 
 
@@ -523,8 +523,8 @@ def test_images_count_by_size_and_by_how_many_nodes_have_them() -> None:
     assert texts(told)[:3] == [
         "registry.example/tool:latest: 30 Mi × 1 / 3 = 10 Mi (on 1 of 3 nodes)",
         "registry.example/web:1: 1500 Mi × 2 / 3 = 1000 Mi (on 2 of 3 nodes)",
-        "Raw: (1010 Mi − 23 Mi) × 100 / (2000 Mi − 23 Mi) = 49 (1010 Mi in all, taken as at least 23 Mi and at most "
-        "2 containers × 1000 Mi; divisions are cut to whole numbers)",
+        "Raw: (1010 Mi − 23 Mi) × 100 / (2000 Mi − 23 Mi) = 49 (1010 Mi in total, limited to between 23 Mi and "
+        "2 containers × 1000 Mi; each division drops the fraction)",
     ]
     assert judged(world, "ImageLocality", "n3").sentence == "n3 reports no images, so nothing speeds up the start."
     assert texts(judged(world, "ImageLocality", "n3"))[2].startswith("Raw: (23 Mi − 23 Mi) × 100")

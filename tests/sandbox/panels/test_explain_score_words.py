@@ -278,13 +278,13 @@ def test_remarks_name_what_is_used_what_is_asked_and_why_a_resource_is_left_out(
     assert told["memory"] == "6Gi used + 2Gi asked of 8Gi"
     assert told["example.com/gpu"] == "web-1 does not ask for it"
     assert told["example.com/fpga"] == "the node has none"
-    assert told["Raw"] == "the mean by weight, rounded; resources with 0 do not count"
+    assert told["Raw"] == "weighted mean, rounded; resources that score 0 do not count"
     assert told["Normalized"] == "already 0 to 100, so it stays as it is"
     below = notes(judged(cut_below(), "web-1", "n1", BALANCED))
-    assert below["Raw"] == "computed as a little less than 66, then cut to a whole number"
+    assert below["Raw"] == "computed as slightly less than 66; rounded down"
 
 
-CUT = "; divisions are cut to whole numbers"
+CUT = "; each division drops the fraction"
 
 
 def test_a_line_whose_division_leaves_a_rest_says_so_once_in_a_cell() -> None:

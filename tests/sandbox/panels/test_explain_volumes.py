@@ -218,10 +218,10 @@ def test_a_volume_that_another_pod_has_assumed_is_taken() -> None:
         simulation.execute(commands.Apply((make_pod(name).claim(name).obj(),)))
         simulation.execute(SETTLE)
     said = told(witnessed(simulation), "second", "n1", "VolumeBinding")
-    assert said.sentence == ("For claim second there is no volume on n1, and its class does not provision any.")
+    assert said.sentence == ("n1 has no volume for claim second, and its class does not provision any.")
     assert lines(said) == [
-        "claim second: no volume suits, one would have to be provisioned",
-        "does not suit second: pv-1 (set aside for another claim)",
+        "claim second: no volume suits; one would have to be provisioned",
+        "not suitable for second: pv-1 (set aside for another claim)",
         "new volume for second: none (its class local does not provision any)",
     ]
 
@@ -239,21 +239,23 @@ def test_every_volume_of_a_pod_has_its_line() -> None:
     world = witnessed(simulation)
     said = told(world, "web-1", "n1", "VolumeBinding")
     assert said.sentence == (
-        "For claim waits-large there is no volume on n1, and none can be provisioned: no storage that it can "
+        "n1 has no volume for claim waits-large, and none can be provisioned: no storage that it can "
         "access has enough room."
     )
     assert lines(said) == [
         "claim bound-a: bound to pv-a (the node can access it)",
         "claim waits-local: takes pv-local-tiny (the smallest available volume that suits)",
         "claim waits-local-large: takes pv-local (the smallest available volume that suits)",
-        "claim waits-large: no volume suits, one would have to be provisioned",
-        "does not suit waits-large: pv-a, pv-alone, pv-attached, pv-free, pv-in-tree and pv-labelled "
+        "claim waits-large: no volume suits; one would have to be provisioned",
+        "not suitable for waits-large: pv-a, pv-alone, pv-attached, pv-free, pv-in-tree and pv-labelled "
         "(smaller than 20Gi)",
         "new volume for waits-large: none (no storage that the node can access has room for 20Gi)",
     ]
     said = told(world, "web-1", "n1", "VolumeRestrictions")
     assert said.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
-    assert lines(said) == ["gcePersistentDisk shared: in use by db-1 (two pods may share it only when both read)"]
+    assert lines(said) == [
+        "gcePersistentDisk shared: in use by db-1 (pods may share it only if all mount it read-only)"
+    ]
 
 
 def test_two_claims_of_a_pod_do_not_take_the_same_volume() -> None:
@@ -262,8 +264,8 @@ def test_two_claims_of_a_pod_do_not_take_the_same_volume() -> None:
     simulation = ran(one_zone(), *local, *claims, make_pod("web-1").claim("large").claim("small").obj())
     assert lines(told(witnessed(simulation), "web-1", "n1", "VolumeBinding"))[:3] == [
         "claim small: takes pv-1 (the smallest available volume that suits)",
-        "claim large: no volume suits, one would have to be provisioned",
-        "does not suit large: pv-1 (taken by another claim of this pod)",
+        "claim large: no volume suits; one would have to be provisioned",
+        "not suitable for large: pv-1 (taken by another claim of this pod)",
     ]
 
 
@@ -277,9 +279,7 @@ def test_a_class_that_makes_volumes_only_somewhere() -> None:
     world = witnessed(simulation)
     said = told(world, "web-1", "n1", "VolumeBinding")
     where = f"{ZONE} in (b) or {ZONE} in (c)"
-    assert said.sentence == (
-        f"For claim c there is no volume on n1, and its class provisions volumes only where {where}."
-    )
+    assert said.sentence == (f"n1 has no volume for claim c, and its class provisions volumes only where {where}.")
     assert lines(said)[1:] == [f"new volume for c: none (its class zoned provisions volumes only where {where})"]
     said = told(world, "web-1", "n2", "VolumeBinding")
     assert lines(said)[1:] == ["new volume for c: 1Gi (its class zoned can provision one here)"]
@@ -308,7 +308,7 @@ def test_a_claim_for_one_pod_names_its_user_on_another_node() -> None:
     simulation = ran(one_zone(), one_zone("n2"), *STORAGE, holder, pod)
     simulation.execute(commands.Delete("Pod", "default/db-1"))
     said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
-    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), and db-1 uses it."
+    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), but db-1 uses it."
     assert lines(said) == ["claim alone: in use by db-1 (ReadWriteOncePod: one pod in the whole cluster)"]
     assert said.brief == "claim in use"
 
@@ -324,7 +324,7 @@ def test_a_nominated_pod_uses_its_claim_already() -> None:
         one_zone(), *STORAGE, low, then=(commands.Apply((vip,)), SETTLE, commands.Apply((late.obj(),)), SETTLE)
     )
     said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
-    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), and vip-1 uses it."
+    assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), but vip-1 uses it."
     assert lines(said) == [
         "gcePersistentDisk mine: free on this node",
         "claim alone: in use by vip-1 (ReadWriteOncePod: one pod in the whole cluster)",
@@ -345,7 +345,7 @@ EARLY: dict[str, tuple[str, list[str], str, list[str]]] = {
         "VolumeBinding",
         ["bound-a", "classless"],
         "The claim classless of web-1 must be bound before a node can be chosen. So no node was looked at.",
-        ["claim classless: not bound, class nowhere (which does not exist)", "claim bound-a: bound to pv-a"],
+        ["claim classless: not bound, class nowhere (this class does not exist)", "claim bound-a: bound to pv-a"],
     ),
     "a volume that is lost": (
         "VolumeBinding",

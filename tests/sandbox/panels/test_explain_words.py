@@ -159,14 +159,14 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         ports,
         "web-1",
         "NodePorts",
-        "TCP 10.0.0.1:80 of n1, which web-1 needs, is taken.",
+        "web-1 needs TCP 10.0.0.1:80, but it is taken on n1.",
         ["port TCP 10.0.0.1:80: taken by db-1 (TCP 80)"],
     ),
     "the skew is a sum with the count per domain and who does not count": (
         skewed,
         "web-3",
         "PodTopologySpread",
-        "With web-3, zone a would be 3 pods ahead of the emptiest zone; at most 1 is allowed.",
+        "With web-3, zone a would be 3 pods ahead of the emptiest zone; the limit is 1.",
         [
             "zone, at most 1: 2 in a + 1 for web-3 − 0 fewest = 3 > 1",
             "Pods per zone: a 2, b 0 (fewest)",
@@ -184,7 +184,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         nobody_near,
         "web-1",
         "InterPodAffinity",
-        "web-1 must be near pods with app=db, and there are none in zone a.",
+        "web-1 must be near pods with app=db, but there are none in zone a.",
         ["Near pods with app=db: no pod in zone a"],
     ),
     "a volume out of reach": (
@@ -368,7 +368,7 @@ def test_pods_that_count_with_a_default_request_are_named() -> None:
     assert told.lines[0].formula == "(4000m − 1600m) × 100 / 4000m = 60"
     cpu, memory = (line for line in told.lines if line.label.endswith(": default"))
     assert (cpu.formula, memory.formula) == ("100m each", "200Mi each")
-    assert cpu.note == memory.note == "for containers without a request, in the sums of idle-1"
+    assert cpu.note == memory.note == "for containers without a request in idle-1"
 
 
 @pytest.mark.parametrize(
@@ -506,7 +506,7 @@ def test_too_few_domains_are_said_to_make_the_minimum_0() -> None:
     told = filtered(after(*two_nodes(), held, pod.obj()), "web-2", "n1", "PodTopologySpread")
     assert told.sentence == (
         "With web-2, zone a would be 2 pods ahead of an empty zone (there are fewer than 3 zones, so the minimum "
-        "counts as 0); at most 1 is allowed."
+        "counts as 0); the limit is 1."
     )
 
 
@@ -524,11 +524,11 @@ def test_a_node_that_takes_no_more_pods_has_reached_its_limit() -> None:
     pods = make_pod("web-1"), make_pod("web-2").request(cpu="900m"), make_pod("web-3").request(cpu="2")
     world = after(node, held, *(pod.obj() for pod in pods))
     told = [filtered(world, name, "n1", "NodeResourcesFit") for name in ("web-1", "web-2", "web-3")]
-    assert told[0].sentence == "n1 has reached its limit of pods."
-    assert told[0].lines[0].note == "the node's limit of pods"
-    assert told[1].sentence == "n1 does not have enough cpu left for web-2, and has reached its limit of pods."
+    assert told[0].sentence == "n1 has reached its pod limit."
+    assert told[0].lines[0].note == "the node's pod limit"
+    assert told[1].sentence == "n1 does not have enough cpu left for web-2, and it has reached its pod limit."
     assert told[2].lines[1].note == (
-        "1500m too much; evicting pods cannot help, the pod asks for more than the whole node has"
+        "1500m too much; the pod asks for more than the whole node has, so evicting pods cannot help"
     )
 
 

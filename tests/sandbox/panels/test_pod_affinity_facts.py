@@ -135,7 +135,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "db-1 here",
-        "web-1 must not be near pods with tier=1, and db-1 is on n1.",
+        "web-1 must not be near pods with tier=1, but db-1 is on n1.",
         ["Not near pods with tier=1: db-1 on n1"],
     ),
     "not a pod that only looks as if the first term meant it": (
@@ -143,7 +143,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "web-0 here",
-        "web-1 must not be near pods with app=web (term 2), and web-0 is on n1.",
+        "web-1 must not be near pods with app=web (term 2), but web-0 is on n1.",
         [
             "Not near pods with tier=1 in blue (term 1): no pod on n1",
             "Not near pods with app=web (term 2): web-0 on n1",
@@ -154,7 +154,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 in zone a",
-        "web-1 must not be near pods with app=db in blue (term 2), and blue/db-1 is in zone a.",
+        "web-1 must not be near pods with app=db in blue (term 2), but blue/db-1 is in zone a.",
         [
             "Not near pods with tier=1 (term 1): no pod on n1",
             "Not near pods with app=db in blue (term 2): blue/db-1 in zone a",
@@ -165,7 +165,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "db-1 here",
-        "web-1 must not be near pods with tier=1, and db-1 is on n1.",
+        "web-1 must not be near pods with tier=1, but db-1 is on n1.",
         ["Not near pods with tier=1: db-1 on n1", "Being deleted: db-1"],
     ),
     "a pod that has gone since, not one that came": (
@@ -173,7 +173,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "db-1 here",
-        "web-1 must not be near pods with tier=1, and db-1 is on n1.",
+        "web-1 must not be near pods with tier=1, but db-1 is on n1.",
         ["Not near pods with tier=1: db-1 on n1"],
     ),
     "pods of every namespace for an empty selector": (
@@ -181,7 +181,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in any namespace, but blue/db-1 is on n1.",
         ["Not near pods with app=db in any namespace: blue/db-1 on n1"],
     ),
     "pods of every namespace for NotIn, also of one that it does not select": (
@@ -189,7 +189,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in any namespace, but blue/db-1 is on n1.",
         [
             "Not near pods with app=db in any namespace: blue/db-1 on n1",
             "Namespaces: pods with app=db in any namespace",
@@ -200,7 +200,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in any namespace, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in any namespace, but blue/db-1 is on n1.",
         [
             "Not near pods with app=db in any namespace: blue/db-1 on n1",
             "Namespaces: pods with app=db in any namespace",
@@ -211,7 +211,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-1",
         "n1",
         "blue/db-1 here",
-        "web-1 must not be near pods with app=db in blue, and blue/db-1 is on n1.",
+        "web-1 must not be near pods with app=db in blue, but blue/db-1 is on n1.",
         ["Not near pods with app=db in blue: blue/db-1 on n1"],
     ),
     "pods of the same version for matchLabelKeys": (
@@ -219,7 +219,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-9",
         "n1",
         "web-1 here",
-        "web-9 must not be near pods with app=web,version in (1), and web-1 is on n1.",
+        "web-9 must not be near pods with app=web,version in (1), but web-1 is on n1.",
         ["Not near pods with app=web,version in (1): web-1 on n1"],
     ),
     "pods of another version for mismatchLabelKeys": (
@@ -227,7 +227,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "default/web-9",
         "n2",
         "web-2 here",
-        "web-9 must not be near pods with app=web,version notin (1), and web-2 is on n2.",
+        "web-9 must not be near pods with app=web,version notin (1), but web-2 is on n2.",
         ["Not near pods with app=web,version notin (1): web-2 on n2"],
     ),
 }
@@ -285,7 +285,7 @@ def test_a_pod_that_only_waits_for_the_node_is_named() -> None:
     vip = make_pod("vip-1").labels(TIER)
     world = with_nominated(vip, keeping_off(term(TIER)))
     told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must not be near pods with tier=1, and vip-1 is on n1."
+    assert told.sentence == "web-1 must not be near pods with tier=1, but vip-1 is on n1."
     assert lines(told) == ["Not near pods with tier=1: vip-1 on n1", "Nominated here: vip-1"]
     assert card(world, "default/web-1") == "vip-1 here"
     assert lines(filtered(world, "default/web-1", "n2")) == ["Not near pods with tier=1: cache-1 on n2"]
@@ -303,7 +303,7 @@ def test_the_anti_affinity_of_a_pod_that_only_waits_for_the_node_counts() -> Non
 def test_a_pod_that_only_waits_for_the_node_is_nobody_to_be_near_to() -> None:
     world = with_nominated(make_pod("vip-1").labels(DB), make_pod("web-1").affinity(HOSTNAME, DB))
     told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must be near pods with app=db, and there are none on n1."
+    assert told.sentence == "web-1 must be near pods with app=db, but there are none on n1."
     assert lines(told) == ["Near pods with app=db: no pod on n1", "Nominated here: vip-1"]
 
 
@@ -314,7 +314,7 @@ def test_one_pod_must_match_every_term() -> None:
     pod = make_pod("web-1").affinity(HOSTNAME, DB).affinity(ZONE, TIER)
     world = played((node(), running("db-1", DB).obj(), running("cache-1", TIER).obj(), pod.obj()))
     told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must be near pods that match both of its affinity terms, and there are none on n1."
+    assert told.sentence == "web-1 must be near pods that match both of its affinity terms, but there are none on n1."
     assert lines(told) == [
         "Near pods with app=db (term 1): no pod on n1",
         "Near pods with tier=1 (term 2): no pod in zone a",
@@ -325,7 +325,7 @@ def test_one_pod_must_match_every_term() -> None:
 def test_the_first_of_a_group_still_needs_every_label() -> None:
     pod = make_pod("db-1").labels(DB).affinity(HOSTNAME, DB).affinity("rack", DB)
     told = filtered(played((node(), pod.obj())), "default/db-1")
-    assert told.sentence == "db-1 must be near pods with app=db (term 2), and n1 has no label rack."
+    assert told.sentence == "db-1 must be near pods with app=db (term 2), but n1 has no label rack."
     assert lines(told)[:2] == [
         "Near pods with app=db (term 1): no pod on n1",
         "Near pods with app=db (term 2): no label rack",
@@ -380,7 +380,7 @@ def test_the_lowest_score_may_be_below_0() -> None:
         "Raw: −7",
         "Normalized: 100 × (−7 − (−7)) / (0 − (−7)) = 0",
     ]
-    assert [line.note for line in told.lines][:3:2] == ["no label rack", "negative: more weighs against than for"]
+    assert [line.note for line in told.lines][:3:2] == ["no label rack", "negative: the dislikes outweigh the likes"]
     assert told.sentence == "Pod affinity counts against n1 for web-1."
 
 
@@ -401,7 +401,7 @@ def test_equal_scores_become_0() -> None:
     told = scored(*held, make_pod("web-1").affinity(ZONE, DB, 10))
     assert told.sentence == "Pod affinity makes no difference between the nodes for web-1."
     assert lines(told)[1:3] == ["Raw: 10", "Normalized: 0"]
-    assert told.lines[2].note == "every node has the same, so every node gets 0"
+    assert told.lines[2].note == "all raw scores are equal, so all nodes get 0"
 
 
 def test_a_preference_for_the_absence_of_a_label_means_every_namespace() -> None:
@@ -432,21 +432,21 @@ def test_each_of_two_equal_preferences_counts() -> None:
         pytest.param(
             "podAntiAffinity",
             {"labelSelector": {}},
-            "web-1 must not be near any pod, and db-1 is on n1.",
+            "web-1 must not be near any pod, but db-1 is on n1.",
             "Not near any pod: db-1 on n1",
             id="an empty selector means any pod",
         ),
         pytest.param(
             "podAntiAffinity",
             {"labelSelector": {}, "namespaceSelector": {}},
-            "web-1 must not be near any pod in any namespace, and db-1 is on n1.",
+            "web-1 must not be near any pod in any namespace, but db-1 is on n1.",
             "Not near any pod in any namespace: db-1 on n1",
             id="of any namespace",
         ),
         pytest.param(
             "podAffinity",
             {},
-            "web-1 must be near a pod that its affinity selects, and it selects none.",
+            "web-1 must be near a pod that its affinity selects, but it selects none.",
             "Near pods (no labelSelector, so none): no pod on n1",
             id="no selector means none",
         ),

@@ -125,9 +125,9 @@ class Simulation(Cluster):
         self.__dict__ = _anew(history, history.commands).__dict__
 
     def as_of(self, entries: int) -> Simulation:
-        """Make anew the simulation as it stood when its trace had so many entries, or soon after: between two steps.
+        """Replay the commands to the first point between two steps at which the trace has at least ``entries`` entries.
 
-        Only for one that keeps its commands (``undoes``).
+        Only for a simulation that keeps its commands (``undoes``).
         """
         assert self.history is not None
         recorded = self.recorder.entries

@@ -72,7 +72,5 @@ def check_bounds(command: Command) -> None:
 
 
 def ended_early(command: Command, entries: int) -> Command:
-    """The command, to end at the first rest at which it has written so many trace entries; one that is a single step
-    as it is.
-    """
+    """The command, to stop at the first rest with ``entries`` trace entries written; one of a single step as it is."""
     return from_json({**to_json(command), "until": entries}) if "until" in command.rows else command

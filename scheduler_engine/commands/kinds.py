@@ -37,7 +37,7 @@ LONGEST_VALUE = 40
 
 Kind = Annotated[str, Spelled("kind")]
 Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
-Until = Annotated[int, Number("It ends when it has written so many trace entries; 0: at its end.", whole=True, least=0)]
+Until = Annotated[int, Number("Stop after this many trace entries; 0: run to the end.", whole=True, least=0)]
 
 
 def _some(names: list[str], count: int) -> str:
@@ -189,7 +189,7 @@ class Stage(Command):
 class PodCycle(Command):
     """To the end of this pod's cycle, its binding included; without one, the next pod's.
 
-    ``until``, here and below: it ends at the first rest at which it has written so many trace entries; 0: unbounded.
+    ``until``, here and below: stop at the first rest with this many trace entries written; 0: run to the end.
     """
 
     until: Until = 0

@@ -110,9 +110,7 @@ class TaintEvictionController:
         self.api.delete_pod(pod_key, REASON, MESSAGE)
 
     def _cancel(self, pod_key: str, why: str, stay: Stay | None = None) -> None:
-        """Every plan that is given up is told of, also where another one or the eviction itself follows at once:
-        ``stay`` brings that about.
-        """
+        """Record each plan that is given up, even if ``stay`` brings another plan or the eviction at once."""
         plan = self.planned.pop(pod_key, None)
         if plan is not None:
             self.timeline.cancel(plan.timer)

@@ -78,7 +78,7 @@ class Counts(NamedTuple):
 
 
 class Things(NamedTuple):
-    """So many of a kind: a row of the table ``things``."""
+    """A number of things of one kind, which is a row of the table ``things``."""
 
     kind: str
     number: int

@@ -240,22 +240,18 @@ class Framework:
         """
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         result, status = self._post_filter(state, pod, statuses, verdicts)
-        nominated = result.nominated_node or "" if result is not None else ""
-        victims = tuple(victim.key for victim in result.victims) if result is not None else ()
-        best = result.best_nodes if result is not None else ()
-        cleared = result.cleared_nominations if result is not None else ()
-        spared = result.not_deleted if result is not None else ()
+        told = result or PostFilterResult(None)
         self.handle.recorder.add(
             PostFilterRan(
                 self.handle.cycle,
                 tuple(verdicts),
-                nominated,
-                victims,
-                best,
-                cleared,
-                spared,
-                result.ineligible if result is not None else "",
-                result.waits_for if result is not None else "",
+                told.nominated_node or "",
+                tuple(victim.key for victim in told.victims),
+                told.best_nodes,
+                told.cleared_nominations,
+                told.not_deleted,
+                told.ineligible,
+                told.waits_for,
             )
         )
         return result, status

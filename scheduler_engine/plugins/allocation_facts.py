@@ -26,6 +26,7 @@ from scheduler_engine.plugins.resource_allocation import (
     rows_on_node,
     utilization_of,
 )
+from scheduler_engine.plugins.score_facts import as_it_is
 
 
 class Use(NamedTuple):
@@ -61,10 +62,6 @@ def _uses(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, *, non_zero: bool) -
     return uses, left_out
 
 
-def _normalized(raw: int) -> Fact:
-    return fact("scores.normalized-already", raw=raw)
-
-
 # --- NodeResourcesFit ---
 
 
@@ -85,7 +82,7 @@ def fit_facts(
     defaulted = [name for (name, _, wish), (_, _, bare) in zip(wanted, plain, strict=True) if wish != bare]
     shown += [item for use in uses for item in _defaults(use.resource, pod, info, use.resource in defaulted)]
     conclusion = fact(says, node=info.name, pod=Keys((pod.key,)), raw=raw)
-    return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
+    return as_it_is(conclusion, (*shown, *left_out, *beside), raw)
 
 
 def _allocated(uses: Sequence[Use], kind: str, raw: int) -> list[Fact]:
@@ -169,13 +166,13 @@ def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequ
     shown.append(fact("balance.raw-below" if below else "balance.raw", deviation=deviation, raw=raw, whole=raw + 1))
     key = "evenly" if raw >= 90 else "somewhat-unevenly" if raw >= 70 else "very-unevenly"
     conclusion = fact(f"balance.{key}", node=info.name, pod=Keys((pod.key,)))
-    return Facts(conclusion, (*shown, *left_out, *beside, _normalized(raw)), raw=raw, normalized=raw)
+    return as_it_is(conclusion, (*shown, *left_out, *beside), raw)
 
 
 def nothing_asked(pod: Pod, info: NodeInfo) -> Facts:
     """Where PreScore does not run, a pod that asks for none of the resources scores 0."""
     conclusion = fact("balance.nothing-asked", node=info.name, pod=Keys((pod.key,)))
-    return Facts(conclusion, (_normalized(0),), raw=0, normalized=0)
+    return as_it_is(conclusion, (), 0)
 
 
 def _deviation(fractions: Sequence[float], deviation: float) -> Iterator[Fact]:

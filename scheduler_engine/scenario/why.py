@@ -1,7 +1,7 @@
-"""Why an attempt found of a node what it found: the facts of the plugins that decided, in words, for a terminal.
+"""Why an attempt refused or scored a node as it did: the facts of the plugins that decided, in words, for a terminal.
 
-What the facts conclude is held against the trace. Should the two differ, as where a fault answered in a plugin's place,
-only that is said.
+Each conclusion is compared with the trace. If they differ, as when a fault answered in a plugin's place, only that is
+said.
 """
 
 from __future__ import annotations

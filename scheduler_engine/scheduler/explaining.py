@@ -1,7 +1,7 @@
-"""Why a plugin said what it said in the cycle that began last: the plugin itself is asked, with what it had then.
+"""Why a plugin decided as it did in the latest cycle: the plugin itself is asked, with what it had then.
 
 Until the next cycle begins, the snapshot is as this one saw it, and the cycle holds what PreFilter and PreScore wrote.
-Nothing is changed, and nothing gets into the trace.
+Asking changes nothing and writes nothing to the trace.
 """
 
 from __future__ import annotations

@@ -20,15 +20,15 @@ from scheduler_engine.scheduler.fit_error import Diagnosis
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
 NODES_PER_PERCENT = 125
-"""So many nodes more lower the adaptive percentage by one."""
+"""Each further 125 nodes lower the adaptive percentage by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """With how many feasible nodes (``needed``) a search among so many ``nodes`` ends.
+    """The number of feasible nodes (``needed``) that ends a search among ``nodes`` nodes.
 
-    ``because``: a percentage that the ``profile`` or the ``general`` configuration gives, an ``adaptive`` one, ``few``
-    nodes, or that there is ``no-score`` plugin.
+    ``because``: the percentage is set by the ``profile`` or by the ``general`` configuration, or is ``adaptive``; the
+    nodes are ``few``; or there is ``no-score`` plugin.
     """
 
     nodes: int

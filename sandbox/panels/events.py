@@ -9,7 +9,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, short_name
 from scheduler_engine.trace.events import CommandGiven
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 
 PAGE = 100
 

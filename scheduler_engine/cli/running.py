@@ -14,7 +14,7 @@ from scheduler_engine.scenario.attempts import Attempt, attempts_in
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 
 TABLED = (ev.FilterRan, ev.PreScoreRan, ev.ScoreRan, ev.NormalizeRan)
 """What the table of an attempt tells."""

@@ -46,7 +46,7 @@ QueueingHintMap = dict[ClusterEvent, list[QueueingHint]]
 
 def always_queue(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
     """The hint of a plugin that registers without one."""
-    return Hint.QUEUE, "the event always counts"
+    return Hint.QUEUE, "hints.always"
 
 
 def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:

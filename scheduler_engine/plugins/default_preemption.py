@@ -39,7 +39,7 @@ class DefaultPreemption(Plugin):
         return (EventRegistration(ClusterEvent("Pod", ActionType.DELETE), self.after_pod_deleted),)
 
     def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
-        return Hint.SKIP, "the plugins that rejected the pod decide when to try again"
+        return Hint.SKIP, "hints.rejecting-plugins-decide"
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Holds back pods whose victims are still being asked to go; here that is over before the pod returns."""

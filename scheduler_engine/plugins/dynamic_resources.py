@@ -48,13 +48,13 @@ class DynamicResources(Plugin):
     def after_claim_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         held = old is not None and old.status.get("allocation") is not None
         if held and new is not None and new.status.get("allocation") is None:
-            return Hint.QUEUE, "a claim was deallocated"
-        return Hint.SKIP, "the claim is not the pod's"
+            return Hint.QUEUE, "hints.resource-claim-deallocated"
+        return Hint.SKIP, "hints.resource-claim-does-not-matter"
 
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None or new.uid != pod.uid:
-            return Hint.SKIP, "another pod changed"
-        return Hint.QUEUE, "the pod's claims were generated"
+            return Hint.SKIP, "hints.another-pod-changed"
+        return Hint.QUEUE, "hints.resource-claims-generated"
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Never holds a pod back: one with claims is to be seen failing, not waiting."""

@@ -53,16 +53,16 @@ class NodeAffinity(Plugin):
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Node):
-            return Hint.QUEUE, "not a node"
+            return Hint.QUEUE, "hints.not-a-node"
         if self.added_selector is not None and not self.added_selector.matches(new.name, new.labels):
-            return Hint.SKIP, "the node does not match the profile's addedAffinity"
+            return Hint.SKIP, "hints.node-misses-added-affinity"
         if not pod.required_node_affinity.matches(new.name, new.labels):
             if pod.required_node_affinity.broken_for(new.labels):
                 raise PluginError("a term of the pod's node affinity cannot be carried out")
-            return Hint.SKIP, "the node does not match the pod's node affinity"
+            return Hint.SKIP, "hints.node-misses-affinity"
         if old is not None and pod.required_node_affinity.matches(old.name, old.labels):
-            return Hint.SKIP, "the node matched the pod's node affinity before"
-        return Hint.QUEUE, "the node matches the pod's node affinity now"
+            return Hint.SKIP, "hints.node-matched-before"
+        return Hint.QUEUE, "hints.node-matches-now"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

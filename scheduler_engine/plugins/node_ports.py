@@ -34,10 +34,10 @@ class NodePorts(Plugin):
 
     def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(old, Pod) or not (old.node_name or old.nominated_node_name):
-            return Hint.SKIP, "the deleted pod had no node"
+            return Hint.SKIP, "hints.pod-had-no-node"
         if not ports_conflict(pod.host_ports, dict.fromkeys(old.host_ports)):
-            return Hint.SKIP, "the deleted pod had none of the pod's host ports"
-        return Hint.QUEUE, "a host port became free"
+            return Hint.SKIP, "hints.pod-used-no-port"
+        return Hint.QUEUE, "hints.port-free"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

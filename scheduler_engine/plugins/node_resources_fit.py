@@ -85,28 +85,28 @@ class NodeResourcesFit(Plugin):
     def after_pod_event(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None:
             if isinstance(old, Pod) and (old.node_name or old.nominated_node_name):
-                return Hint.QUEUE, "a pod left its node"
-            return Hint.SKIP, "the deleted pod had no node"
+                return Hint.QUEUE, "hints.pod-left-node"
+            return Hint.SKIP, "hints.pod-had-no-node"
         if not (isinstance(old, Pod) and isinstance(new, Pod)):
-            return Hint.QUEUE, "not a pod"
+            return Hint.QUEUE, "hints.not-a-pod"
         if new.uid == pod.uid:
-            return Hint.QUEUE, "the pod itself asks for less"
+            return Hint.QUEUE, "hints.pod-asks-for-less"
         if new.node_name and _frees_what_is_wanted(pod, old, new):
-            return Hint.QUEUE, "a pod on a node gave up what the pod needs"
-        return Hint.SKIP, "nothing that the pod needs became free"
+            return Hint.QUEUE, "hints.pod-gave-up"
+        return Hint.SKIP, "hints.pod-gave-up-nothing"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         """Looks at allocatable only, as if the node were empty."""
         if not isinstance(new, Node):
-            return Hint.SKIP, "no node"
+            return Hint.SKIP, "hints.not-a-node"
         wanted, after = wanted_from(pod), _empty_node(new)
         if lacking_resources(wanted, after):
-            return Hint.SKIP, "the pod would not fit on the node even if it were empty"
+            return Hint.SKIP, "hints.node-too-small"
         if not isinstance(old, Node):
-            return Hint.QUEUE, "a node was added that is large enough"
+            return Hint.QUEUE, "hints.node-large-enough"
         if _grown(wanted, _empty_node(old).allocatable, after.allocatable):
-            return Hint.QUEUE, "the node has more of what the pod needs"
-        return Hint.SKIP, "the node has no more of what the pod needs"
+            return Hint.QUEUE, "hints.node-has-more"
+        return Hint.SKIP, "hints.node-has-no-more"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

@@ -33,17 +33,17 @@ class NodeUnschedulable(Plugin):
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         usable = isinstance(new, Node) and not new.unschedulable
         if usable and old is None:
-            return Hint.QUEUE, "a schedulable node was added"
+            return Hint.QUEUE, "hints.schedulable-node-added"
         if usable and isinstance(old, Node) and old.unschedulable:
-            return Hint.QUEUE, "the node was uncordoned"
-        return Hint.SKIP, "the node is cordoned" if not usable else "the node was schedulable before"
+            return Hint.QUEUE, "hints.node-uncordoned"
+        return Hint.SKIP, "hints.node-cordoned" if not usable else "hints.node-schedulable-before"
 
     def after_pod_toleration_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Pod) or new.uid != pod.uid:
-            return Hint.SKIP, "another pod's tolerations"
+            return Hint.SKIP, "hints.tolerations-of-another-pod"
         if tolerated(UNSCHEDULABLE_TAINT, new.tolerations):
-            return Hint.QUEUE, "the pod tolerates cordoned nodes now"
-        return Hint.SKIP, "the new toleration is for something else"
+            return Hint.QUEUE, "hints.cordon-tolerated"
+        return Hint.SKIP, "hints.toleration-for-something-else"
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         node = node_info.node

@@ -81,30 +81,30 @@ class NodeVolumeLimits(Plugin):
     def after_csi_node_update(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         before = volume_limits(old)
         if any(limit > before.get(driver, 0) for driver, limit in volume_limits(new).items()):
-            return Hint.QUEUE, "a driver's limit on the node rose"
-        return Hint.SKIP, "no driver's limit on the node rose"
+            return Hint.QUEUE, "hints.volume-limit-rose"
+        return Hint.SKIP, "hints.no-volume-limit-rose"
 
     def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(old, Pod) or not (old.node_name or old.nominated_node_name):
-            return Hint.SKIP, "the deleted pod was on no node"
+            return Hint.SKIP, "hints.pod-had-no-node"
         if _has_countable_volumes(old):
-            return Hint.QUEUE, "the deleted pod had volumes that may have counted"
-        return Hint.SKIP, "the deleted pod had no volumes that count"
+            return Hint.QUEUE, "hints.pod-had-volumes"
+        return Hint.SKIP, "hints.pod-had-no-volumes"
 
     def after_claim_added(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and refers_to(pod, new):
-            return Hint.QUEUE, "a claim that the pod uses was created"
-        return Hint.SKIP, "the pod does not use the claim"
+            return Hint.QUEUE, "hints.claim-created"
+        return Hint.SKIP, "hints.claim-not-used"
 
     def after_attachment_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         attacher = old.spec.get("attacher") if old is not None else None
         for volume in pod.volumes:
             if volume.get("persistentVolumeClaim") is not None:
-                return Hint.QUEUE, "a volume was detached and the pod uses claims"
+                return Hint.QUEUE, "hints.volume-detached"
             driver = _inline_driver(volume)
             if driver and driver == attacher:
-                return Hint.QUEUE, "a volume of the driver that the pod's volume moved to was detached"
-        return Hint.SKIP, "the detached volume has nothing to do with the pod's"
+                return Hint.QUEUE, "hints.volume-of-driver-detached"
+        return Hint.SKIP, "hints.other-volume-detached"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

@@ -20,8 +20,8 @@ class SchedulingGates(Plugin):
 
     def after_gates_eliminated(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None or new.uid != pod.uid:
-            return Hint.SKIP, "another pod's gates"
-        return Hint.QUEUE, "the last gate is gone"
+            return Hint.SKIP, "hints.gates-of-another-pod"
+        return Hint.QUEUE, "hints.last-gate-gone"
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         if not pod.scheduling_gates:

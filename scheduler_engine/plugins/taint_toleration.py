@@ -37,15 +37,15 @@ class TaintToleration(Plugin):
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if _untolerated(pod, new) is not None:
-            return Hint.SKIP, "the node has a taint that the pod does not tolerate"
+            return Hint.SKIP, "hints.taint-not-tolerated"
         if old is not None and _untolerated(pod, old) is None:
-            return Hint.SKIP, "the pod tolerated the node's taints before"
-        return Hint.QUEUE, "the pod tolerates the node's taints now"
+            return Hint.SKIP, "hints.taints-tolerated-before"
+        return Hint.QUEUE, "hints.taints-tolerated-now"
 
     def after_pod_toleration_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None or new.uid != pod.uid:
-            return Hint.SKIP, "another pod's tolerations"
-        return Hint.QUEUE, "the pod has a new toleration"
+            return Hint.SKIP, "hints.tolerations-of-another-pod"
+        return Hint.QUEUE, "hints.new-toleration"
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         taint = _untolerated(pod, node_info.node)

@@ -63,17 +63,17 @@ class VolumeRestrictions(Plugin):
 
     def after_pod_deleted(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(old, Pod) or old.namespace != pod.namespace:
-            return Hint.SKIP, "the deleted pod was in another namespace"
+            return Hint.SKIP, "hints.pod-in-another-namespace"
         if _disk_conflict(pod, (old,)):
-            return Hint.QUEUE, "the deleted pod used the same disk"
+            return Hint.QUEUE, "hints.pod-used-disk"
         if any(name in old.claim_names for name in pod.claim_names):
-            return Hint.QUEUE, "the deleted pod used the same claim"
-        return Hint.SKIP, "the deleted pod shared no disk and no claim with this one"
+            return Hint.QUEUE, "hints.pod-used-claim"
+        return Hint.SKIP, "hints.pod-shared-nothing"
 
     def after_claim_added(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and new.namespace == pod.namespace and new.name in pod.claim_names:
-            return Hint.QUEUE, "a claim that the pod uses was created"
-        return Hint.SKIP, "the pod does not use the claim"
+            return Hint.QUEUE, "hints.claim-created"
+        return Hint.SKIP, "hints.claim-not-used"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

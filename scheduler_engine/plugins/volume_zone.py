@@ -56,20 +56,20 @@ class VolumeZone(Plugin):
 
     def after_class_added(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and new.manifest.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER:
-            return Hint.QUEUE, "a class that waits for the first consumer was created"
-        return Hint.SKIP, "the new class does not wait for the first consumer"
+            return Hint.QUEUE, "hints.waiting-class-created"
+        return Hint.SKIP, "hints.class-does-not-wait"
 
     def after_claim_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and new.namespace == pod.namespace and new.name in pod.claim_names:
-            return Hint.QUEUE, "a claim that the pod uses was created or changed"
-        return Hint.SKIP, "the pod does not use the claim"
+            return Hint.QUEUE, "hints.claim-created-or-changed"
+        return Hint.SKIP, "hints.claim-not-used"
 
     def after_volume_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if old is None or new is None:
-            return Hint.QUEUE, "a volume was created"
+            return Hint.QUEUE, "hints.volume-created"
         if volume_topologies(old.labels) != volume_topologies(new.labels):
-            return Hint.QUEUE, "a volume's zone or region changed"
-        return Hint.SKIP, "the volume's zone and region are as before"
+            return Hint.QUEUE, "hints.volume-zone-changed"
+        return Hint.SKIP, "hints.volume-zone-as-before"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

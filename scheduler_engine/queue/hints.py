@@ -98,7 +98,9 @@ class QueueingHints:
         except PluginError as error:
             answer, why = Hint.QUEUE, f"the hint failed: {error}"
         if self.recorder.full:
-            self.recorder.add(HintAnswered(pod.key, hint.plugin, str(event), answer.value, why))
+            about = new or old
+            key = about.key if about is not None else ""
+            self.recorder.add(HintAnswered(pod.key, hint.plugin, str(event), key, answer.value, why))
         return answer
 
     def _hints_for(self, profile: str, event: ClusterEvent) -> tuple[QueueingHint, ...]:

@@ -44,7 +44,9 @@ from scheduler_engine.framework.facts import (
     Term,
     Things,
     Value,
+    fact,
 )
+from scheduler_engine.trace.events import HintAnswered
 
 Part = str | dict[str, str]
 FOLDER = Path(__file__).parent / "en"
@@ -100,6 +102,16 @@ def worded(told: Fact, part: str) -> str:
         return ""
     named = {name: told.values[name] for name in _places(text)}
     return text.format_map({"sign": ">" if told.ok is False else "≤", **written(named, part)})
+
+
+def hint(answer: HintAnswered) -> str:
+    """Why a plugin answered so to an event: the row that it named, or its own text."""
+    return _hint(answer.why, answer.about) if answer.why in ROWS else answer.why
+
+
+@cache
+def _hint(key: str, about: str) -> str:
+    return worded(fact(key, about=Keys((about,))), "says")
 
 
 @cache

@@ -11,7 +11,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

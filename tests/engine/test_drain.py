@@ -12,7 +12,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_budget, make_node, make_pod
 from scheduler_engine.trace.events import DrainChanged, EvictionAnswered
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 from tests.engine import controllers as world
 
 Manifest = dict[str, Any]

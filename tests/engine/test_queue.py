@@ -375,7 +375,7 @@ def test_trace_tells_every_move_with_its_cause_and_the_deciding_hint() -> None:
     before = len(world.events())
     world.at(0.5).happens(NODE_ADD, node("n1"))
     assert world.events()[before:] == [
-        HintAnswered("default/p", "Picky", "NodeAdd", "Queue", "the node is wanted"),
+        HintAnswered("default/p", "Picky", "NodeAdd", "n1", "Queue", "the node is wanted"),
         PodMoved(
             *(
                 "default/p",
@@ -393,7 +393,7 @@ def test_trace_tells_every_move_with_its_cause_and_the_deciding_hint() -> None:
             uid="p",
             flushed_us=2_000_000,
         ),
-        HintAnswered("default/q", "Picky", "NodeAdd", "QueueSkip", "n2 is wanted"),
+        HintAnswered("default/q", "Picky", "NodeAdd", "n1", "QueueSkip", "n2 is wanted"),
         MoveRequested("NodeAdd", "n1", 2, (), ("default/p",)),
     ]
 

@@ -32,7 +32,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.time_commands import NOBODY_LEADS
 from scheduler_engine.trace import events as ev
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 from tests.engine.soundness import described, several_have_scheduled_at_once
 
 ONE, TWO, THREE = "kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"

@@ -9,7 +9,7 @@ import pytest
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import FOLDER, load_scenario, play
-from scheduler_engine.trace.story import story
+from scheduler_engine.wording.story import story
 
 HERE = Path(__file__).parent / "transcripts"
 TOLD = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -15,6 +16,7 @@ import pytest
 import scheduler_engine
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Amount, Counts, Domain, Keys, Label, Place, Things, Value, fact
+from scheduler_engine.trace.events import HintAnswered
 
 ROOT = Path(scheduler_engine.__file__).parent
 TABLES = {key.partition(".")[0] for key in wording.ROWS} - {"values", "things"}
@@ -23,6 +25,7 @@ PARTS = {"says", "brief", "label", "formula", "note"}
 
 NOT_WORDED = {"spread.standing"}
 """Facts of which panels show the numbers alone."""
+HINT = re.compile(r"\(Hint\.(QUEUE|SKIP), ")
 
 
 @cache
@@ -119,3 +122,18 @@ def test_the_sign_of_a_sum_follows_the_decision() -> None:
     values = {name: Amount("cpu", number) for name, number in numbers.items()}
     told = [wording.worded(fact("fit.enough", ok, **values, resource="cpu"), "formula") for ok in (True, False)]
     assert told == ["1m used + 2m asked = 3m ≤ 4m allocatable", "1m used + 2m asked = 3m > 4m allocatable"]
+
+
+def test_a_hint_is_told_with_what_changed_and_a_text_of_its_own_as_it_is() -> None:
+    answer = HintAnswered("default/web", "Fit", "NodeAdd", "n2", "Queue", "hints.node-large-enough")
+    assert wording.hint(answer) == "n2 is new and large enough"
+    assert wording.hint(replace(answer, why="the closet is open")) == "the closet is open"
+
+
+def test_every_hint_of_the_engine_has_its_words() -> None:
+    named = {text for node in nodes() for text in texts(node) if text.startswith("hints.")}
+    assert named == {key for key in wording.ROWS if key.startswith("hints.")}
+    answers = (node.value for node in nodes() if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple))
+    said = [text for answer in answers if HINT.match(ast.unparse(answer)) for text in texts(answer.elts[1])]
+    assert len(said) > 80
+    assert [text for text in said if text not in named] == []

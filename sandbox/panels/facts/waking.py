@@ -10,13 +10,24 @@ from sandbox.panels.model.state import Queued
 from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import clock, short_name
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered
 
 
-def answered(hint: HintAnswered, about: str) -> str:
+def answered(hint: HintAnswered) -> str:
     """``NodeUpdateNodeTaint node-a → TaintToleration says Queue: …``."""
-    event = f"{hint.cluster_event} {short_name(about)}".strip()
-    return say("history.answer", event=event, plugin=hint.plugin, verdict=hint.verdict, why=hint.why)
+    event = asked_about(hint)
+    return say("history.answer", event=event, plugin=hint.plugin, verdict=hint.verdict, why=wording.hint(hint))
+
+
+def asked_about(hint: HintAnswered) -> str:
+    """The event that a plugin was asked about."""
+    return event_of(hint.cluster_event, hint.about)
+
+
+def event_of(name: str, about: str) -> str:
+    """An event with the object that changed: ``NodeUpdateNodeTaint node-a``."""
+    return f"{name} {short_name(about)}".strip()
 
 
 def woken_by(world: World, queued: Queued) -> str:
@@ -34,7 +45,7 @@ def last_woken(world: World, pod: str) -> dict[str, Any] | None:
     if queued is None or not woke(queued.came):
         return None
     text = say("history.at", clock=clock(queued.at_us), what=woken_by(world, queued))
-    return {"text": text, "answer": answered(queued.answer, queued.about) if queued.answer else ""}
+    return {"text": text, "answer": answered(queued.answer) if queued.answer else ""}
 
 
 def left_by(world: World, pod: str) -> dict[str, Any] | None:
@@ -42,4 +53,4 @@ def left_by(world: World, pod: str) -> dict[str, Any] | None:
     left = world.stayed.get(pod)
     if left is None:
         return None
-    return {"text": say("history.left"), "answer": answered(left.hint, left.about)}
+    return {"text": say("history.left"), "answer": answered(left.hint)}

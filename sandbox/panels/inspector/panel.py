@@ -15,7 +15,7 @@ from sandbox.panels.facts.moves import source_of, target_of
 from sandbox.panels.facts.nobodys import is_nobodys
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
-from sandbox.panels.facts.waking import last_woken, left_by
+from sandbox.panels.facts.waking import asked_about, event_of, last_woken, left_by
 from sandbox.panels.inspector.departures import of_node, of_pod
 from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
@@ -27,6 +27,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
 from sandbox.panels.words.phrases import OUTCOMES, plural, zone_title
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.rejected_pods import is_rejected
 
@@ -168,7 +169,7 @@ def _hints(world: World, key: str, view: View) -> dict[str, Any]:
     found = world.hints.get(key, [])[::-1]
     pages = pager(len(found), view, "inspector.hints", PAGE, few=FEW)
     rows = [
-        {"plugin": hint.plugin, "event": hint.cluster_event, "verdict": hint.verdict, "why": hint.why}
+        {"plugin": hint.plugin, "event": asked_about(hint), "verdict": hint.verdict, "why": wording.hint(hint)}
         for hint in on_page(found, pages)
     ]
     return {"hints": rows, "hint_pages": pages}
@@ -187,11 +188,11 @@ def _move(world: World, queued: Queued) -> dict[str, Any]:
         "at": clock(queued.at_us),
         "source": source_of(came) or say("inspector.outside"),
         "target": target_of(came) or say("inspector.out"),
-        "cause": f"{came.cause} {short_name(queued.about)}".strip(),
-        "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=answer.cluster_event)
+        "cause": event_of(came.cause, queued.about),
+        "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=asked_about(answer))
         if answer
         else "",
-        "why": answer.why if answer else "",
+        "why": wording.hint(answer) if answer else "",
         "origin": origin(world, queued),
     }
 

@@ -27,11 +27,10 @@ class Woken:
 
 @dataclass(slots=True)
 class Left:
-    """A plugin was asked about a pod and said QueueSkip; ``about``: key of the object whose change it was."""
+    """A plugin was asked about a pod and said QueueSkip; ``n``: number of the entry that tells of it."""
 
     n: int
     hint: ev.HintAnswered
-    about: str = ""
 
 
 @dataclass(slots=True)

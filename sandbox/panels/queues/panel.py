@@ -11,7 +11,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import source_of
 from sandbox.panels.facts.nobodys import nobodys, served
 from sandbox.panels.facts.origin import origin
-from sandbox.panels.facts.waking import woken_by
+from sandbox.panels.facts.waking import asked_about, event_of, woken_by
 from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
@@ -19,6 +19,7 @@ from sandbox.panels.view import View
 from sandbox.panels.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
 from sandbox.panels.words.phrases import listed, short_reason
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered, PodMoved
 
 MOST = 60
@@ -237,15 +238,11 @@ CAME = {
 
 def _verdict(queued: Queued) -> dict[str, Any]:
     """Which plugin's hint brought the pod here, to which event, and why."""
-    return _hint(queued.answer, queued.about) if queued.answer is not None else {}
+    return _hint(queued.answer) if queued.answer is not None else {}
 
 
-def _hint(answer: HintAnswered, about: str) -> dict[str, Any]:
-    return {"hint": (answer.plugin, answer.verdict, _event(answer.cluster_event, about), answer.why)}
-
-
-def _event(name: str, about: str) -> str:
-    return f"{name} {short_name(about)}" if about else name
+def _hint(answer: HintAnswered) -> dict[str, Any]:
+    return {"hint": (answer.plugin, answer.verdict, asked_about(answer), wording.hint(answer))}
 
 
 def _moved(queued: Queued) -> str:
@@ -254,7 +251,7 @@ def _moved(queued: Queued) -> str:
         return ""
     if came.cause in CAUSES:
         return say(CAUSES[came.cause])
-    return say("queues.after", event=_event(came.cause, queued.about))
+    return say("queues.after", event=event_of(came.cause, queued.about))
 
 
 NOTED = {
@@ -269,7 +266,7 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
     key = queued.move.pod
     if queued.move.uid in world.replaced:
         return _of_a_taken_name(world, queued)
-    noted = list(dict.fromkeys(_event(*item) for item in world.noted.get(key, ())))
+    noted = list(dict.fromkeys(event_of(*item) for item in world.noted.get(key, ())))
     attempt = world.attempt_of(key, world.scheduler)
     binding = attempt is not None and attempt.number in world.binding
     some, none = NOTED[_rules_of(world)]
@@ -365,7 +362,7 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
         "why": _why(world, move.pod) if len(by) < 3 else "",
         "wakes": woken[:2] + ([say("queues.more", count=len(woken) - 2)] if len(woken) > 2 else []),
         **_verdict(queued),
-        **(_hint(stayed.hint, stayed.about) if stayed else {}),
+        **(_hint(stayed.hint) if stayed else {}),
     }
 
 

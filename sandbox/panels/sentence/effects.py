@@ -10,6 +10,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.words.amounts import short_name
 from sandbox.panels.words.phrases import listed
 from sandbox.panels.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered
 
 MOST = 6
@@ -33,13 +34,13 @@ def of_stage(world: World) -> str:
 def precisely(world: World) -> str:
     """The answers of the plugins since the last stage."""
     found = world.requeuing.since(world.requeuing.last)
-    woken = [_answer(pod, item.queued.answer, item.queued.about) for pod, item in found.woken.items()]
-    left = [_answer(pod, item.hint, item.about) for pod, item in found.left.items()]
+    woken = [_answer(pod, item.queued.answer) for pod, item in found.woken.items()]
+    left = [_answer(pod, item.hint) for pod, item in found.left.items()]
     return "; ".join([text for text in (*woken, *left) if text][:MOST])
 
 
-def _answer(pod: str, hint: HintAnswered | None, about: str) -> str:
-    return say("effects.of-pod", pod=short_name(pod), answer=answered(hint, about)) if hint else ""
+def _answer(pod: str, hint: HintAnswered | None) -> str:
+    return say("effects.of-pod", pod=short_name(pod), answer=answered(hint)) if hint else ""
 
 
 def _woken(found: Requeuing) -> str:
@@ -57,7 +58,7 @@ def _woken_by(cause: str, items: list[Woken]) -> str:
     if row is not None:
         return say(row, count=len(items), pods=pods)
     plugins = list(dict.fromkeys(item.queued.came.plugin for item in items if item.queued.came.plugin))
-    reasons = {item.queued.answer.why if item.queued.answer else "" for item in items}
+    reasons = {wording.hint(item.queued.answer) if item.queued.answer else "" for item in items}
     if not plugins:
         return say("effects.woke", event=cause, pods=pods)
     if len(plugins) == len(reasons) == 1 and (why := reasons.pop()):
@@ -69,7 +70,7 @@ def _left(found: Requeuing) -> str:
     if len(found.left) != 1:
         return say("effects.left-several", number=len(found.left)) if found.left else ""
     ((pod, item),) = found.left.items()
-    return say("effects.left", pod=short_name(pod), plugin=item.hint.plugin, why=item.hint.why)
+    return say("effects.left", pod=short_name(pod), plugin=item.hint.plugin, why=wording.hint(item.hint))
 
 
 def _unasked(world: World, found: Requeuing) -> str:

@@ -49,34 +49,34 @@ class InterPodAffinity(Plugin):
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         for changed in (new, old):
             if isinstance(changed, Pod) and not changed.node_name:
-                return Hint.SKIP, "the changed pod is on no node"
+                return Hint.SKIP, "hints.pod-on-no-node"
         info = PodInfo(pod)
         meant = isinstance(old, Pod) and matches_all(info.required_affinity_terms, old)
         means = isinstance(new, Pod) and matches_all(info.required_affinity_terms, new)
         hated = isinstance(old, Pod) and matches_all(info.required_anti_affinity_terms, old)
         hates = isinstance(new, Pod) and matches_all(info.required_anti_affinity_terms, new)
         if means and not meant:
-            return Hint.QUEUE, "a pod that the affinity terms mean is there now"
+            return Hint.QUEUE, "hints.affinity-pod-came"
         if hated and not hates:
-            return Hint.QUEUE, "a pod that the anti-affinity terms mean is gone"
-        return Hint.SKIP, "the changed pod is not one that the terms mean"
+            return Hint.QUEUE, "hints.anti-affinity-pod-left"
+        return Hint.SKIP, "hints.terms-not-helped"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Node):
-            return Hint.QUEUE, "a node changed"
+            return Hint.QUEUE, "hints.node-changed"
         info = PodInfo(pod)
         before = old.labels if old is not None else {}
         for term in info.required_affinity_terms:
             value = new.labels.get(term.topology_key)
             if value is not None and before.get(term.topology_key) != value:
-                return Hint.QUEUE, "the node joined a domain of the affinity terms"
+                return Hint.QUEUE, "hints.node-joined-domain"
         for term in info.required_anti_affinity_terms:
             if old is None:
-                return Hint.QUEUE, "a new node may be free of what the anti-affinity terms mean"
+                return Hint.QUEUE, "hints.new-node-may-be-free"
             value = before.get(term.topology_key)
             if value is not None and new.labels.get(term.topology_key) != value:
-                return Hint.QUEUE, "the node left a domain of the anti-affinity terms"
-        return Hint.SKIP, "the node's domains of the terms are as before"
+                return Hint.QUEUE, "hints.node-left-domain"
+        return Hint.SKIP, "hints.domains-not-helped"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

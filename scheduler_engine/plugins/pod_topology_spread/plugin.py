@@ -63,14 +63,14 @@ class PodTopologySpread(Plugin):
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         for changed in (new, old):
             if isinstance(changed, Pod) and not _involved(changed, pod):
-                return Hint.SKIP, "the changed pod is on no node or in another namespace"
+                return Hint.SKIP, "hints.pod-not-involved"
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if old is not None and new is not None:
             return _after_pod_update(pod, old, new, constraints)
         changed = new if new is not None else old
         if changed is not None and any(item.selector.matches(changed.labels) for item in constraints):
-            return Hint.QUEUE, "a pod that the constraints count came or went"
-        return Hint.SKIP, "the constraints do not count the changed pod"
+            return Hint.QUEUE, "hints.counted-pod-came-or-went"
+        return Hint.SKIP, "hints.pod-not-counted"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
@@ -78,14 +78,14 @@ class PodTopologySpread(Plugin):
         takes_part = new is not None and has_all_keys(new.labels, constraints)
         if isinstance(old, Node) and isinstance(new, Node):
             if took_part != takes_part:
-                return Hint.QUEUE, "the node gained or lost a topology label of the constraints"
+                return Hint.QUEUE, "hints.node-topology-label-changed"
             moved = any(old.labels.get(c.topology_key) != new.labels.get(c.topology_key) for c in constraints)
             if takes_part and (moved or taints_changed(new, old)):
-                return Hint.QUEUE, "the node changed its domain or its taints"
-            return Hint.SKIP, "nothing about the node that the constraints look at changed"
+                return Hint.QUEUE, "hints.node-domain-or-taints-changed"
+            return Hint.SKIP, "hints.node-as-before-for-constraints"
         if took_part or takes_part:
-            return Hint.QUEUE, "a node with all topology labels of the constraints came or went"
-        return Hint.SKIP, "the node lacks a topology label of the constraints"
+            return Hint.QUEUE, "hints.labelled-node-came-or-went"
+        return Hint.SKIP, "hints.node-lacks-topology-label"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
@@ -198,8 +198,8 @@ def _after_pod_update(
 ) -> tuple[Hint, str]:
     tolerates_more = isinstance(old, Pod) and isinstance(new, Pod) and old.tolerations != new.tolerations
     if pod.uid == new.uid and tolerates_more and any(item.honors_taints for item in constraints):
-        return Hint.QUEUE, "the pod's tolerations changed and a constraint honors taints"
+        return Hint.QUEUE, "hints.tolerations-matter-to-constraint"
     for item in constraints:
         if item.selector.matches(old.labels) != item.selector.matches(new.labels):
-            return Hint.QUEUE, "a constraint counts the changed pod now, or no longer"
-    return Hint.SKIP, "the change does not matter to the constraints"
+            return Hint.QUEUE, "hints.pod-counted-now-or-no-longer"
+    return Hint.SKIP, "hints.constraints-not-affected"

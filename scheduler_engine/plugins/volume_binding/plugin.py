@@ -83,38 +83,38 @@ class VolumeBinding(Plugin):
 
     def after_class_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if old is None or new is None:
-            return Hint.QUEUE, "a class was created"
+            return Hint.QUEUE, "hints.class-created"
         if (old.manifest.get("allowedTopologies") or []) != (new.manifest.get("allowedTopologies") or []):
-            return Hint.QUEUE, "the class's allowed topologies changed"
-        return Hint.SKIP, "the class's allowed topologies are as before"
+            return Hint.QUEUE, "hints.class-topologies-changed"
+        return Hint.SKIP, "hints.class-topologies-as-before"
 
     def after_claim_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and refers_to(pod, new):
-            return Hint.QUEUE, "a claim that the pod uses was created or changed"
-        return Hint.SKIP, "the pod does not use the claim"
+            return Hint.QUEUE, "hints.claim-created-or-changed"
+        return Hint.SKIP, "hints.claim-not-used"
 
     def after_csi_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if old is None or new is None:
-            return Hint.QUEUE, "a CSINode was created"
+            return Hint.QUEUE, "hints.csi-node-created"
         if old.annotations.get(MIGRATED_PLUGINS, "") != new.annotations.get(MIGRATED_PLUGINS, ""):
-            return Hint.QUEUE, "the node's migrated plugins changed"
-        return Hint.SKIP, "the node's migrated plugins are as before"
+            return Hint.QUEUE, "hints.migrated-plugins-changed"
+        return Hint.SKIP, "hints.migrated-plugins-as-before"
 
     def after_driver_update(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         used = new is not None and any((volume.get("csi") or {}).get("driver") == new.name for volume in pod.volumes)
         told = old is not None and bool(old.spec.get("storageCapacity"))
         tells = new is not None and bool(new.spec.get("storageCapacity"))
         if used and told and not tells:
-            return Hint.QUEUE, "the driver's capacity is no longer checked"
-        return Hint.SKIP, "the driver's change does not matter to the pod"
+            return Hint.QUEUE, "hints.capacity-no-longer-checked"
+        return Hint.SKIP, "hints.driver-does-not-matter"
 
     def after_capacity_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if old is None or new is None:
-            return Hint.QUEUE, "a storage capacity was announced"
+            return Hint.QUEUE, "hints.capacity-announced"
         before, after = volume_limit(old), volume_limit(new)
         if after is not None and (before is None or after.value() > before.value()):
-            return Hint.QUEUE, "larger volumes are possible"
-        return Hint.SKIP, "no larger volumes are possible"
+            return Hint.QUEUE, "hints.larger-volumes"
+        return Hint.SKIP, "hints.no-larger-volumes"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

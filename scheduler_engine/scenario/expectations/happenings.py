@@ -12,7 +12,7 @@ from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE
 from scheduler_engine.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 
 OBJECT_EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
 READY = ("Ready", "True")

@@ -3,7 +3,7 @@
 Every event becomes one ``Entry`` (number, simulated time in microseconds, number of the command that set it off).
 Pods are named ``namespace/name``, nodes by name. A *verdict* is ``(plugin, code, reasons)`` with ``code`` one of the
 names of :class:`scheduler_engine.framework.status.Code`. Tables stay tuples, so that one stage is one event however
-many nodes it looked at. ``trace/text.py`` gives each event one line.
+many nodes it looked at. ``wording/entries.py`` gives each event one line.
 """
 
 from scheduler_engine.trace.events.base import Event, Verdict

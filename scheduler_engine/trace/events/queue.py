@@ -72,11 +72,15 @@ class EventNoted(Event):
 
 @dataclass(frozen=True, slots=True)
 class HintAnswered(Event):
-    """A plugin was asked whether ``cluster_event`` may help ``pod``; ``verdict`` is Queue or QueueSkip."""
+    """A plugin was asked whether ``cluster_event``, a change of the object ``about``, may help ``pod``.
+
+    ``verdict``: Queue or QueueSkip. ``why``: key of a row in ``wording``, or the plugin's own text.
+    """
 
     pod: str
     plugin: str
     cluster_event: str
+    about: str
     verdict: str
     why: str
 

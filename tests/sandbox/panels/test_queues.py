@@ -156,11 +156,11 @@ def test_the_same_event_wakes_one_pod_and_not_the_other_and_the_hint_says_why() 
     _, cards = opened("queue-one-event-two-hints", 1)
     assert cards["hungry-1"]["lane"] == "activeQ"
     assert cards["hungry-1"]["hint"] == (
-        "NodeResourcesFit", "Queue", "NodeAdd node-hdd", "a node was added that is large enough",
+        "NodeResourcesFit", "Queue", "NodeAdd node-hdd", "node-hdd is new and large enough",
     )  # fmt: skip
     assert cards["picky-1"]["lane"] == "unschedulable"
     assert cards["picky-1"]["hint"] == (
-        "NodeAffinity", "QueueSkip", "NodeAdd node-hdd", "the node does not match the pod's node affinity",
+        "NodeAffinity", "QueueSkip", "NodeAdd node-hdd", "node-hdd does not match the pod's node affinity",
     )  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off(
     assert told[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
     assert told[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")
     assert moves[3]["cause"] == "AssignedPodAdd cache-1"
-    assert moves[3]["hint"] == "InterPodAffinity answered Queue to AssignedPodAdd"
+    assert moves[3]["hint"] == "InterPodAffinity answered Queue to AssignedPodAdd cache-1"
 
 
 def test_a_pod_in_flight_names_the_node_that_came_in_mid_cycle() -> None:
@@ -197,7 +197,7 @@ def test_what_a_hint_answered_about_an_event_noted_in_flight_stands_on_the_card_
     assert cards_of(simulation)["big"]["detail"] == "noted NodeAdd n2"
     simulation.execute(commands.PodCycle())
     card = cards_of(simulation)["big"]
-    assert (card["lane"], card["hint"][:3]) == ("unschedulable", ("NodeResourcesFit", "QueueSkip", "NodeAdd"))
+    assert (card["lane"], card["hint"][:3]) == ("unschedulable", ("NodeResourcesFit", "QueueSkip", "NodeAdd n2"))
     simulation.execute(commands.Advance(340))
     simulation.execute(commands.Settle())
     assert "hint" not in cards_of(simulation)["big"], "the next attempt begins anew"

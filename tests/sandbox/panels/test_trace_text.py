@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_engine.trace import events as ev
-from scheduler_engine.trace.text import LINES, line
+from scheduler_engine.wording.entries import LINES, line
 from tests.sandbox.traces import STORIES
 
 

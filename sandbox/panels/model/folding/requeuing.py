@@ -45,11 +45,7 @@ def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
 
 
 def move_requested(world: Models, entry: ev.Entry, event: ev.MoveRequested) -> None:
-    mine = world.of(entry).requeuing
-    for left in mine.left.values():
-        if left.n > mine.looked:
-            left.about = event.object_key
-    mine.looked = len(world.entries)
+    world.of(entry).requeuing.looked = len(world.entries)
     noted(world, entry, event)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from scheduler_engine.trace import events as ev
-from scheduler_engine.trace.text import line
+from scheduler_engine.wording.entries import line
 
 LEFT_OUT = frozenset(
     (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_engine.trace import events as ev
+from scheduler_engine.wording import hint
 
 MOST_NAMES = 5
 
@@ -166,7 +167,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.MoveRequested: _requested,
     ev.EventNoted: _noted,
     ev.HintAnswered: lambda e: (
-        f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {e.why}" if e.why else "")
+        f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {why}" if (why := hint(e)) else "")
     ),
     ev.NominationChanged: lambda e: f"{e.pod} nominated to {e.node}" if e.node else f"{e.pod} no longer nominated",
     ev.NodeTreeChanged: lambda e: (

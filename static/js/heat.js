@@ -220,6 +220,7 @@ export function settleMap() {
   if (size?.across.length === map.zones.length) {
     reserve(map);
     byId('heat-map').append(div);
+    paintMarks();
   }
 }
 

@@ -15,11 +15,17 @@ NODES = 500
 HOVER = "#heat-map .hoverlayer .hovertext"
 
 
-ACROSS = """() => {
-    const side = document.querySelector('#heat-marks .is-start').getBBox().width;
-    return Math.round(document.querySelector('#panel-cluster .heat-room').clientWidth / side - 0.5);
+CELL = """([zone, column, row]) => {
+    const side = document.querySelector('#heat-marks .is-start')?.getBBox().width;
+    if (!side) return null;
+    const room = document.querySelectorAll('#scroll-cluster .heat-room')[zone];
+    const { x, y } = room.getBoundingClientRect();
+    const across = Math.round(room.clientWidth / side - 0.5);
+    return { x: x + (column + 0.5) * side, y: y + (row + 0.5) * side, across };
 }"""
-"""How many cells stand in a row of a zone."""
+"""Where the middle of a cell is, and how many stand in a row of its zone; null until the frames are drawn. All of it is
+measured at once, as an update may put another panel in the place of this one.
+"""
 
 
 def large() -> list[dict[str, Any]]:
@@ -47,10 +53,13 @@ def made_map_page(page: Page, eventually: Eventually) -> Page:
 
 def cell(page: Page, zone: int, column: int, row: int) -> tuple[float, float]:
     """Where the middle of a cell is on the page."""
-    box = page.locator("#scroll-cluster .heat-room").nth(zone).bounding_box()
-    side = page.locator("#heat-marks .is-start").first.evaluate("path => path.getBBox().width")
-    assert box
-    return box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side
+    found = measured(page, zone, column, row)
+    return found["x"], found["y"]
+
+
+def measured(page: Page, zone: int, column: int, row: int) -> dict[str, float]:
+    found: dict[str, float] = page.wait_for_function(CELL, arg=[zone, column, row]).json_value()
+    return found
 
 
 def marked(page: Page, kind: str) -> str:
@@ -87,7 +96,7 @@ def test_a_node_under_the_pointer_is_lit_in_the_other_panels_and_theirs_on_the_m
     map_page.locator("#panel-cluster h2").hover()
     eventually(lambda: marked(map_page, "lit") == "")
     number = int(name.removeprefix("node-"))
-    columns = map_page.evaluate(ACROSS)
+    columns = int(measured(map_page, 0, 0, 0)["across"])
     map_page.mouse.move(*cell(map_page, number % 3, number // 3 % columns, number // 3 // columns))
     eventually(lambda: "is-linked" in (row.get_attribute("class") or ""))
     assert marked(map_page, "lit") == name

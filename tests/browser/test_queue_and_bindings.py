@@ -36,9 +36,9 @@ def test_one_event_wakes_one_pod_and_the_hint_says_why_the_other_stays(page: Pag
     paste(page, eventually, NODE)
     woken, stays = '[id="q:default/hungry-1"]', '[id="q:default/picky-1"]'
     assert page.locator(woken).get_attribute("data-lane") == "activeQ"
-    assert "NodeAdd node-hdd → NodeResourcesFit says Queue: a node was added that is large enough" in text(page, woken)
+    assert "NodeAdd node-hdd → NodeResourcesFit says Queue: node-hdd is new and large enough" in text(page, woken)
     assert page.locator(stays).get_attribute("data-lane") == "unschedulable"
-    assert "NodeAdd node-hdd → NodeAffinity says QueueSkip: the node does not match" in text(page, stays)
+    assert "NodeAdd node-hdd → NodeAffinity says QueueSkip: node-hdd does not match" in text(page, stays)
     page.locator(woken).hover()
     lit = page.locator("#panel-timeline .cmd.is-linked")
     eventually(lambda: lit.count() == 1)
@@ -147,7 +147,7 @@ def test_a_pod_in_flight_notes_the_node_that_arrives(page: Page, eventually: Eve
     click(page, eventually, "#do-stage")
     card = '[id="q:default/big-1"]'
     assert page.locator(card).get_attribute("data-lane") == "backoffQ"
-    assert "NodeAdd → NodeResourcesFit says Queue" in text(page, card)
+    assert "NodeAdd node-large → NodeResourcesFit says Queue" in text(page, card)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from scheduler_engine.api.labels import Requirement
 from scheduler_engine.framework.status import Status
 
 
@@ -175,16 +174,3 @@ class Room:
     asked: int
     pods: tuple[tuple[str, int], ...]
     nominated: tuple[tuple[str, int], ...] = ()
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, Fact):
-        return {"key": value.key, "values": plain(value.values), "ok": value.ok}
-    if isinstance(value, Mapping):
-        return {name: plain(held) for name, held in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: plain(held) for name, held in value._asdict().items()}
-    if isinstance(value, Requirement):
-        return {"key": value.key, "operator": value.operator, "values": [*value.values]}
-    return [plain(item) for item in value] if isinstance(value, tuple) else value

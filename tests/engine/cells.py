@@ -7,19 +7,37 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import Fact, Facts, Parts, plain
+from scheduler_engine.api.labels import Requirement
+from scheduler_engine.framework.facts import Fact, Facts, Parts
 from scheduler_engine.scheduler.cycles import Cycle
-from scheduler_engine.scheduler.explaining import filter_facts, score_facts
+from scheduler_engine.scheduler.explaining import filter_facts, pre_filter_facts, score_facts
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, Fact):
+        return {"key": value.key, "values": plain(value.values), "ok": value.ok}
+    if isinstance(value, Mapping):
+        return {name: plain(held) for name, held in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(held) for name, held in value._asdict().items()}
+    if isinstance(value, Requirement):
+        return {"key": value.key, "operator": value.operator, "values": [*value.values]}
+    return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+ASKED_ABOUT = (ev.PreFilterRan, ev.FilterRan, ev.NormalizeRan)
 
 
 @dataclass
@@ -79,28 +97,55 @@ class Cells:
                 if isinstance(item, Fact):
                     self._count(item)
 
+    def pre_filtered(self, scheduler: Scheduler, cycle: Cycle, event: ev.PreFilterRan) -> None:
+        for plugin, code, reasons in event.verdicts:
+            if code not in ("Success", "Skip"):
+                facts = pre_filter_facts(scheduler, cycle.number, plugin)
+                if self._told(facts, f"{plugin} preFilter"):
+                    assert facts is not None
+                    status = facts.status
+                    if status is None or (status.code.value, status.reasons) != (code, reasons):
+                        self.wrong.append(f"{cycle.pod.key}, {plugin}: {facts}, not {code} {reasons}")
+
+    def ask(self, scheduler: Scheduler, cycle: Cycle, events: Iterable[ev.Event]) -> None:
+        for event in events:
+            if isinstance(event, ev.FilterRan):
+                self.filtered(scheduler, cycle, event)
+            elif isinstance(event, ev.PreFilterRan):
+                self.pre_filtered(scheduler, cycle, event)
+            elif isinstance(event, ev.NormalizeRan):
+                self.scored(scheduler, cycle)
+
 
 @contextmanager
-def watching() -> Iterator[Cells]:
-    """Inside, every stage of every scheduler is followed by the same questions to its plugins."""
-    cells, run_stage = Cells(), Scheduler._run_stage
+def watching(*, late: bool) -> Iterator[Cells]:
+    """Ask every scheduler's plugins about each cycle: after each stage or, if ``late``, when the next cycle begins.
+
+    By then the pod may be bound, and objects that plugins read may have changed or gone.
+    """
+    cells, run_stage, pop = Cells(), Scheduler._run_stage, Scheduler._pop
+    pending: dict[Scheduler, tuple[Cycle, list[ev.Event]]] = {}
 
     def watched(scheduler: Scheduler, cycle: Cycle) -> None:
-        ran, begun = cycle.stage, len(scheduler.recorder.entries)
+        begun = len(scheduler.recorder.entries)
         run_stage(scheduler, cycle)
-        if ran == "Filter":
-            events = (entry.event for entry in scheduler.recorder.entries[begun:])
-            for table in events:
-                if isinstance(table, ev.FilterRan):
-                    cells.filtered(scheduler, cycle, table)
-        elif ran == "NormalizeScore":
-            cells.scored(scheduler, cycle)
+        events = [entry.event for entry in scheduler.recorder.entries[begun:] if isinstance(entry.event, ASKED_ABOUT)]
+        if not late:
+            cells.ask(scheduler, cycle, events)
+        elif events:
+            known = pending.get(scheduler)
+            pending[scheduler] = (cycle, [*known[1], *events] if known is not None and known[0] is cycle else events)
 
-    Scheduler._run_stage = watched  # type: ignore[method-assign]
+    def popping(scheduler: Scheduler) -> bool:
+        if scheduler in pending:
+            cells.ask(scheduler, *pending.pop(scheduler))
+        return pop(scheduler)
+
+    Scheduler._run_stage, Scheduler._pop = watched, popping  # type: ignore[method-assign]
     try:
         yield cells
     finally:
-        Scheduler._run_stage = run_stage  # type: ignore[method-assign]
+        Scheduler._run_stage, Scheduler._pop = run_stage, pop  # type: ignore[method-assign]
 
 
 def played(cells: Cells, seed: int) -> None:
@@ -114,10 +159,11 @@ def played(cells: Cells, seed: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, default=200_000)
+    parser.add_argument("--late", action="store_true", help="ask when the next cycle begins")
     parser.add_argument("--seed", type=int, default=Random().randrange(1 << 30))
     given = parser.parse_args()
     seed = given.seed
-    with watching() as cells:
+    with watching(late=given.late) as cells:
         while cells.count < given.cells and not cells.wrong:
             played(cells, seed)
             seed += 1

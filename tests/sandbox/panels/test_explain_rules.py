@@ -12,10 +12,11 @@ from sandbox.panels.model.world import World
 from scheduler_engine import commands, wording
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.facts import Facts, plain
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
+from tests.engine.cells import plain
 from tests.sandbox.witnessing import witnessed
 
 Data = dict[str, Any]

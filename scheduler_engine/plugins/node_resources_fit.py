@@ -72,6 +72,7 @@ class NodeResourcesFit(Plugin):
         super().__init__(args, handle)
         self.ignored = tuple(args.get("ignoredResources") or ())
         self.ignored_groups = tuple(args.get("ignoredResourceGroups") or ())
+        self._ignores = bool(self.ignored or self.ignored_groups)
         self.strategy = strategy_from(args)
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
@@ -84,8 +85,10 @@ class NodeResourcesFit(Plugin):
 
     def after_pod_event(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None:
-            if isinstance(old, Pod) and (old.node_name or old.nominated_node_name):
+            if isinstance(old, Pod) and old.node_name:
                 return Hint.QUEUE, "hints.pod-left-node"
+            if isinstance(old, Pod) and old.nominated_node_name:
+                return Hint.QUEUE, "hints.own-nomination-over" if old.uid == pod.uid else "hints.nomination-over"
             return Hint.SKIP, "hints.pod-had-no-node"
         if not (isinstance(old, Pod) and isinstance(new, Pod)):
             return Hint.QUEUE, "hints.not-a-pod"
@@ -101,7 +104,7 @@ class NodeResourcesFit(Plugin):
             return Hint.SKIP, "hints.not-a-node"
         wanted, after = wanted_from(pod), _empty_node(new)
         if lacking_resources(wanted, after):
-            return Hint.SKIP, "hints.node-too-small"
+            return Hint.SKIP, "hints.node-too-small-all-counted" if self._ignores else "hints.node-too-small"
         if not isinstance(old, Node):
             return Hint.QUEUE, "hints.node-large-enough"
         if _grown(wanted, _empty_node(old).allocatable, after.allocatable):

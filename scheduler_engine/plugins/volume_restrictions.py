@@ -73,7 +73,7 @@ class VolumeRestrictions(Plugin):
     def after_claim_added(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and new.namespace == pod.namespace and new.name in pod.claim_names:
             return Hint.QUEUE, "hints.claim-created"
-        return Hint.SKIP, "hints.claim-not-used"
+        return Hint.SKIP, "hints.claim-not-named"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

@@ -62,7 +62,7 @@ class VolumeZone(Plugin):
     def after_claim_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is not None and new.namespace == pod.namespace and new.name in pod.claim_names:
             return Hint.QUEUE, "hints.claim-created-or-changed"
-        return Hint.SKIP, "hints.claim-not-used"
+        return Hint.SKIP, "hints.claim-not-named"
 
     def after_volume_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if old is None or new is None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -53,6 +53,8 @@ FOLDER = Path(__file__).parent / "en"
 BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 STORED = ("memory", "ephemeral-storage")
 MOST_NAMES = 6
+MOST_HINTS = 4096
+"""Sentences that are kept, as the same one is read for each pod that waits."""
 MOST_COUNTS = 8
 
 
@@ -109,7 +111,7 @@ def hint(answer: HintAnswered) -> str:
     return _hint(answer.why, answer.about) if answer.why in ROWS else answer.why
 
 
-@cache
+@lru_cache(MOST_HINTS)
 def _hint(key: str, about: str) -> str:
     return worded(fact(key, about=Keys((about,))), "says")
 

@@ -36,9 +36,12 @@ def test_one_event_wakes_one_pod_and_the_hint_says_why_the_other_stays(page: Pag
     paste(page, eventually, NODE)
     woken, stays = '[id="q:default/hungry-1"]', '[id="q:default/picky-1"]'
     assert page.locator(woken).get_attribute("data-lane") == "activeQ"
-    assert "NodeAdd node-hdd → NodeResourcesFit says Queue: node-hdd is new and large enough" in text(page, woken)
+    assert "NodeAdd node-hdd → NodeResourcesFit says Queue: node-hdd was new and large enough" in text(page, woken)
     assert page.locator(stays).get_attribute("data-lane") == "unschedulable"
-    assert "NodeAdd node-hdd → NodeAffinity says QueueSkip: node-hdd does not match" in text(page, stays)
+    assert (
+        "NodeAdd node-hdd → NodeAffinity says QueueSkip: the pod's node selector or affinity did not match node-hdd"
+        in text(page, stays)
+    )
     page.locator(woken).hover()
     lit = page.locator("#panel-timeline .cmd.is-linked")
     eventually(lambda: lit.count() == 1)

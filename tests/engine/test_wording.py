@@ -126,7 +126,7 @@ def test_the_sign_of_a_sum_follows_the_decision() -> None:
 
 def test_a_hint_is_told_with_what_changed_and_a_text_of_its_own_as_it_is() -> None:
     answer = HintAnswered("default/web", "Fit", "NodeAdd", "n2", "Queue", "hints.node-large-enough")
-    assert wording.hint(answer) == "n2 is new and large enough"
+    assert wording.hint(answer) == "n2 was new and large enough"
     assert wording.hint(replace(answer, why="the closet is open")) == "the closet is open"
 
 

@@ -49,7 +49,7 @@ class InterPodAffinity(Plugin):
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         for changed in (new, old):
             if isinstance(changed, Pod) and not changed.node_name:
-                return Hint.SKIP, "hints.pod-on-no-node"
+                return Hint.SKIP, "hints.own-change" if changed.uid == pod.uid else "hints.pod-on-no-node"
         info = PodInfo(pod)
         meant = isinstance(old, Pod) and matches_all(info.required_affinity_terms, old)
         means = isinstance(new, Pod) and matches_all(info.required_affinity_terms, new)
@@ -59,7 +59,7 @@ class InterPodAffinity(Plugin):
             return Hint.QUEUE, "hints.affinity-pod-came"
         if hated and not hates:
             return Hint.QUEUE, "hints.anti-affinity-pod-left"
-        return Hint.SKIP, "hints.terms-not-helped"
+        return Hint.SKIP, "hints.terms-not-helped" if _has_terms(info) else "hints.no-terms"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Node):
@@ -76,7 +76,7 @@ class InterPodAffinity(Plugin):
             value = before.get(term.topology_key)
             if value is not None and new.labels.get(term.topology_key) != value:
                 return Hint.QUEUE, "hints.node-left-domain"
-        return Hint.SKIP, "hints.domains-not-helped"
+        return Hint.SKIP, "hints.domains-not-helped" if _has_terms(info) else "hints.no-terms"
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
@@ -146,6 +146,10 @@ class InterPodAffinity(Plugin):
 
     def _weighted(self, terms: tuple[WeightedAffinityTerm, ...]) -> tuple[WeightedAffinityTerm, ...]:
         return tuple(replace(item, term=with_namespaces(item.term, self.handle.objects)) for item in terms)
+
+
+def _has_terms(info: PodInfo) -> bool:
+    return bool(info.required_affinity_terms or info.required_anti_affinity_terms)
 
 
 def _filter_state_of(state: CycleState) -> FilterState:

@@ -82,7 +82,7 @@ class PodTopologySpread(Plugin):
             moved = any(old.labels.get(c.topology_key) != new.labels.get(c.topology_key) for c in constraints)
             if takes_part and (moved or taints_changed(new, old)):
                 return Hint.QUEUE, "hints.node-domain-or-taints-changed"
-            return Hint.SKIP, "hints.node-as-before-for-constraints"
+            return Hint.SKIP, "hints.node-topology-as-before" if takes_part else "hints.node-lacks-topology-label"
         if took_part or takes_part:
             return Hint.QUEUE, "hints.labelled-node-came-or-went"
         return Hint.SKIP, "hints.node-lacks-topology-label"

@@ -156,11 +156,11 @@ def test_the_same_event_wakes_one_pod_and_not_the_other_and_the_hint_says_why() 
     _, cards = opened("queue-one-event-two-hints", 1)
     assert cards["hungry-1"]["lane"] == "activeQ"
     assert cards["hungry-1"]["hint"] == (
-        "NodeResourcesFit", "Queue", "NodeAdd node-hdd", "node-hdd is new and large enough",
+        "NodeResourcesFit", "Queue", "NodeAdd node-hdd", "node-hdd was new and large enough",
     )  # fmt: skip
     assert cards["picky-1"]["lane"] == "unschedulable"
     assert cards["picky-1"]["hint"] == (
-        "NodeAffinity", "QueueSkip", "NodeAdd node-hdd", "node-hdd does not match the pod's node affinity",
+        "NodeAffinity", "QueueSkip", "NodeAdd node-hdd", "the pod's node selector or affinity did not match node-hdd",
     )  # fmt: skip
 
 

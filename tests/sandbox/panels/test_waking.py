@@ -52,20 +52,20 @@ def headline(world: World) -> str:
         ),
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "8"}))],
-            "node-b joined. NodeAdd woke web and big: TaintToleration says Queue (the pod tolerates every taint of "
-            "node-b now).",
+            "node-b joined. NodeAdd woke web and big: TaintToleration says Queue (no taint of node-b kept the pod "
+            "away).",
             id="a node joins that helps",
         ),
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "1"}), make_node("node-c"))],
-            "2 nodes joined. NodeAdd woke web and big: TaintToleration says Queue (the pod tolerates every taint of "
-            "node-b now).",
+            "2 nodes joined. NodeAdd woke web and big: TaintToleration says Queue (no taint of node-b kept the pod "
+            "away).",
             id="several nodes join",
         ),
         pytest.param(
             [{**GPU, "on": False}],
             "node-a has lost the taint gpu:NoSchedule. NodeUpdateNodeTaint woke web and big: TaintToleration says "
-            "Queue (the pod tolerates every taint of node-a now).",
+            "Queue (no taint of node-a kept the pod away).",
             id="a taint is removed",
         ),
         pytest.param(
@@ -119,7 +119,7 @@ def test_what_happened_last_is_the_headline_with_what_it_meant_for_waiting_pods(
 
 def test_the_answers_of_the_plugins_are_the_precise_form_and_the_next_in_the_queue_is_told() -> None:
     found = stats(waiting({**GPU, "on": False}), View())
-    answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: the pod tolerates every taint of node-a now"
+    answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: no taint of node-a kept the pod away"
     assert found["precise"] == f"web: {answer}; big: {answer}"
     assert found["next"] == "Pop takes web from backoffQ, as activeQ is empty"
     assert stats(waiting(apply(make_pod("late"))), View())["next"] == "Pop takes late"
@@ -157,8 +157,8 @@ def test_who_is_in_flight_notes_a_node_that_comes_in_mid_cycle_and_goes_on() -> 
 def test_a_stage_tells_whom_it_woke_and_a_later_one_does_not() -> None:
     bound = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"})
     assert headline(bound) == (
-        "it is bound to node-a1; this attempt is over. AssignedPodAdd woke web-1: InterPodAffinity says Queue (the "
-        "pod's affinity selects cache-1 now)."
+        "it is bound to node-a1; this attempt is over. AssignedPodAdd woke web-1: InterPodAffinity says Queue (cache-1 "
+        "began to match all of the pod's affinity terms)."
     )
     popped = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"}, {"kind": "stage"})
     assert "woke" not in headline(popped)
@@ -201,13 +201,13 @@ def test_a_card_says_who_woke_the_pod_and_why() -> None:
         pytest.param(
             {**GPU, "on": False},
             "At 00:00.0 woken by command 4: untaint node-a gpu:NoSchedule.",
-            "NodeUpdateNodeTaint node-a → TaintToleration says Queue: the pod tolerates every taint of node-a now",
+            "NodeUpdateNodeTaint node-a → TaintToleration says Queue: no taint of node-a kept the pod away",
             id="it was woken",
         ),
         pytest.param(
             {**GPU, "key": "slow"},
             "The last event left it where it is.",
-            "NodeUpdateNodeTaint node-a → TaintToleration says QueueSkip: node-a has a taint that the pod does not "
+            "NodeUpdateNodeTaint node-a → TaintToleration says QueueSkip: node-a had a taint that the pod does not "
             "tolerate",
             id="it was left",
         ),

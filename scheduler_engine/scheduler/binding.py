@@ -1,4 +1,4 @@
-"""The binding cycle, stage by stage; it runs beside the scheduling cycles that follow.
+"""The binding cycle, stage by stage. It runs alongside later scheduling cycles.
 
 Source: seed 002 §6, 004; upstream ``schedule_one.go`` (``bindingCycle``, ``handleBindingCycleError``).
 """
@@ -19,12 +19,12 @@ from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
 POLL_US = SECOND_US
-"""How often a plugin that waits for somebody else in PreBind or Bind is asked again."""
+"""How often a plugin that waits for something in PreBind or Bind is called again."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherThan:
-    """A pre-check that lets every pod pass but one."""
+    """A pre-check that passes every pod except one."""
 
     uid: str
 
@@ -33,7 +33,7 @@ class OtherThan:
 
 
 def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
-    """Over when every plugin has allowed the pod, or the first timeout has passed: then the pod is rejected."""
+    """Finish the wait on Permit. Reject the pod if it was denied or if the first timeout has passed."""
     cycle.wait_until_us = None
     if cycle.rejected_because:
         return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(cycle.rejected_by))
@@ -82,7 +82,7 @@ def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
-    """The last chance to call a pod unschedulable: the plugin that rejected it decides what may help."""
+    """Mark the pod unschedulable for the last time. The rejecting plugin's hints decide when to retry it."""
     forgotten = _give_back(scheduler, cycle, status)
     fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
     if forgotten:
@@ -91,7 +91,7 @@ def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status)
 
 
 def _binding_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
-    """Whatever goes wrong after Permit is an error, a rejection too: the pod is tried again after its backoff."""
+    """Fail the attempt after Permit. Even a rejection is an error here: the pod is retried after its backoff."""
     forgotten = _give_back(scheduler, cycle, status)
     if forgotten and not status.is_rejected:
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, cycle.placed, None)
@@ -102,12 +102,12 @@ def _binding_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> 
 
 
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
-    """Whether the pod's place in the cache is free again."""
+    """Release the pod's place in the cache. Return True if it is free again."""
     cycle.note = f"{status.plugin or 'binding'} failed"
     return unreserve_and_forget(scheduler, cycle)
 
 
 def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:
-    """Told after the pod itself is queued again, which it must not help."""
+    """Queue pods that may fit now. Call this after the pod itself is queued again: it must not profit."""
     pod = cycle.placed
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))

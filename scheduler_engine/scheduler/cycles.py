@@ -1,4 +1,4 @@
-"""The two cycles of a pod as plain data: where each stands and what it knows so far.
+"""The two cycles of a pod as plain data: the stage each has reached and its results so far.
 
 Source: seed 002 §6 and 004 (scheduling cycle, binding cycle); upstream ``schedule_one.go``.
 """
@@ -21,11 +21,11 @@ from scheduler_engine.scheduler.search import Search
 class Cycle:
     """A pod on its way from Pop to PostBind. ``stage`` is the next one to run.
 
-    ``pod`` is the pod as popped, ``assumed`` the same with its node once it is assumed. A cycle whose ``stage`` is a
-    binding stage is a binding cycle: the next scheduling cycle may start beside it. ``percentage_of_nodes_to_score`` is
-    the general one of the configuration that it began with. ``pre_filter``, ``post_filter`` and ``reserve`` are the
-    answers at these extension points; None: success, or not asked. ``nominated``: node → the pods that Filter counted
-    there although they only wait for its place.
+    ``pod`` is the pod as popped; ``assumed`` is the same pod with its node, once it is assumed. A cycle whose ``stage``
+    is a binding stage is a binding cycle: the next scheduling cycle may start beside it.
+    ``percentage_of_nodes_to_score`` comes from the general configuration at the start of the cycle. ``pre_filter``,
+    ``post_filter`` and ``reserve`` hold the status of these points; None: success, or not run. ``nominated``: node →
+    the nominated pods that Filter counted there.
     """
 
     number: int
@@ -58,6 +58,6 @@ class Cycle:
 
     @property
     def placed(self) -> Pod:
-        """The assumed pod. Only after Assume."""
+        """Return the assumed pod. Call this only after Assume."""
         assert self.assumed is not None
         return self.assumed

@@ -1,4 +1,4 @@
-"""From watch events to cache and queue, in the real scheduler's order.
+"""Pass watch events to cache and queue, in the real scheduler's order.
 
 Source: seed 000 and 001; upstream ``eventhandlers.go``. Node deletion reaches the queue before the cache; a pod that
 becomes assigned reaches the cache, fires AssignedPodAdd, and only then leaves the queue.
@@ -30,7 +30,7 @@ RESOURCES = {
     "CSIStorageCapacity": "storage.k8s.io/CSIStorageCapacity",
     "VolumeAttachment": "storage.k8s.io/VolumeAttachment",
 }
-"""Kinds other than pods and nodes that may make pods schedulable → the resource's name in cluster events."""
+"""Kinds other than pods and nodes that can make pods schedulable → the resource name in cluster events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class AtMostPriority:
 
 
 def handle(scheduler: SchedulerParts, event: WatchEvent) -> None:
-    """Bring one change of the API server to cache and queue."""
+    """Apply one change from the API server to cache and queue."""
     if event.kind == "Pod":
         _pod(scheduler, _as_pod(event.old), _as_pod(event.new))
     elif event.kind == "Node":
@@ -85,9 +85,10 @@ def _node(scheduler: SchedulerParts, old: Node | None, new: Node | None) -> None
 
 
 def _pod(scheduler: SchedulerParts, old: Pod | None, new: Pod | None) -> None:
-    """Two filtered handlers, as upstream: assigned pods go to the cache, unassigned ones to the queue."""
+    """Act as upstream's two filtered handlers: assigned pods go to the cache, unassigned ones to the queue."""
     if new is not None and new.finished and new.node_name and scheduler.cache.is_assumed_pod(new):
-        # It ended while it was being bound. No other event will confirm it, and the cache would count it for ever.
+        # The pod finished while it was being bound. No later event will confirm it, so the cache would count it for
+        # ever.
         _cache_delete(scheduler, new)
     old, new = _seen(old), _seen(new)
     _filtered(scheduler, old, new, _is_assigned, _cache_add, _cache_update, _cache_delete)
@@ -95,7 +96,7 @@ def _pod(scheduler: SchedulerParts, old: Pod | None, new: Pod | None) -> None:
 
 
 def _seen(pod: Pod | None) -> Pod | None:
-    """Finished pods are outside the scheduler's sight."""
+    """Return None for a finished pod: the scheduler ignores it."""
     return None if pod is None or pod.finished else pod
 
 

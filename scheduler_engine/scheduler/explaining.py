@@ -1,6 +1,6 @@
-"""Why a plugin decided as it did in the latest cycle: the plugin itself is asked, with what it had then.
+"""Explain a plugin's decision in the latest cycle by asking the plugin again with the same data.
 
-Until the next cycle begins, the snapshot is as this one saw it, and the cycle holds what PreFilter and PreScore wrote.
+Until the next cycle begins, the snapshot is unchanged, and the cycle holds what PreFilter and PreScore wrote.
 Asking changes nothing and writes nothing to the trace.
 """
 
@@ -21,9 +21,9 @@ from scheduler_engine.scheduler.search import enough_facts
 
 
 def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
-    """What ``plugin`` looked at to judge ``node`` in cycle ``number``; of one that was not asked, what it would have.
+    """Return what ``plugin`` looked at, or would have looked at, to judge ``node`` in cycle ``number``.
 
-    None when it cannot be told: another cycle has begun, the node was not there, or the plugin gives no facts.
+    Return None if another cycle has begun, the node did not exist, or the plugin gives no facts.
     """
     cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None:
@@ -42,7 +42,7 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
 
 
 def pre_filter_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:
-    """Why ``plugin`` refused the pod of cycle ``number`` in PreFilter; None when it cannot be told."""
+    """Explain why ``plugin`` refused the pod of cycle ``number`` in PreFilter, or return None."""
     cycle = _latest(scheduler, number)
     if cycle is None:
         return None
@@ -57,7 +57,7 @@ def pre_filter_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Fac
 
 
 def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodInfo, ...]) -> Facts | None:
-    """Filters must pass with the nominated pods on the node, and without them; the first refusal counts."""
+    """Explain the first refusal: filters must pass both with and without the nominated pods on the node."""
     alone: Facts = plugin.explain_filter(cycle.state, cycle.pod, info)
     if not nominated:
         return alone
@@ -76,7 +76,7 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
 
 
 def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
-    """How ``plugin`` came to its score for ``node`` in cycle ``number``; None as for ``filter_facts``."""
+    """Explain the score of ``plugin`` for ``node`` in cycle ``number``; None as for ``filter_facts``."""
     cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None or node not in cycle.raw.get(plugin, {}):
         return None
@@ -88,8 +88,8 @@ def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) 
 
 
 def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fact, ...]:
-    """What ``plugin`` says of how ``pod`` stands, or would, among the pods that the cache knows now; nothing where no
-    profile serves it.
+    """Return how ``plugin`` rates the current or possible place of ``pod`` among the cached pods. Empty if no profile
+    serves the pod.
     """
     framework = scheduler.profiles.get(pod.scheduler_name)
     asked: Any = framework.plugins.get(plugin) if framework is not None else None
@@ -100,7 +100,7 @@ def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fa
 
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:
-    """What cycle ``number`` saw on ``node``; None when another cycle has begun, or the node was not there."""
+    """Return what cycle ``number`` saw on ``node``; None if another cycle has begun or the node did not exist."""
     cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None:
         return None
@@ -114,7 +114,7 @@ def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], 
 
 
 def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:
-    """Why so many feasible nodes were enough in cycle ``number``; nothing when another cycle has begun."""
+    """Explain the number of feasible nodes that ended the search; empty if another cycle has begun."""
     cycle = _latest(scheduler, number)
     if cycle is None or cycle.search is None:
         return ()
@@ -122,12 +122,12 @@ def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:
 
 
 def _latest(scheduler: SchedulerParts, number: int) -> Cycle | None:
-    """Cycle ``number``, unless another one has begun."""
+    """Return cycle ``number``, unless another one has begun."""
     cycle = scheduler.latest
     return cycle if cycle is not None and cycle.number == number else None
 
 
 def _searched(scheduler: SchedulerParts, number: int) -> Cycle | None:
-    """The same, once its search has begun: the snapshot is its own."""
+    """Return cycle ``number`` if its search has begun: the snapshot is then its own."""
     cycle = _latest(scheduler, number)
     return cycle if cycle is not None and cycle.search is not None else None

@@ -1,4 +1,4 @@
-"""What happens to a pod whose attempt failed: back to the queue, an event, a condition, a nomination.
+"""Handle a pod whose attempt failed: requeue it, record an event, set a condition and a nomination.
 
 Source: seed 000; upstream ``schedule_one.go`` (``handleSchedulingFailure``).
 """
@@ -20,7 +20,7 @@ from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
 
 def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str) -> str:
-    """An attempt that ended without a FitError: an internal error, or an empty cluster. Clears the nomination."""
+    """End an attempt without a FitError: an internal error, or an empty cluster. Clears the nomination."""
     _fail(scheduler, cycle, status, message, "")
     return ""
 
@@ -28,7 +28,7 @@ def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, messag
 def fit_failed(
     scheduler: SchedulerParts, cycle: Cycle, diagnosis: Diagnosis, num_all_nodes: int, nominated_node: str | None
 ) -> str:
-    """Nothing fits. ``nominated_node``: where victims make room, "" clears an old nomination, None leaves it."""
+    """End an attempt where no node fits. ``nominated_node``: "" clears an old nomination, None keeps it."""
     cycle.info.unschedulable_plugins = dict(diagnosis.unschedulable_plugins)
     cycle.info.pending_plugins = dict(diagnosis.pending_plugins)
     _fail(scheduler, cycle, unschedulable(), fit_message(num_all_nodes, diagnosis), nominated_node)
@@ -46,14 +46,14 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
         try:
             scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
         except QueueError as problem:
-            # Another pod has taken the name. Upstream says just this, and forgets that the first one is in flight.
+            # Another pod has this name now. Upstream only logs this, and forgets that the first pod is in flight.
             unqueued = f"; {problem}"
         scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
     scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
     stored = scheduler.api.pod(popped.key)
     if stored is not None:
-        # Upstream does not ask what has become of the pod meanwhile: one that has ended, got a node, or taken the name
-        # gets the condition, too, and a nomination that the attempt did not know of stays.
+        # Upstream does not check for changes to the pod: one that has finished, got a node, or was replaced under the
+        # same name also gets the condition, and keeps a nomination that the attempt did not know of.
         changed = nominated_node if nominated_node != popped.nominated_node_name else None
         message += _update_status(scheduler, popped, stored, status, message, changed)
     outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
@@ -61,8 +61,8 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
 
 
 def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None:
-    """The pod of that name as the API server has it now, which may be another one; None when there is none, or it is
-    finished, on a node, or no profile serves it any more.
+    """Return the API server's current pod of that name, which may be another one. Return None if there is none, it is
+    finished or on a node, or no profile serves it.
     """
     live = scheduler.api.pod(popped.key)
     if live is None or live.finished or live.node_name:
@@ -73,9 +73,9 @@ def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None
 def _update_status(
     scheduler: SchedulerParts, popped: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
 ) -> str:
-    """Gives what to add to the message when the API server did not take the status.
+    """Return what to add to the message if the API server rejected the status.
 
-    As upstream, what is new is judged by the pod as it was popped: nothing is sent when that one said the same.
+    As upstream, changes are judged against the popped pod: nothing is sent if that one said the same.
     """
     condition = {
         "type": "PodScheduled",

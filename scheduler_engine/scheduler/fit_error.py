@@ -1,4 +1,4 @@
-"""Why nothing fits: the diagnosis of a scheduling attempt and Kubernetes' message for it.
+"""The diagnosis of a scheduling attempt, and Kubernetes' message when nothing fits.
 
 Source: upstream ``framework/types.go`` (Diagnosis, FitError); features F8.
 """
@@ -17,7 +17,7 @@ EVENT_NOTE_LIMIT = 1024
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What Filter found out. The plugin dicts are ordered sets of names."""
+    """The findings of Filter. The plugin dicts are ordered sets of names."""
 
     node_to_status: NodeToStatus = field(default_factory=lambda: NodeToStatus(unresolvable()))
     unschedulable_plugins: dict[str, None] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Diagnosis:
     post_filter_message: str = ""
 
     def add_plugin_status(self, status: Status) -> None:
-        """Remember which plugin rejected, for requeueing."""
+        """Remember which plugin rejected the pod, for requeueing."""
         if not status.plugin:
             return
         if status.is_rejected:
@@ -36,14 +36,14 @@ class Diagnosis:
 
 
 def fit_message(num_all_nodes: int, diagnosis: Diagnosis) -> str:
-    """The text of the FitError for this diagnosis."""
+    """Return the text of the FitError for this diagnosis."""
     return fit_error_message(
         num_all_nodes, diagnosis.node_to_status, diagnosis.pre_filter_message, diagnosis.post_filter_message
     )
 
 
 def event_note(message: str) -> str:
-    """An event's message is cut at 1024 bytes, ending in `` ...``."""
+    """Cut an event's message to 1024 bytes, ending in `` ...``."""
     raw = message.encode()
     if len(raw) <= EVENT_NOTE_LIMIT:
         return message

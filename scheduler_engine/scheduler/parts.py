@@ -1,4 +1,4 @@
-"""What a scheduler consists of, and what its stages and its event handlers may do with it.
+"""The parts of a scheduler, and the operations for its stages and event handlers.
 
 Source: upstream ``scheduler.go`` (the struct).
 """
@@ -45,7 +45,7 @@ class Api(ObjectReader, ApiWriter, Protocol):
 
 @dataclass(slots=True)
 class CycleNumbers:
-    """Numbers scheduling cycles; several schedulers may share one, so that no two cycles have the same number."""
+    """Number the scheduling cycles. Several schedulers may share one, to keep the numbers unique."""
 
     count: int = 0
 
@@ -55,10 +55,10 @@ def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ..
 
 
 class SchedulerParts:
-    """``cycle`` is the scheduling cycle under way, ``bindings`` the binding cycles beside it, oldest first. ``latest``
-    is the cycle that began last, under way or over: until the next one begins, the snapshot is as it saw it.
-    ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → watch
-    events of a pod that come late; ``heard``: those whose time has come.
+    """The state of one scheduler. ``cycle`` is the running scheduling cycle, ``bindings`` the binding cycles beside it,
+    oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
+    ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → delayed
+    watch events of a pod; ``heard``: those whose time has come.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class SchedulerParts:
 
     @property
     def cycle_count(self) -> int:
-        """The number of the latest cycle."""
+        """Return the number of the latest cycle."""
         return self.numbers.count
 
     def _build_profiles(self) -> dict[str, Framework]:
@@ -115,7 +115,7 @@ class SchedulerParts:
         return profiles
 
     def _build_queue(self) -> SchedulingQueue:
-        """All profiles share one queue, and so one QueueSort (configuration sees to it)."""
+        """Build the queue that all profiles share, with one QueueSort (configuration ensures that)."""
         first = next(iter(self.profiles.values()))
         frameworks = self.profiles.items()
         queue = QUEUES[self.queue_rules](
@@ -132,7 +132,7 @@ class SchedulerParts:
         return queue
 
     def configure(self, configuration: Configuration) -> None:
-        """Run with another configuration from the next cycle on; the cycles under way keep theirs."""
+        """Use another configuration from the next cycle on; running cycles keep theirs."""
         under_way = [cycle.framework for cycle in (self.cycle, *self.bindings) if cycle is not None]
         self.configuration = configuration
         self.profiles = self._build_profiles()
@@ -143,7 +143,7 @@ class SchedulerParts:
         self._sort_out_pods({cycle.pod.uid for cycle in (self.cycle, *self.bindings) if cycle is not None})
 
     def _sort_out_pods(self, under_way: Set[str]) -> None:
-        """Queue the pods that are served now and were not before; drop those that no profile serves any more."""
+        """Queue the pods that a profile now serves for the first time; drop those that none serves any more."""
         for pod in self.api.list("Pod"):
             if not isinstance(pod, Pod) or pod.node_name or pod.finished or pod.uid in under_way:
                 continue
@@ -159,7 +159,7 @@ class SchedulerParts:
         self._wait_for_next_second()
 
     def _wait_for_next_second(self) -> None:
-        """Upstream aligns this with the windows of backoffQ (``waitUntilAlignedWithOrderingWindow``)."""
+        """Align with the windows of backoffQ, as upstream does (``waitUntilAlignedWithOrderingWindow``)."""
         self.timeline.after(SECOND_US - self.timeline.now_us % SECOND_US, self.each_second, housekeeping=True)
 
     def flush_leftover(self) -> None:
@@ -167,15 +167,15 @@ class SchedulerParts:
         self.timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
     def wait(self, cycle: Cycle, duration_us: int) -> None:
-        """Let ``cycle`` rest for a while; the timer makes sure that time stops there."""
+        """Let ``cycle`` wait; a timer makes sure that time stops there."""
         cycle.wait_until_us = self.timeline.now_us + duration_us
         self.timeline.after(duration_us, self.wake)
 
     def wake(self) -> None:
-        """A wait is over; whoever moved the clock settles next."""
+        """Do nothing: the wait is over, and whoever moved the clock settles next."""
 
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
-        """Watch events of ``pod`` wait until the time is over. ``fault`` brought that about."""
+        """Delay the watch events of ``pod`` for this time, because of ``fault``."""
         self.unheard.setdefault(pod.uid, [])
         self.recorder.add(FaultStruck(fault, pod.key, self.timeline.now_us + duration_us))
         self.timeline.after(duration_us, self.hear_now_of, pod, fault)
@@ -185,9 +185,9 @@ class SchedulerParts:
         self.heard.extend(self.unheard.pop(pod.uid, ()))
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
-        """The wait of a pod on Permit is over at once, the first reason counts. False when it does not wait.
+        """End the wait of a pod on Permit. The first reason counts. Return False if it is not waiting.
 
-        ``plugin`` rejects it; "" when it is deleted, and nobody will ask.
+        ``plugin`` rejects the pod; it is "" if the pod is deleted.
         """
         for binding in self.bindings:
             if binding.waits and binding.placed.uid == uid:
@@ -199,7 +199,7 @@ class SchedulerParts:
         return False
 
     def allow_waiting_pod(self, pod_key: str) -> bool:
-        """Every plugin that made the pod wait allows it now; False when it does not wait."""
+        """Let every plugin allow the waiting pod; return False if it is not waiting."""
         for binding in self.bindings:
             if binding.waits and not binding.rejected_because and binding.pod.key == pod_key:
                 binding.waits = {}

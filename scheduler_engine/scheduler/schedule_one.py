@@ -1,7 +1,7 @@
 """The scheduling cycle, stage by stage.
 
-Each stage is a function ``(scheduler, cycle) → name of the next stage`` ("" = the cycle is over); ``stages.py`` says
-which one may follow. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
+Each stage is a function ``(scheduler, cycle) → name of the next stage`` ("" = the cycle is over); ``stages.py`` lists
+the allowed successors. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 @lru_cache(MOST_ROWS)
 def _passed(node: str) -> FilterRow:
-    """The row of a node that took the pod: the same one each time, for there are more of these than of all else."""
+    """Return the shared row of a node that passed: these rows far outnumber all others."""
     return node, "", "Success", (), ()
 
 
@@ -133,7 +133,7 @@ def _row(cycle: Cycle, info: NodeInfo, status: Status | None) -> FilterRow:
 
 
 def _others(cycle: Cycle, info: NodeInfo, status: Status | None) -> list[tuple[str, tuple[Verdict, ...]]]:
-    """What the filters after the first failing one would have said; empty where none fails."""
+    """Return the verdicts of the filters that fail after the first failing one."""
     if status is None:
         return []
     others = cycle.framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)
@@ -188,7 +188,7 @@ def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
-    """The highest total; among equals a seeded draw (the real scheduler draws, too)."""
+    """Return the node with the highest total; draw among equals by seed (the real scheduler draws, too)."""
     assert cycle.search is not None
     names = [info.name for info in cycle.search.feasible]
     how, ties = "only", tuple(names)
@@ -243,7 +243,7 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
-    """Reserve or Permit said no: undo, forget, and fail the attempt."""
+    """Handle a no from Reserve or Permit: undo, forget, fail."""
     cycle.note = f"{status.plugin} says no"
     unreserve_and_forget(scheduler, cycle)
     if not status.is_rejected:
@@ -252,8 +252,8 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
 
 
 def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
-    """In reverse order. False when another scheduler has bound the pod meanwhile: then it is not assumed any more, and
-    its place is not free.
+    """Unreserve in reverse order and forget the pod. Return False if another scheduler has bound it meanwhile: it is no
+    longer assumed, and its place is not free.
     """
     cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
     assumed = scheduler.cache.is_assumed_pod(cycle.placed)
@@ -263,7 +263,7 @@ def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
 
 
 def rejection_on(host: str, status: Status) -> Diagnosis:
-    """The diagnosis of a pod that one plugin rejected after its node was chosen."""
+    """Return the diagnosis for a pod that a plugin rejected after its node was chosen."""
     diagnosis = Diagnosis()
     diagnosis.node_to_status.statuses[host] = status
     diagnosis.add_plugin_status(status)
@@ -271,7 +271,7 @@ def rejection_on(host: str, status: Status) -> Diagnosis:
 
 
 def pod_is_skipped(scheduler: SchedulerParts, pod: Pod) -> str:
-    """Why a popped pod is not attempted, "" when it is (upstream ``skipPodSchedule``)."""
+    """Return why a popped pod is skipped, "" if it is not (upstream ``skipPodSchedule``)."""
     if pod.scheduler_name not in scheduler.profiles:
         return f'profile not found for scheduler name "{pod.scheduler_name}"'
     if pod.terminating:

@@ -1,4 +1,4 @@
-"""The scheduler: cache, queue, profiles, and the cycles on their way. It learns of the world only through a watch.
+"""The scheduler: cache, queue, profiles, and running cycles. It sees the world only through a watch.
 
 Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
 """
@@ -26,13 +26,13 @@ class Scheduler(SchedulerParts):
     """One kube-scheduler, stage by stage."""
 
     def list_objects(self) -> None:
-        """Fill cache and queue with what there is already. Other kinds than these help only pods that wait."""
+        """Fill cache and queue with the existing pods and nodes. Other kinds only help waiting pods."""
         for kind in ("Node", "Pod"):
             for found in self.api.list(kind):
                 eventhandlers.handle(self, WatchEvent(kind, None, found))
 
     def work(self) -> bool:
-        """Handle one watch event; False when there is none."""
+        """Handle one watch event; return False if there is none."""
         event = self.heard.pop(0) if self.heard else self.api.next_event(self.watch)
         if event is None:
             return False
@@ -47,7 +47,7 @@ class Scheduler(SchedulerParts):
     # --- stepping ---
 
     def step(self) -> bool:
-        """The next stage: of the scheduling cycle, else of the oldest binding cycle that need not wait, else Pop."""
+        """Run the next stage of the scheduling cycle, else of the oldest binding cycle that need not wait, else Pop."""
         if self.cycle is not None:
             self._run_stage(self.cycle)
             return True
@@ -58,11 +58,11 @@ class Scheduler(SchedulerParts):
         return self._pop()
 
     def busy(self) -> bool:
-        """A cycle is under way that can go on now."""
+        """Return True if a running cycle can continue now."""
         return self.cycle is not None or any(not self._must_wait(binding) for binding in self.bindings)
 
     def waits_for_time(self) -> bool:
-        """Pods back off, or wait on Permit: letting time pass brings work."""
+        """Return True if pods back off or wait on Permit: passing time will bring work."""
         return bool(self.bindings) or len(self.queue.backoff_q) > 0
 
     def _must_wait(self, binding: Cycle) -> bool:

@@ -1,4 +1,4 @@
-"""The search for feasible nodes: how many are looked for, where it starts, who is visited.
+"""The search for feasible nodes: how many it needs, where it starts, which nodes it visits.
 
 Source: seed 002 §1 and §7 (percentageOfNodesToScore); upstream ``schedule_one.go`` (``findNodesThatFitPod``).
 """
@@ -42,7 +42,7 @@ class Enough:
 
 
 def enough_of(profile_percentage: int | None, global_percentage: int, nodes: int) -> Enough:
-    """A profile's own percentage wins over the general one, 0 means adaptive (upstream ``numFeasibleNodesToFind``)."""
+    """Prefer the profile percentage to the general one; 0 means adaptive (upstream ``numFeasibleNodesToFind``)."""
     if nodes < MIN_FEASIBLE_NODES_TO_FIND:
         return Enough(nodes, nodes, "few")
     percentage, because = profile_percentage, "profile"
@@ -54,12 +54,12 @@ def enough_of(profile_percentage: int | None, global_percentage: int, nodes: int
 
 
 def adaptive_percentage(nodes: int) -> int:
-    """Before the least percentage is applied; negative for very many nodes."""
+    """Return the percentage before the minimum applies; negative for very many nodes."""
     return 50 - nodes // NODES_PER_PERCENT
 
 
 def enough_facts(enough: Enough, profile: str) -> tuple[Fact, ...]:
-    """Why a search ended with so many nodes."""
+    """Explain the number of nodes that ended a search."""
     if enough.because == "no-score":
         return (fact("search.no-score-plugin", needed=enough.needed),)
     least = MIN_FEASIBLE_NODES_TO_FIND
@@ -91,12 +91,12 @@ def _percentage(enough: Enough, profile: str, remark: Fact | str) -> Fact:
 
 @dataclass(slots=True)
 class Search:
-    """What one Filter stage did.
+    """The result of one Filter stage.
 
-    ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes visited, in that order, the
-    feasible node too many that ended the search included; statuses of those that failed are in ``diagnosis``.
-    ``enough``: how ``nodes_to_find`` came about. ``nominated_status``: why the nominated node did not fit when it was
-    tried first; ``fails_again``: neither did it when the search came to it.
+    ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes in the order visited, including
+    the one feasible node too many that ended the search; statuses of failed nodes are in ``diagnosis``.
+    ``enough``: the origin of ``nodes_to_find``. ``nominated_status``: why the nominated node did not fit when it was
+    tried first; ``fails_again``: it also failed in the main search.
     """
 
     diagnosis: Diagnosis
@@ -117,7 +117,7 @@ class Search:
 
     @property
     def visited(self) -> list[tuple[NodeInfo, Status | None]]:
-        """The nodes visited, each with its status; None = passes."""
+        """Return the visited nodes, each with its status; None = passes."""
         statuses = self.diagnosis.node_to_status.statuses
         passes = "" if self.fails_again else self.nominated_node
         return [(info, None if info.name == passes else statuses.get(info.name)) for info in self.order]
@@ -137,11 +137,11 @@ def search_nodes(
     start_index: int,
     global_percentage: int,
 ) -> Search:
-    """Filter: the nominated node first, then from ``start_index`` on until enough nodes are found.
+    """Filter the nominated node first, then from ``start_index`` on until enough nodes are found.
 
-    A plugin that fails for a reason of its own ends the search with ``failure``; on the nominated node it only means
-    that the search goes on. ``diagnosis`` names the plugins that narrowed the search. One that rejects the nominated
-    node joins them before the nodes left out are told why: upstream keeps both in one set, and so names it there, too.
+    A plugin's internal error ends the search with ``failure``; on the nominated node it only means that the search
+    continues. ``diagnosis`` names the plugins that narrowed the search. A plugin that rejects the nominated node joins
+    them before the excluded nodes get their status: upstream keeps both in one set, and so names it there, too.
     """
     all_nodes = snapshot.list()
     search = Search(diagnosis, start_index, start_index)

@@ -1,7 +1,7 @@
-"""The stages of both cycles of a pod, and what may follow each: the table that stepping follows, and is held to.
+"""The stages of a pod's two cycles, and the allowed successors of each: stepping follows and enforces this table.
 
-``""`` = the cycle is over: the pod is bound, or has failed and is back in the queue. Pop comes before the table, as it
-makes the cycle. Source: seed 002 §6 and 004; upstream ``schedule_one.go``.
+``""`` = the cycle is over: the pod is bound, or has failed and is back in the queue. Pop is not in the table, as it
+creates the cycle. Source: seed 002 §6 and 004; upstream ``schedule_one.go``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OVER = ""
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """``run`` does it and gives the name of the next one, which is one of ``then``."""
+    """A stage. ``run`` performs it and returns the next one, one of ``then``."""
 
     run: Callable[[SchedulerParts, Cycle], str]
     then: tuple[str, ...]
@@ -43,12 +43,12 @@ BINDING: dict[str, Stage] = {
     "Bind": Stage(binding.bind, ("Bind", "PostBind", OVER)),
     "PostBind": Stage(binding.post_bind, (OVER,)),
 }
-"""These go on beside the next scheduling cycle. PreBind and Bind come again when a plugin takes its time."""
+"""These run alongside the next scheduling cycle. PreBind and Bind repeat while a plugin is not done."""
 STAGES = {**SCHEDULING, **BINDING}
 
 
 def run(scheduler: SchedulerParts, cycle: Cycle) -> None:
-    """The next stage of ``cycle``. Raises AssertionError when it leads where it must not."""
+    """Run the next stage of ``cycle``. Raises AssertionError if its successor is not allowed."""
     ran = cycle.stage
     cycle.stage = STAGES[ran].run(scheduler, cycle)
     assert cycle.stage in STAGES[ran].then, f"{ran} must not lead to {cycle.stage or 'the end'}"

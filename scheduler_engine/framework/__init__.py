@@ -1,1 +1,1 @@
-"""The scheduling framework: stages, statuses, cycle state, NodeInfo and the runtime that records."""
+"""The scheduling framework: stages, statuses, cycle state, NodeInfo and the recording runtime."""

@@ -1,4 +1,4 @@
-"""What plugins remember during one cycle. Source: upstream ``framework/cycle_state.go``."""
+"""The data that plugins keep during one cycle. Source: upstream ``framework/cycle_state.go``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class CycleState:
-    """Plugin data by key, plus the plugins that Skip took out of Filter and Score.
+    """Plugin data by key, plus the plugins that Skip removed from Filter and Score.
 
     ``clone()`` copies deeply enough for a dry run: values with a ``clone`` method are cloned, others are shared and
-    must not be changed by AddPod/RemovePod. ``noted``: topic → what decisions looked at, for facts alone: none of it
-    is changed in place, no decision reads it, and clones share it.
+    must not be changed by AddPod/RemovePod. ``noted``: topic → what decisions looked at, for facts only: its values
+    never change, no decision reads them, and clones share them.
     """
 
     __slots__ = ("data", "noted", "skip_filter_plugins", "skip_score_plugins")
@@ -26,11 +26,11 @@ class CycleState:
         self.data[key] = value
 
     def read(self, key: str) -> Any:
-        """The value under ``key``, or None (upstream answers ``not found``)."""
+        """Return the value under ``key``, or None (upstream returns ``not found``)."""
         return self.data.get(key)
 
     def notes(self, topic: str) -> dict[Any, Any]:
-        """The notes on one topic. Write with ``setdefault``: a dry run must not replace what Filter noted."""
+        """Return the notes on one topic. Write with ``setdefault``: a dry run must not replace Filter's notes."""
         return self.noted.setdefault(topic, {})
 
     def clone(self) -> CycleState:

@@ -1,4 +1,4 @@
-"""Cluster events: what happened to which kind of object, as far as queueing hints care.
+"""Cluster events: what happened to which kind of object, as far as queueing hints need it.
 
 Source: upstream ``framework/types.go`` and ``framework/events.go``.
 """
@@ -17,11 +17,11 @@ from scheduler_engine.api.quantity import Quantity, parse_quantity
 WILDCARD = "*"
 NODE, POD = "Node", "Pod"
 ASSIGNED_POD, UNSCHEDULABLE_POD = "AssignedPod", "UnschedulablePod"
-"""Pods that have a node, and those that have not; plugins register for ``Pod`` and get both."""
+"""Pods with a node, and pods without; plugins register for ``Pod`` and get both."""
 
 
 class ActionType(IntFlag):
-    """Bits of what happened; combinations are what a plugin registers for."""
+    """Bits for the kinds of change; plugins register for combinations."""
 
     ADD = 1
     DELETE = 2
@@ -85,7 +85,7 @@ ACTION_NAMES: dict[ActionType, str] = {
 
 
 def spelled_out(event: ClusterEvent) -> tuple[str, ...]:
-    """What a registration is made of: ``Node/Add``, ``Node/UpdateNodeLabel``, ``PersistentVolume/Update`` …"""
+    """List the parts of a registration: ``Node/Add``, ``Node/UpdateNodeLabel``, ``PersistentVolume/Update`` …"""
     left, names = event.action, {}
     for action in reversed(ACTION_NAMES):
         if left & action == action:
@@ -97,7 +97,7 @@ def spelled_out(event: ClusterEvent) -> tuple[str, ...]:
 SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
-"""Causes of a move that are no cluster events."""
+"""Causes of a move that are not cluster events."""
 
 ASSIGNED_POD_ADD = ClusterEvent(ASSIGNED_POD, ActionType.ADD)
 ASSIGNED_POD_DELETE = ClusterEvent(ASSIGNED_POD, ActionType.DELETE)
@@ -109,12 +109,12 @@ FORCE_ACTIVATE = ClusterEvent(WILDCARD, ActionType.ALL, "ForceActivate")
 
 
 def is_wildcard(event: ClusterEvent) -> bool:
-    """The event that concerns pods rejected by any plugin."""
+    """Return True for the event that concerns pods rejected by any plugin."""
     return event.resource == WILDCARD and event.action == ActionType.ALL
 
 
 def matches(registered: ClusterEvent, incoming: ClusterEvent) -> bool:
-    """Whether ``incoming`` is what was registered for, or more special: UpdateNodeLabel matches a registered Update."""
+    """Return True if ``incoming`` equals ``registered`` or is more specific, as UpdateNodeLabel is to Update."""
     return is_wildcard(registered) or (
         _resource_matches(registered.resource, incoming.resource)
         and bool(registered.action & incoming.action)
@@ -130,16 +130,16 @@ def _resource_matches(registered: str, incoming: str) -> bool:
     return registered in (WILDCARD, incoming) or (registered == POD and incoming in (ASSIGNED_POD, UNSCHEDULABLE_POD))
 
 
-# --- what an update amounts to ---------------------------------------------------------------------------------------
+# --- specific events of an update ------------------------------------------------------------------------------------
 
 
 def node_scheduling_properties_change(new: Node, old: Node) -> tuple[ClusterEvent, ...]:
-    """The special events of a node update, in Kubernetes' order; () when nothing that matters changed."""
+    """Return the specific events of a node update, in Kubernetes' order; () if nothing relevant changed."""
     return tuple(ClusterEvent(NODE, action) for action, changed in NODE_CHANGES if changed(new, old))
 
 
 def pod_scheduling_properties_change(new: Pod, old: Pod) -> tuple[ClusterEvent, ...]:
-    """The special events of a pod update, in Kubernetes' order; the one general Update when there is none."""
+    """Return the specific events of a pod update, in Kubernetes' order, or else the general Update."""
     resource = ASSIGNED_POD if new.node_name else UNSCHEDULABLE_POD
     actions = [action for action, changed in POD_CHANGES if changed(new, old)]
     return tuple(ClusterEvent(resource, action) for action in actions or (ActionType.UPDATE,))
@@ -158,7 +158,7 @@ def _labels_changed(new: Node | Pod, old: Node | Pod) -> bool:
 
 
 def taints_changed(new: Node, old: Node) -> bool:
-    """Whether any taint differs, be it only in the time when it was added."""
+    """Return True if any taint differs, even if only in the time it was added."""
     return new.taints != old.taints or _taint_times(new) != _taint_times(old)
 
 
@@ -171,7 +171,7 @@ def _annotations_changed(new: Node, old: Node) -> bool:
 
 
 def _scaled_down(new: Pod, old: Pod) -> bool:
-    """A request became smaller or went away."""
+    """Return True if a request shrank or went away."""
     asked, before = pod_requests(new), pod_requests(old)
     return any(
         name not in asked or Quantity(nano).milli_value() > Quantity(asked[name]).milli_value()
@@ -184,7 +184,7 @@ def _gates_eliminated(new: Pod, old: Pod) -> bool:
 
 
 def _tolerations_changed(new: Pod, old: Pod) -> bool:
-    """The number tells: tolerations can only be added."""
+    """Compare the counts: tolerations can only be added."""
     return len(new.tolerations) != len(old.tolerations)
 
 
@@ -218,7 +218,7 @@ NODE_CHANGES: tuple[tuple[ActionType, Callable[[Node, Node], bool]], ...] = (
     (ActionType.UPDATE_NODE_CONDITION, _conditions_changed),
     (ActionType.UPDATE_NODE_ANNOTATION, _annotations_changed),
 )
-"""(event, does (new node, old node) amount to it)"""
+"""(event, predicate on (new node, old node))"""
 
 POD_CHANGES: tuple[tuple[ActionType, Callable[[Pod, Pod], bool]], ...] = (
     (ActionType.UPDATE_POD_LABEL, _labels_changed),
@@ -227,4 +227,4 @@ POD_CHANGES: tuple[tuple[ActionType, Callable[[Pod, Pod], bool]], ...] = (
     (ActionType.UPDATE_POD_TOLERATION, _tolerations_changed),
     (ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, _generated_claims_changed),
 )
-"""(event, does (new pod, old pod) amount to it)"""
+"""(event, predicate on (new pod, old pod))"""

@@ -1,4 +1,4 @@
-"""Which plugins want to hear of which cluster events, and whom to ask whether an event may help a pod they rejected.
+"""Which plugins register for which cluster events, and which hints decide if an event may help a rejected pod.
 
 Source: upstream ``scheduler.go`` (buildQueueingHintMap) and ``framework/runtime/framework.go`` (fillEnqueueExtensions).
 """
@@ -13,7 +13,7 @@ from scheduler_engine.framework.events import NODE, ActionType, ClusterEvent, sp
 from scheduler_engine.framework.interface import EventRegistration, Hint, HintFunction, Plugin
 
 REJECTING_METHODS = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
-"""Only a plugin with one of these can reject a pod, and only such a plugin may register for events."""
+"""Only plugins with one of these can reject a pod, so only they may register for events."""
 
 UNROLLED_RESOURCES = (
     "Pod",
@@ -27,30 +27,30 @@ UNROLLED_RESOURCES = (
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/DeviceClass",
 )
-"""What a plugin that does not say hears of: everything about these."""
+"""The default for a plugin without registrations: everything about these."""
 
 NODE_TAINT_UPDATED = ClusterEvent(NODE, ActionType.UPDATE_NODE_TAINT)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueingHint:
-    """The function of one plugin for one event."""
+    """The hint function of one plugin for one event."""
 
     plugin: str
     function: HintFunction
 
 
 QueueingHintMap = dict[ClusterEvent, list[QueueingHint]]
-"""Registered event → whom to ask, in the order of the plugins."""
+"""Registered event → hints to ask, in the order of the plugins."""
 
 
 def always_queue(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
-    """The hint of a plugin that registers without one."""
+    """Always queue: the hint of a plugin that registers without one."""
     return Hint.QUEUE, "hints.always"
 
 
 def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
-    """The events of one profile's plugins.
+    """Return the events of one profile's plugins.
 
     A plugin that registers for new nodes but not for taints gets UpdateNodeTaint too, always to queue: a node may be
     ready for pods only once its taints are gone.
@@ -69,7 +69,7 @@ def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
 
 
 def registered_events(hints: QueueingHintMap) -> dict[str, dict[str, None]]:
-    """Plugin → what it hears of (``Node/Add``), in the order in which it registered."""
+    """Map each plugin to its events (``Node/Add``), in order of registration."""
     found: dict[str, dict[str, None]] = {}
     for event, asked in hints.items():
         for hint in asked:
@@ -78,7 +78,7 @@ def registered_events(hints: QueueingHintMap) -> dict[str, dict[str, None]]:
 
 
 def registrations_of(plugin: Plugin) -> tuple[EventRegistration, ...]:
-    """What ``plugin`` registers for; everything when it does not say."""
+    """Return what ``plugin`` registers for; everything if it does not say."""
     register = getattr(plugin, "events_to_register", None)
     if register is None:
         return tuple(EventRegistration(ClusterEvent(resource, ActionType.ALL)) for resource in UNROLLED_RESOURCES)
@@ -87,5 +87,5 @@ def registrations_of(plugin: Plugin) -> tuple[EventRegistration, ...]:
 
 
 def _registers(registrations: Iterable[EventRegistration], action: ActionType) -> bool:
-    """Whether ``action`` of nodes is among them."""
+    """Return True if a node registration includes ``action``."""
     return any(item.event.resource == NODE and item.event.action & action for item in registrations)

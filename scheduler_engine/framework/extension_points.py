@@ -1,4 +1,4 @@
-"""THE table of stages, and the extension points that plugins fill.
+"""THE table of stages, and the extension points that plugins implement.
 
 The same table drives the runtime, the configuration check, stepping and the ribbon in the workbench.
 Source: seed 002 §6 and 004; upstream ``framework/interface.go`` and ``schedule_one.go``.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stop of a pod on its way.
+    """One stage of a pod's scheduling.
 
-    ``binding``: runs in the binding cycle. ``optional``: only some pods come here. ``says`` is one sentence for
+    ``binding``: runs in the binding cycle. ``optional``: only some pods reach it. ``says`` is one sentence for
     learners.
     """
 
@@ -58,4 +58,4 @@ EXTENSION_POINTS: dict[str, str] = {
     "bind": "bind",
     "postBind": "post_bind",
 }
-"""Name in KubeSchedulerConfiguration → the method by which a plugin takes part."""
+"""Name in KubeSchedulerConfiguration → the method that a plugin implements."""

@@ -1,6 +1,6 @@
-"""What a plugin decided by: keys and numbers, given by the code that decided, and no words.
+"""The reasons for a plugin's decision: keys and numbers, without words, from the code that decided.
 
-A plugin may have, beside ``filter`` and ``score``, methods that say what these looked at:
+Besides ``filter`` and ``score``, a plugin may have methods that say what these looked at:
 
 ================== =================================================================================
 method             signature
@@ -8,14 +8,14 @@ method             signature
 explain_pre_filter (state, pod, nodes) → Facts, with the status with which ``pre_filter`` refused the pod
 explain_filter     (state, pod, node_info) → Facts, with the status that ``filter`` gives
 explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
-explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod that has its node stands among the others
+explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 ================== =================================================================================
 
-``explain_pre_filter`` is asked only of a plugin that refused the pod there. API objects may have changed since the
-decision: it notes those that it reads (``noted_objects``), or what it found (``CycleState.notes``).
+``explain_pre_filter`` is called only if the plugin refused the pod there. API objects may have changed since the
+decision: the plugin notes the objects it reads (``noted_objects``) or its findings (``CycleState.notes``).
 
-They are asked when somebody looks, with the state of that very cycle. Who words a fact finds a sentence by its key,
-and writes each value by its type.
+They are called on demand, with the state of that same cycle. The wording takes a sentence by the fact's key and
+formats each value by its type.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scheduler_engine.framework.status import Status
 
 
 class Amount(NamedTuple):
-    """``number`` in millicores of cpu, bytes of memory and storage, whole units of the rest."""
+    """``number`` in millicores of cpu, bytes of memory and storage, whole units otherwise."""
 
     resource: str
     number: int
@@ -45,29 +45,29 @@ class Domain(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One domain of a topology key; ``value`` None: the node has no such label."""
+    """One domain of a topology key; ``value`` None: the node lacks the label."""
 
     key: str
     value: str | None
 
 
 class LabelKey(NamedTuple):
-    """The key of a label, to be written without its prefix."""
+    """The key of a label, written without its prefix."""
 
     key: str
 
 
 class Label(NamedTuple):
-    """A label as an object has it; ``value`` None: it has none."""
+    """A label of an object; ``value`` None: it has none."""
 
     key: str
     value: str | None
 
 
 class Counts(NamedTuple):
-    """``numbers``: ((name, how many), …); ``lowest`` is pointed out, None: none is. ``own`` is never cut off.
+    """``numbers``: ((name, how many), …); ``lowest`` is highlighted, None: none is. ``own`` is never cut off.
 
-    ``nameless``: how a name "" is called, a row of ``values``.
+    ``nameless``: what to call a name "", a row of ``values``.
     """
 
     numbers: tuple[tuple[str, int], ...]
@@ -77,35 +77,35 @@ class Counts(NamedTuple):
 
 
 class Things(NamedTuple):
-    """A number of things of one kind, which is a row of the table ``things``."""
+    """A number of things of one kind; the kind is a row of the table ``things``."""
 
     kind: str
     number: int
 
 
 class Size(NamedTuple):
-    """Bytes, to be written in Mi, rounded."""
+    """Bytes, written in Mi, rounded."""
 
     number: int
 
 
 class AnyOf(tuple[str, ...]):
-    """Values one of which will do."""
+    """Values, any one of which is enough."""
 
 
 class AllOf(tuple[str, ...]):
-    """Requirements all of which must be met."""
+    """Requirements that must all be met."""
 
 
 class Parts(tuple["Fact", ...]):
-    """Facts within a fact, in order."""
+    """Facts inside a fact, in order."""
 
 
 class Term(NamedTuple):
-    """The pods that a term of pod affinity means.
+    """The pods that a term of pod affinity selects.
 
-    ``selector`` as Kubernetes writes it, "" = every pod, None = none. ``namespaces`` by name, and what a
-    ``namespace_selector`` adds: "" = every namespace, None = there is none. ``number``: from 1, 0 = the only term.
+    ``selector`` as Kubernetes writes it, "" = every pod, None = none. ``namespaces`` by name, plus those of a
+    ``namespace_selector``: "" = every namespace, None = no selector. ``number``: from 1, 0 = the only term.
     """
 
     selector: str | None
@@ -115,16 +115,16 @@ class Term(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """``terms`` are added up, each a product of numbers."""
+    """A sum of ``terms``, each a product of numbers."""
 
     terms: tuple[tuple[int | float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that was looked at. ``ok``: whether it speaks for the node, None = for neither side.
+    """One thing that a plugin looked at. ``ok``: True speaks for the node, None is neutral.
 
-    ``key``: ``table.row``, by which it is worded; ``values``: what belongs into its places.
+    ``key``: ``table.row``, selects the wording; ``values``: fill its placeholders.
     """
 
     key: str
@@ -141,14 +141,14 @@ Value = str | int | float | Written | Fact | Parts
 
 
 def cut(*rests: int) -> list[Fact | str]:
-    """A remark for each of the divisions that leave these rests: the first that leaves one speaks for all."""
+    """Return a remark for the first division that leaves a rest: it speaks for all."""
     first = next((index for index, rest in enumerate(rests) if rest), None)
     return [fact("scores.cut") if index == first else "" for index in range(len(rests))]
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What follows, ``says``, and what it follows from, in order.
+    """The conclusion, ``says``, and what it follows from, in order.
 
     ``status``: of a filter, None = the node passes. ``raw`` and ``normalized``: of a score, None = not given.
     """
@@ -160,14 +160,14 @@ class Facts:
     normalized: int | None = None
 
     def of(self, *keys: str) -> list[Fact]:
-        """Those of the facts shown whose key is one of ``keys``."""
+        """Return the shown facts whose key is one of ``keys``."""
         return [item for item in self.shown if item.key in keys]
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One resource of a node, as a cycle saw it: ``total`` allocatable, ``asked`` by the pod, and what each of the
-    ``pods`` there asks for; ``nominated`` pods are counted as there, too. In millicores, bytes or whole units.
+    """One resource of a node, as a cycle saw it: ``total`` allocatable, ``asked`` by the pod, and the request of each
+    of its ``pods``; ``nominated`` pods count as there, too. In millicores, bytes or whole units.
     """
 
     total: int

@@ -1,7 +1,7 @@
 """Faults on demand: the next call of a plugin fails, is denied, or has to wait.
 
-A teaching device; the real scheduler has no such thing. A ``FaultyPlugin`` takes the plugin's place at one extension
-point of a profile, answers once, and steps aside. The runtime does not know about it.
+This is a teaching device; the real scheduler has nothing like it. A ``FaultyPlugin`` replaces the plugin at one
+extension point of a profile, answers once, and steps aside. The runtime does not know about it.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "bind": ("error", "wait", "late"),
     "postBind": ("error",),
 }
-"""Extension point → what a plugin can be made to answer there. QueueSort has none: it compares two pods."""
+"""Extension point → the faults a plugin can have there. QueueSort has none: it compares two pods."""
 OPEN_TO_ALL = ("permit", "postBind")
-"""The default profile has no plugin there: any plugin of a profile can be given a part."""
+"""The default profile has no plugin there, so any plugin of a profile can get a fault."""
 NORMALIZE = "normalizeScore"
-"""Not a point of its own in a configuration: score plugins take part that have the method."""
+"""Not an extension point in a configuration: it applies to score plugins with this method."""
 
 ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 
 
 class FaultyPlugin:
-    """Stands in for ``original`` (None: for a plugin that does not take part at ``point`` by itself).
+    """A stand-in for ``original`` (None: the plugin does not normally take part at ``point``).
 
-    ``number``: the command that wished for it. ``duration_us``: a wait's length. At Permit it is the timeout after
-    which the pod is rejected unless it is allowed; at PreBind and Bind the plugin is called when it is over. ``late``:
-    the plugin binds the pod, and for so long the scheduler does not hear of it.
+    ``number``: the command that asked for it. ``duration_us``: the length of a wait. At Permit it is the timeout
+    after which the pod is rejected unless allowed; at PreBind and Bind the plugin is called when it is over.
+    ``late``: the plugin binds the pod, but the scheduler hears of it only after that time.
     """
 
     reads_other_nodes = True
@@ -65,13 +65,13 @@ class FaultyPlugin:
         self.spent = False
 
     def __getattr__(self, attribute: str) -> Any:
-        """Whatever is not at fault is the original's."""
+        """Pass everything else to the original."""
         if attribute.startswith("__") or attribute == "original":
             raise AttributeError(attribute)
         return getattr(self.original, attribute)
 
     def _take(self, pod: Pod) -> Status | None:
-        """The answer to give, None when the original is to be asked. A delay holds up one pod, not those after it."""
+        """Return the fault's answer, or None to ask the original. A delay holds up one pod, not later ones."""
         if self.spent or self.waiting_uid not in ("", pod.uid):
             return None
         if self.answer == "wait" and self.point != "permit":
@@ -161,7 +161,7 @@ class FaultyPlugin:
 
 
 def inject(framework: Framework, point: str, plugin: str, answer: str, duration_us: int) -> str:
-    """Put a fault in the way of the next call; says what is wrong with the wish, "" when it is done."""
+    """Make the next call fail. Return what is wrong with the request, "" if it is done."""
     plugins = _plugins_at(framework, point)
     original = next((item for item in plugins if item.name == plugin), None)
     normalizes = point != NORMALIZE or hasattr(framework.plugins.get(plugin), "normalize_score")
@@ -178,12 +178,12 @@ def inject(framework: Framework, point: str, plugin: str, answer: str, duration_
 
 
 def _plugins_at(framework: Framework, point: str) -> list[Any]:
-    """The list that is changed in place, as the queue holds the one of PreEnqueue."""
+    """Return the list to change in place, as the queue holds the one for PreEnqueue."""
     return framework.points["score" if point == NORMALIZE else point]
 
 
 def hurry(state: CycleState, framework: Framework) -> None:
-    """Let a Filter fault reach a cycle that has its filters chosen already."""
+    """Apply a Filter fault to a cycle that has already chosen its filters."""
     active = state.read(ACTIVE_FILTERS)
     if active is not None:
         named = {plugin.name: plugin for plugin in framework.points["filter"]}

@@ -11,7 +11,7 @@ from scheduler_engine.framework.interface import NodeToStatus
 def fit_error_message(
     num_all_nodes: int, statuses: NodeToStatus, pre_filter_message: str = "", post_filter_message: str = ""
 ) -> str:
-    """How many nodes had which reason, sorted as text; a PreFilter message takes the place of the counts."""
+    """Count the nodes per reason, sorted as text; a PreFilter message replaces the counts."""
     message = f"0/{num_all_nodes} nodes are available:"
     if pre_filter_message:
         message += f" {pre_filter_message}."

@@ -1,8 +1,8 @@
-"""What a plugin is and what it is given.
+"""The interface of a plugin and the objects it gets.
 
 A plugin is a class with a ``name`` and some of the methods below; having the method is how it takes part in an
-extension point (``EXTENSION_POINTS``). Plugins only decide: they record nothing, keep no state between cycles other
-than what they work out from their arguments, and reach the world through ``Handle``. ``None`` as a status means
+extension point (``EXTENSION_POINTS``). Plugins only decide: they record nothing, keep no state between cycles except
+what they compute from their arguments, and reach the world through ``Handle``. ``None`` as a status means
 success. An internal error is raised as ``PluginError`` and becomes a status with code Error.
 
 ==================  ==========================================================================================
@@ -48,23 +48,23 @@ MAX_NODE_SCORE = 100
 
 
 class PluginError(Exception):
-    """A plugin could not decide; the attempt ends with an error. The text is Kubernetes'."""
+    """A plugin could not decide; the attempt ends with an error. The text comes from Kubernetes."""
 
 
 class Hint(Enum):
-    """Answer of a queueing hint."""
+    """The answer of a queueing hint."""
 
     QUEUE = "Queue"
     SKIP = "QueueSkip"
 
 
 HintFunction = Callable[[Pod, KubeObject | None, KubeObject | None], tuple[Hint, str]]
-"""(pod, old object, new object) → (verdict, why, in a few words). Always a bound method, never a lambda."""
+"""(pod, old object, new object) → (verdict, short reason). Always a bound method, never a lambda."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRegistration:
-    """An event that may make a pod schedulable that this plugin rejected; no ``hint`` = always queue."""
+    """An event that may make a pod rejected by this plugin schedulable; no ``hint`` = always queue."""
 
     event: ClusterEvent
     hint: HintFunction | None = None
@@ -72,14 +72,14 @@ class EventRegistration:
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """``node_names``: only these nodes are worth filtering (sorted)."""
+    """``node_names``: filter only these nodes (sorted)."""
 
     node_names: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class NodeToStatus:
-    """Status per node that failed; nodes not listed have ``absent`` (upstream ``NodeToStatus``)."""
+    """The status of each failed node; other nodes have ``absent`` (upstream ``NodeToStatus``)."""
 
     absent: Status
     statuses: dict[str, Status] = field(default_factory=dict)
@@ -88,15 +88,15 @@ class NodeToStatus:
         return self.statuses.get(node_name, self.absent)
 
     def nodes_for_code(self, lister: NodeInfoLister, code: Code) -> list[NodeInfo]:
-        """NodeInfos of the snapshot whose status has ``code``, in snapshot order."""
+        """Return the NodeInfos of the snapshot whose status has ``code``, in snapshot order."""
         return [info for info in lister.list() if self.get(info.name).code is code]
 
 
 @dataclass(frozen=True, slots=True)
 class PostFilterResult:
-    """``nominated_node``: a node, "" to clear an old nomination, None to leave it as it is.
+    """``nominated_node``: a node, "" to clear an old nomination, None to keep it.
 
-    ``best_nodes`` were equally good, the nominated one is among them; ``cleared_nominations`` are pods that lost
+    ``best_nodes`` were equally good and include the nominated one; ``cleared_nominations`` are pods that lost
     theirs. ``not_deleted``: (key of a victim, why nobody had to delete it), ``ineligible`` and ``waits_for`` as in
     ``PostFilterRan``.
     """
@@ -154,7 +154,7 @@ class NodeInfoLister(Protocol):
 
 
 class ObjectReader(Protocol):
-    """The API objects that plugins may look at (upstream: informer listers)."""
+    """The API objects that plugins may read (upstream: informer listers)."""
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]: ...
 
@@ -162,7 +162,7 @@ class ObjectReader(Protocol):
 
 
 class ApiWriter(Protocol):
-    """What plugins may ask the API server to do."""
+    """The requests that plugins may send to the API server."""
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None: ...
 
@@ -172,7 +172,7 @@ class ApiWriter(Protocol):
 
 
 class NominatorView(Protocol):
-    """Who is nominated where."""
+    """Read-only access to nominations."""
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]: ...
 
@@ -182,20 +182,20 @@ class NominatorView(Protocol):
 
 
 class NoNominations:
-    """A nominator before there is a queue."""
+    """A nominator for use before there is a queue."""
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
         return ()
 
     def delete_nominated_pod_if_exists(self, pod: Pod) -> None:
-        """There is none."""
+        """Do nothing: there is none."""
 
     def has_nominations(self) -> bool:
         return False
 
 
 class SchedulerServices(Protocol):
-    """What a scheduler does for its plugins."""
+    """The scheduler's services for its plugins."""
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
@@ -203,17 +203,17 @@ class SchedulerServices(Protocol):
 
 
 class NoScheduler:
-    """Where there are neither binding cycles nor a watch."""
+    """A stub without binding cycles or a watch."""
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False
 
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
-        """Nothing comes by a watch here, late or not."""
+        """Do nothing: there is no watch here."""
 
 
 class FrameworkView(Protocol):
-    """What preemption needs of the profile that runs it; the runtime implements it."""
+    """The parts of the profile that preemption needs; the runtime implements it."""
 
     def run_filter_plugins_with_nominated_pods(
         self, state: CycleState, pod: Pod, node_info: NodeInfo
@@ -226,10 +226,10 @@ class FrameworkView(Protocol):
 
 @dataclass(slots=True)
 class Handle:
-    """Everything a plugin may reach (upstream ``framework.Handle``). One per profile, shared by its plugins.
+    """Everything a plugin may access (upstream ``framework.Handle``). One per profile, shared by its plugins.
 
     ``recorder`` takes trace events: only the runtime and the preemption evaluator use it. ``cycle`` is the number of
-    the scheduling cycle under way. ``now_us`` answers the simulated time (for pods without a start time).
+    the running scheduling cycle. ``now_us`` returns the simulated time (for pods without a start time).
     """
 
     snapshot: NodeInfoLister
@@ -248,10 +248,10 @@ class Handle:
 
 
 class Plugin:
-    """Base of all plugins.
+    """The base class of all plugins.
 
-    ``reads_other_nodes`` tells whether a filter verdict or raw score depends on more than this pod and this node:
-    results of those that do not may be kept per node until the node changes.
+    ``reads_other_nodes`` is True if a filter verdict or raw score depends on more than this pod and this node.
+    If it is False, results may be cached per node until the node changes.
     """
 
     name: ClassVar[str]

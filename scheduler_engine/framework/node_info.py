@@ -1,7 +1,7 @@
-"""NodeInfo: what the scheduler knows of one node, aggregated over its pods.
+"""NodeInfo: the scheduler's data on one node, aggregated over its pods.
 
 Source: seed 001 (cache and snapshot); upstream ``framework/types.go``. The cache stamps ``generation``; a NodeInfo
-itself knows no counter, so that copies made for dry runs leave no trace.
+has no counter itself, so copies for dry runs leave no trace.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from scheduler_engine.api.pod_resources import PodResource, Resource, pod_resour
 class AffinityTerm:
     """One term of pod (anti-)affinity, ready to match.
 
-    ``namespaces`` are those named, or the pod's own when none is named; ``namespace_selector`` matches Namespace labels
-    (nothing when absent).
+    ``namespaces`` are those listed, or else the pod's own; ``namespace_selector`` matches Namespace labels (nothing
+    if absent).
     """
 
     namespaces: tuple[str, ...]
@@ -31,7 +31,7 @@ class AffinityTerm:
     namespace_selector: Selector
 
     def matches(self, pod: Pod, namespace_labels: Mapping[str, str] | None) -> bool:
-        """Whether ``pod`` is meant; ``namespace_labels`` are those of the pod's namespace, None = not looked at."""
+        """Return True if the term selects ``pod``; ``namespace_labels`` of its namespace, None = not looked up."""
         in_namespace = pod.namespace in self.namespaces or (
             namespace_labels is not None and self.namespace_selector.matches(namespace_labels)
         )
@@ -45,7 +45,7 @@ class WeightedAffinityTerm:
 
 
 def affinity_term(pod: Pod, manifest: Mapping[str, Any]) -> AffinityTerm:
-    """A PodAffinityTerm of ``pod``."""
+    """Build the term from a PodAffinityTerm of ``pod``."""
     namespaces = tuple(manifest.get("namespaces") or ())
     namespace_selector = manifest.get("namespaceSelector")
     if not namespaces and namespace_selector is None:
@@ -59,7 +59,7 @@ def affinity_term(pod: Pod, manifest: Mapping[str, Any]) -> AffinityTerm:
 
 
 class PodInfo:
-    """A pod with its affinity terms and resources worked out once. Immutable, shared between copies."""
+    """A pod with its affinity terms and resources precomputed. Immutable, shared between copies."""
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -106,8 +106,8 @@ class PodInfo:
 class ImageStateSummary:
     """``size`` in bytes; ``num_nodes`` = how many nodes have the image.
 
-    The cache's NodeInfos share one summary per image, which the cache keeps up to date; a clone holds the figures of
-    its moment.
+    The cache's NodeInfos share one summary per image, which the cache keeps up to date; a clone keeps the values at
+    the time of copying.
     """
 
     size: int
@@ -137,7 +137,7 @@ class NodeInfo:
         self.allocatable = resource_from(node.allocatable)
 
     def remove_node(self) -> None:
-        """Leave a ghost: the pods stay."""
+        """Remove the node but keep its pods, as a ghost."""
         self.node = None
         self.name = ""
 
@@ -153,7 +153,7 @@ class NodeInfo:
         self.add_pod_info(PodInfo(pod))
 
     def remove_pod(self, pod: Pod) -> PodInfo:
-        """Take ``pod`` (same uid) off. Raises KeyError with Kubernetes' text when it is not there."""
+        """Remove ``pod`` (same uid). Raises KeyError with Kubernetes' text if it is not there."""
         if pod.has_pod_affinity:
             _take_out(self.pods_with_affinity, pod.uid)
         if pod.has_required_anti_affinity:
@@ -183,7 +183,7 @@ class NodeInfo:
                 self.pvc_ref_counts.pop(key, None)
 
     def clone(self) -> NodeInfo:
-        """A copy for a snapshot or a dry run: containers are copied, immutable pods and nodes shared."""
+        """Copy for a snapshot or a dry run: containers are copied, immutable pods and nodes shared."""
         return NodeInfo(
             self.node,
             list(self.pods),
@@ -200,7 +200,7 @@ class NodeInfo:
         )
 
     def become(self, other: NodeInfo) -> None:
-        """Take over everything ``other`` holds, so that whoever holds this object sees it. ``other`` is used up."""
+        """Take over the contents of ``other``, visible to all holders of this object. ``other`` is used up."""
         self.node = other.node
         self.name = other.name
         self.pods = other.pods
@@ -222,7 +222,7 @@ class NodeInfo:
 
 
 def _take_out(infos: list[PodInfo], uid: str) -> PodInfo | None:
-    """Remove by uid; the last one takes the free place, as in Kubernetes (the order is visible in dumps)."""
+    """Remove by uid and move the last one into the gap, as in Kubernetes (the order shows in dumps)."""
     for index, info in enumerate(infos):
         if info.pod.uid == uid:
             infos[index] = infos[-1]

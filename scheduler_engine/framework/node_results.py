@@ -1,8 +1,8 @@
-"""Results per node, kept as long as the node does not change.
+"""A cache of results per node, valid while the node does not change.
 
-A filter or score plugin that looks at nothing but the pod and one node (``reads_other_nodes`` False) answers the same
-for every pod of one signature until that node's generation moves. In a cluster where pods of one kind are placed one
-after the other, only the node that took the last one is asked again. Dry runs must not use this: their NodeInfos change
+A filter or score plugin that looks only at the pod and one node (``reads_other_nodes`` False) answers the same
+for every pod with the same signature until that node's generation changes. If similar pods are placed one after the
+other, only the node that took the last one is evaluated again. Dry runs must not use this: their NodeInfos change
 without a new generation.
 """
 
@@ -20,17 +20,17 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
 
 MAX_SIGNATURES = 16
-"""For how many kinds of pods results are kept; the least recently seen go first."""
+"""The number of pod signatures to cache; the least recently used go first."""
 
 
 def score_failure(plugin: str, problem: PluginError) -> PluginError:
-    """What the cycle fails with when ``plugin`` cannot score a node."""
+    """Return the error of the cycle if ``plugin`` cannot score a node."""
     return PluginError(f'running Score plugins: plugin "{plugin}" failed with: {problem}')
 
 
 @dataclass(slots=True)
 class SignatureResults:
-    """For one pod signature: node name → (generation, verdict), and plugin → node name → raw score with their
+    """The results of one pod signature: node name → (generation, verdict), and plugin → node name → raw score with
     generations.
     """
 
@@ -40,7 +40,7 @@ class SignatureResults:
 
 
 class NodeResults:
-    """All pod signatures of one profile. A copy starts empty: what is kept here only saves time."""
+    """All pod signatures of one profile. A copy starts empty: this cache only saves time."""
 
     __slots__ = ("signatures",)
 
@@ -48,7 +48,7 @@ class NodeResults:
         self.signatures: OrderedDict[tuple[Any, ...], SignatureResults] = OrderedDict()
 
     def of(self, pod: Pod, plugins: Sequence[Any], total_nodes: int = 0) -> SignatureResults:
-        """What is known for ``pod``'s signature and these plugins, in a cluster of that many nodes if that matters."""
+        """Return the results for ``pod``'s signature and these plugins, and for the cluster size if it matters."""
         key = (pod.signature, total_nodes, *(plugin.name for plugin in plugins))
         results = self.signatures.get(key)
         if results is None:
@@ -61,7 +61,7 @@ class NodeResults:
     def raw_scores(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], plugins: Sequence[Any], total_nodes: int
     ) -> dict[str, dict[str, int]]:
-        """Plugin → node → raw score. Raises PluginError when a plugin fails."""
+        """Return plugin → node → raw score. Raises PluginError when a plugin fails."""
         results = self.of(pod, plugins, total_nodes)
         scored, scores = results.scored, results.scores
         for plugin in plugins:
@@ -85,7 +85,7 @@ class NodeResults:
 
 
 class Filters(Protocol):
-    """What a Judge asks of the framework."""
+    """The methods of the framework that NodeFilter needs."""
 
     results: NodeResults
     handle: Handle
@@ -98,9 +98,7 @@ class Filters(Protocol):
 
 
 class NodeFilter:
-    """One pod's filters over the nodes of a snapshot: ``local`` plugins first, whose answers are kept, then the
-    ``others``.
-    """
+    """One pod's filters over the nodes of a snapshot: first the cached ``local`` plugins, then the ``others``."""
 
     __slots__ = ("framework", "known", "local", "nominations", "others", "pod", "state")
 
@@ -116,7 +114,7 @@ class NodeFilter:
         self.nominations = framework.handle.nominator.has_nominations()
 
     def knows_all(self, nodes: Sequence[NodeInfo]) -> bool:
-        """Bring what is known of ``nodes`` up to date, if that settles their verdicts; False when each has to be
+        """Update the cached results of ``nodes``. Return True if they settle every verdict, False if each node must be
         asked.
         """
         if self.nominations or self.others:
@@ -140,7 +138,7 @@ class NodeFilter:
         return [info for info in nodes if known[info.name][1] is not None]
 
     def verdict(self, info: NodeInfo) -> Status | None:
-        """The first failing plugin's status on the node, None when all pass; nominated pods count."""
+        """Return the first failing plugin's status on the node, None if all pass; nominated pods count."""
         if self.nominations and self.framework.nominated_for(self.pod, info.name):
             return self.framework.run_filter_plugins_with_nominated_pods(self.state, self.pod, info)
         known = self.known.get(info.name)

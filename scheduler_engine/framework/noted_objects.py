@@ -1,4 +1,4 @@
-"""API objects as a decision found them: by the time facts are asked, the API server may have newer ones."""
+"""API objects as a decision saw them: the API server may have newer ones when facts are requested."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ObjectGetter(Protocol):
 
 
 class NotingObjects:
-    """Read the API objects, and note in ``state`` how each was at first."""
+    """Read the API objects, and note the first version of each in ``state``."""
 
     __slots__ = ("notes", "objects")
 
@@ -28,7 +28,7 @@ class NotingObjects:
 
 
 class NotedObjects:
-    """Read the objects as they were noted; one that no decision has read, as it is now."""
+    """Read the objects as noted, or the current version if no decision has read it."""
 
     __slots__ = ("notes", "objects")
 

@@ -1,4 +1,4 @@
-"""The framework runtime: one profile's plugins, run in order. It alone records plugin calls.
+"""The framework runtime: it runs one profile's plugins in order. Only it records plugin calls.
 
 Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 """
@@ -37,7 +37,7 @@ from scheduler_engine.trace.events import (
 from scheduler_engine.trace.events.pairs import NONE, Pairs, Tables
 
 MAX_PERMIT_TIMEOUT_US = 15 * 60 * 1_000_000
-"""A plugin cannot make a pod wait on Permit for longer."""
+"""The longest time a plugin can make a pod wait on Permit."""
 
 ACTIVE_FILTERS = "framework/active-filters"
 Scores = dict[str, dict[str, int]]
@@ -45,7 +45,7 @@ Scores = dict[str, dict[str, int]]
 
 
 class ProfileLike(Protocol):
-    """What the runtime reads of a profile (``config.types.Profile``)."""
+    """The fields of a profile that the runtime reads (``config.types.Profile``)."""
 
     @property
     def scheduler_name(self) -> str: ...
@@ -65,7 +65,7 @@ def _verdict(plugin: str, status: Status | None) -> tuple[str, str, tuple[str, .
 
 
 class Framework:
-    """A profile at work.
+    """A profile in use.
 
     ``plugins``: name → instance; ``points``: extension point → instances in running order; ``weights``: score plugin →
     weight.
@@ -93,7 +93,7 @@ class Framework:
     def run_pre_filter_plugins(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None, list[str]]:
-        """All PreFilter plugins: the merged narrowing, the status, and the plugins that narrowed (sorted)."""
+        """Run all PreFilter plugins. Return the merged narrowing, the status, and the narrowing plugins (sorted)."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         outcome = self._pre_filter(state, pod, nodes, verdicts)
         active = tuple(plugin for plugin in self.points["filter"] if plugin.name not in state.skip_filter_plugins)
@@ -144,7 +144,7 @@ class Framework:
         return result, held, sorted(narrowing)
 
     def run_add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> Status | None:
-        """Tell the plugins that ``added`` is on the node now; an error status when one cannot cope."""
+        """Tell the plugins that ``added`` is on the node now; return an error status if one fails."""
         return self._extension("add_pod", "AddPod", state, pod, added, node_info)
 
     def run_remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node_info: NodeInfo) -> Status | None:
@@ -164,11 +164,11 @@ class Framework:
         return None
 
     def run_filter_plugins(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        """The first failing plugin's status, None when all pass."""
+        """Return the first failing plugin's status, None if all pass."""
         return self.ask(state.data[ACTIVE_FILTERS], state, pod, node_info)
 
     def ask(self, plugins: Sequence[Any], state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        """The status of the first of ``plugins`` that fails on the node."""
+        """Return the status of the first of ``plugins`` that fails on the node."""
         for plugin in plugins:
             try:
                 status: Status | None = plugin.filter(state, pod, node_info)
@@ -182,7 +182,7 @@ class Framework:
         return None
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        """Filters must pass with the nominated pods of equal or higher priority on the node, and without them."""
+        """Run the filters with the nominated pods of equal or higher priority, and without: both must pass."""
         nominated = self.nominated_for(pod, node_info.name)
         if nominated:
             with_state, with_info = state.clone(), node_info.clone()
@@ -199,7 +199,7 @@ class Framework:
     def other_failing_filters(
         self, state: CycleState, pod: Pod, node_info: NodeInfo, first: str
     ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-        """What-if for teaching: the verdicts of the filters after ``first`` that fail too, each asked alone."""
+        """Return, for teaching, the verdicts of the filters after ``first`` that fail too, each run alone."""
         verdicts = []
         plugins = iter(state.data[ACTIVE_FILTERS])
         for plugin in plugins:
@@ -215,15 +215,13 @@ class Framework:
         return tuple(verdicts)
 
     def node_filter(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """Filters for the search over the snapshot's own nodes; what is known of an unchanged node is not worked
-        out again.
-        """
+        """Return filters for the search over the snapshot's own nodes; results of unchanged nodes are cached."""
         active = state.data[ACTIVE_FILTERS]
         local = next((i for i, plugin in enumerate(active) if plugin.reads_other_nodes), len(active))
         return NodeFilter(self, state, pod, active[:local], active[local:])
 
     def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
-        """Nominated pods that count against ``pod`` on the node: other pods of equal or higher priority."""
+        """Return nominated pods that count against ``pod`` there: others of equal or higher priority."""
         return [
             info
             for info in self.handle.nominator.nominated_pods_for_node(node_name)
@@ -235,9 +233,7 @@ class Framework:
     def run_post_filter_plugins(
         self, state: CycleState, pod: Pod, statuses: NodeToStatus
     ) -> tuple[PostFilterResult | None, Status]:
-        """Until the first Success, Error or UnschedulableAndUnresolvable; the last result that says something
-        counts.
-        """
+        """Run until the first Success, Error or UnschedulableAndUnresolvable; the last result with content counts."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         result, status = self._post_filter(state, pod, statuses, verdicts)
         told = result or PostFilterResult(None)
@@ -289,7 +285,7 @@ class Framework:
     # --- scoring ---
 
     def run_pre_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """An error status when a plugin fails; Skip takes the plugin out of Score."""
+        """Return an error status if a plugin fails; Skip removes the plugin from Score."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         failure: Status | None = None
         known = dict.fromkeys(state.data)
@@ -309,13 +305,13 @@ class Framework:
         return failure
 
     def _tell_state(self, point: str, state: CycleState, known: Container[str]) -> None:
-        """What is in ``state`` and not ``known`` from before."""
+        """Record the values in ``state`` whose keys are not in ``known``."""
         if self.handle.recorder.full:
             values = tuple((key, state_text(value)) for key, value in state.data.items() if key not in known)
             self.handle.recorder.add(CycleStateWritten(self.handle.cycle, point, values))
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
-        """Raw scores. Raises PluginError when a plugin fails."""
+        """Return raw scores. Raises PluginError when a plugin fails."""
         plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
         local = [plugin for plugin in plugins if not plugin.reads_other_nodes]
         total_nodes = len(self.handle.snapshot.list())
@@ -333,8 +329,8 @@ class Framework:
         return raw
 
     def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
-        """Normalized scores and the weighted total per node. Raises PluginError when a plugin fails, and for a score
-        outside 0–100.
+        """Return normalized scores and the weighted total per node. Raises PluginError when a plugin fails, and for a
+        score outside 0–100.
         """
         normalized: Scores = {}
         nodes = list(next(iter(raw.values()), ()))
@@ -366,7 +362,7 @@ class Framework:
         return normalized, totals
 
     def _tables(self, scores: Scores) -> Tables:
-        """As the trace tells them: all are of the same nodes, whose names they share."""
+        """Convert to the trace's tables: all cover the same nodes and share their names."""
         if not self.handle.recorder.full:
             return ()
         nodes = tuple(next(iter(scores.values()), ()))
@@ -378,7 +374,7 @@ class Framework:
         return self._run("Reserve", "reserve", state, pod, node_name)
 
     def run_unreserve_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """In reverse order; every plugin is told."""
+        """Call every plugin, in reverse order."""
         verdicts = []
         for plugin in reversed(self.points["reserve"]):
             plugin.unreserve(state, pod, node_name)
@@ -386,7 +382,7 @@ class Framework:
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Unreserve", node_name, tuple(verdicts)))
 
     def run_permit_plugins(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, dict[str, int]]:
-        """The status (Wait when a plugin wants to wait) and the timeouts in microseconds of those that wait."""
+        """Return the status (Wait if a plugin wants to wait) and the timeouts in microseconds of those that wait."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         waits: dict[str, int] = {}
         outcome: Status | None = None
@@ -414,7 +410,7 @@ class Framework:
         return self._run("PreBind", "pre_bind", state, pod, node_name)
 
     def run_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """The first plugin that does not skip binds. Skip is returned when none did."""
+        """Bind with the first plugin that does not skip. Return Skip if none did."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         outcome: Status | None = Status(Code.SKIP)
         for plugin in self.points["bind"]:
@@ -433,7 +429,7 @@ class Framework:
         return outcome
 
     def run_post_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """Nothing comes of a plugin that fails here: the pod is bound."""
+        """Call all plugins. A failure has no effect here: the pod is bound."""
         verdicts = []
         for plugin in tuple(self.points["postBind"]):
             status = SUCCESS
@@ -445,8 +441,8 @@ class Framework:
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "PostBind", node_name, tuple(verdicts)))
 
     def _run(self, point: str, method: str, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Reserve and PreBind: the first failure ends it. A rejection keeps its code, a PreBind plugin may ask to
-        wait, anything else becomes an error.
+        """Run Reserve or PreBind until the first failure. A rejection keeps its code, a PreBind plugin may ask to wait,
+        anything else becomes an error.
         """
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         outcome: Status | None = None
@@ -466,7 +462,7 @@ class Framework:
 
 
 def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterResult:
-    """Both narrowings together (upstream ``PreFilterResult.Merge``)."""
+    """Intersect both narrowings (upstream ``PreFilterResult.Merge``)."""
     if left is None:
         return right
     wanted = dict.fromkeys(right.node_names)
@@ -474,7 +470,7 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
 
 
 def _checked_range(plugin: str, values: Mapping[str, int]) -> tuple[int, int]:
-    """The lowest and the highest of normalized scores. Raises PluginError for one outside 0–100."""
+    """Return the lowest and highest normalized score. Raises PluginError for one outside 0–100."""
     lowest, highest = min(values.values()), max(values.values())
     if lowest < 0 or highest > MAX_NODE_SCORE:
         raise PluginError(

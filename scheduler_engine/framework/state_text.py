@@ -1,4 +1,4 @@
-"""What a plugin keeps in the CycleState, as a line of text: names and values as the engine holds them."""
+"""A plugin's CycleState data as a line of text: names and values as the engine holds them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.framework.node_info import PodInfo
 
 MOST = 400
-"""Characters of one value."""
+"""The maximum number of characters per value."""
 DEEPEST = 5
 
 
 def state_text(value: Any) -> str:
-    """``milli_cpu 3000, memory 4294967296``. Cut off after 400 characters."""
+    """Return ``milli_cpu 3000, memory 4294967296``. Cut off after 400 characters."""
     text = "".join(_limited(_text(value, 0))).strip()
     return text or "nothing"
 

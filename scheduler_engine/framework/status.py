@@ -1,4 +1,4 @@
-"""What a plugin answers. Source: upstream ``framework/interface.go`` (Code, Status)."""
+"""The answer of a plugin. Source: upstream ``framework/interface.go`` (Code, Status)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Code(Enum):
-    """Kubernetes' status codes by their own names; the value is the name used in traces and messages."""
+    """Kubernetes' status codes under their own names; the value appears in traces and messages."""
 
     SUCCESS = "Success"
     ERROR = "Error"
@@ -23,7 +23,7 @@ REJECTIONS = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PEND
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """``reasons`` are Kubernetes' texts; ``plugin`` is filled in by the runtime. ``None`` stands for success."""
+    """``reasons`` are Kubernetes' texts; the runtime fills in ``plugin``. ``None`` means success."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -39,16 +39,16 @@ class Status:
 
     @property
     def is_rejected(self) -> bool:
-        """Unschedulable in one of its forms (upstream ``IsRejected``)."""
+        """Return True for any form of Unschedulable (upstream ``IsRejected``)."""
         return self.code in REJECTIONS
 
     @property
     def message(self) -> str:
-        """The reasons, joined as upstream ``Status.Message`` does."""
+        """Return the reasons, joined like upstream ``Status.Message``."""
         return ", ".join(self.reasons)
 
     def by(self, plugin: str) -> Status:
-        """The same status, named as ``plugin``'s answer."""
+        """Return the same status, attributed to ``plugin``."""
         return replace(self, plugin=plugin)
 
 
@@ -61,7 +61,7 @@ def unschedulable(*reasons: str) -> Status:
 
 
 def unresolvable(*reasons: str) -> Status:
-    """UnschedulableAndUnresolvable: evicting pods would not help."""
+    """Return UnschedulableAndUnresolvable: evicting pods would not help."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
 
 

@@ -1,4 +1,4 @@
-"""Pods ready to be scheduled, the number of the scheduling cycle, and what is in flight.
+"""Pods ready to be scheduled, the number of the scheduling cycle, and the pods in flight.
 
 Source: seed 000 (active queue); upstream ``backend/queue/active_queue.go``.
 """
@@ -21,9 +21,9 @@ class ActiveQueue(Heap):
         self.scheduling_cycle = 0
 
     def start_attempt(self, info: QueuedPodInfo) -> bool:
-        """``info`` was popped: its next attempt begins.
+        """Begin the next attempt of ``info``, which was popped.
 
-        False when a pod of that uid is in flight already: upstream discards the second one.
+        Return False if a pod of that uid is already in flight: upstream discards the second one.
         """
         info.attempts += 1
         if info.pod.uid in self.in_flight:

@@ -1,4 +1,4 @@
-"""Pods that wait out their backoff: one heap for those rejected by plugins, one for those that failed by an error.
+"""Pods in backoff: one heap for those that plugins rejected, one for those that failed by an error.
 
 Source: seed 000 (backoff queue); upstream ``backend/queue/backoff_queue.go``.
 """
@@ -11,11 +11,11 @@ from scheduler_engine.trace.events import Recorder
 
 SECOND_US = 1_000_000
 ORDERING_WINDOW_US = SECOND_US
-"""Within one window backoffQ is ordered as activeQ is; whole windows are flushed at a time."""
+"""Within one window backoffQ is ordered like activeQ; whole windows are flushed at a time."""
 
 
 class BackoffQueue:
-    """``backoff_q`` is ordered by window of expiry, then as activeQ; ``error_backoff_q`` by expiry alone.
+    """``backoff_q`` is ordered by window of expiry, then like activeQ; ``error_backoff_q`` by expiry alone.
 
     Times are simulated microseconds; ``clock.now_us`` is now. A maximum of 0 turns backoff off.
     """
@@ -38,13 +38,13 @@ class BackoffQueue:
         return self.backoff_q.get(key) or self.error_backoff_q.get(key)
 
     def add(self, info: QueuedPodInfo) -> bool:
-        """Put ``info`` into the heap it belongs to; False when it had to leave the other one for it."""
+        """Put ``info`` into its heap; return False if it had to leave the other one."""
         target, other = self.heaps_for(info)
         target.add_or_update(info)
         return other.delete(info.pod.key) is None
 
     def heaps_for(self, info: QueuedPodInfo) -> tuple[Heap, Heap]:
-        """(where the pod belongs, the other one): no plugin rejected it means that an error did."""
+        """Return (the pod's heap, the other one): if no plugin rejected it, an error did."""
         if info.unschedulable_plugins or info.pending_plugins:
             return self.backoff_q, self.error_backoff_q
         return self.error_backoff_q, self.backoff_q
@@ -53,7 +53,7 @@ class BackoffQueue:
         return self.backoff_q.delete(key) or self.error_backoff_q.delete(key)
 
     def pop_all_completed(self) -> list[QueuedPodInfo]:
-        """Take out every pod whose backoff is over, in order, first from backoffQ."""
+        """Remove and return every pod whose backoff is over, in order, backoffQ first."""
         return [*self._pop_completed(self.backoff_q), *self._pop_completed(self.error_backoff_q)]
 
     def _pop_completed(self, heap: Heap) -> list[QueuedPodInfo]:
@@ -64,22 +64,22 @@ class BackoffQueue:
         return popped
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Still so in the very window in which the backoff ends."""
+        """Return True until the window in which the backoff ends is over."""
         over_us = self.over_us(info)
         return over_us is not None and self.clock.now_us < over_us
 
     def over_us(self, info: QueuedPodInfo) -> int | None:
-        """When the backoff is over: with the window in which it ends. None without one."""
+        """Return the end of the window in which the backoff ends. None without backoff."""
         expiration = self.expiration_us(info)
         return None if expiration is None else self.align(expiration) + ORDERING_WINDOW_US
 
     def flushed_us(self, info: QueuedPodInfo) -> int | None:
-        """When the pod leaves if nothing takes it out before: at the first whole second with its backoff over."""
+        """Return when the pod leaves, if not taken out earlier: the first whole second after its backoff."""
         over_us = self.over_us(info)
         return None if over_us is None else -(-over_us // SECOND_US) * SECOND_US
 
     def expiration_us(self, info: QueuedPodInfo) -> int | None:
-        """When the backoff ends, None without one; kept in ``info`` until the next failure."""
+        """Return the end of the backoff, None without one; kept in ``info`` until the next failure."""
         count = info.consecutive_errors_count or info.unschedulable_count
         if count == 0 or self.max_us == 0:
             return None
@@ -88,11 +88,11 @@ class BackoffQueue:
         return info.backoff_expiration_us
 
     def duration_us(self, count: int) -> int:
-        """initial × 2^(count − 1), at most the maximum; ``count`` ≥ 1."""
+        """Return initial × 2^(count − 1), at most the maximum; ``count`` ≥ 1."""
         return min(self.initial_us << (count - 1), self.max_us)
 
     def align(self, time_us: int) -> int:
-        """The start of the window that ``time_us`` is in."""
+        """Return the start of the window that contains ``time_us``."""
         return time_us - time_us % ORDERING_WINDOW_US
 
     def expires_first(self, left: QueuedPodInfo, right: QueuedPodInfo) -> bool:

@@ -1,4 +1,4 @@
-"""The queue as the design document tells it: move requests by scheduling cycle, and no hints.
+"""The queue as in the design document: move requests by scheduling cycle, and no hints.
 
 Differs from v1.34 in what a move request concerns (every unschedulable pod), where pods are popped (activeQ only), in
 the backoff (initial × 2^attempts, to the microsecond, errors included) and in the age of leftovers (30 s).
@@ -36,20 +36,20 @@ RESOURCES = (
     "storage.k8s.io/StorageClass",
     "storage.k8s.io/CSINode",
 )
-"""A change of any of these is a move request."""
+"""A change to any of these is a move request."""
 
 WRITTEN_BY_SERVER = ("resourceVersion", "generation", "managedFields", "finalizers")
 LEFTOVER_AGE_US = 30 * SECOND_US
 
 
 class MoveRequests(QueueingHints):
-    """Asks no plugin: what is of interest at all moves every pod."""
+    """Ask no plugin: any event of interest moves every pod."""
 
     def of_interest(self, event: ClusterEvent) -> bool:
         return is_wildcard(event) or event.resource in RESOURCES
 
     def gate_may_open(self, info: QueuedPodInfo, event: ClusterEvent) -> bool:
-        """Only an update of the pod itself opens a gate."""
+        """Return False: only an update of the pod itself opens a gate."""
         return False
 
     def decide(
@@ -68,7 +68,7 @@ class DesignDocBackoffQueue(BackoffQueue):
         return self.expiration_us(info)
 
     def expiration_us(self, info: QueuedPodInfo) -> int | None:
-        """timestamp + initial × 2^attempts, at most the maximum: 2, 4, 8, … s with an initial second."""
+        """Return timestamp + initial × 2^attempts, at most the maximum: 2, 4, 8, … s if initial is 1 s."""
         failed = info.unschedulable_count or info.consecutive_errors_count
         if not failed or self.max_us == 0:
             return None
@@ -78,7 +78,7 @@ class DesignDocBackoffQueue(BackoffQueue):
 
 
 class DesignDocQueue(SchedulingQueue):
-    """The same lanes and operations under the rules of the design document."""
+    """The same lanes and operations under the design document's rules."""
 
     rules: ClassVar[str] = "design-doc"
     hints_class: ClassVar[type[QueueingHints]] = MoveRequests
@@ -91,7 +91,7 @@ class DesignDocQueue(SchedulingQueue):
         self._move_pods(self._drawn_to(new), event, old, new)
 
     def _drawn_to(self, pod: Pod) -> list[QueuedPodInfo]:
-        """Unschedulable pods with a required affinity term that ``pod`` matches."""
+        """Return unschedulable pods with a required affinity term that ``pod`` matches."""
         namespace = self.objects.get("Namespace", pod.namespace) if self.objects is not None else None
         labels = namespace.labels if namespace is not None else None
         return [
@@ -101,7 +101,7 @@ class DesignDocQueue(SchedulingQueue):
         ]
 
     def _requeue_updated(self, info: QueuedPodInfo, old: Pod, new: Pod, events: Iterable[ClusterEvent]) -> None:
-        """A new status alone, such as the news that the pod could not be scheduled, is no reason to try again."""
+        """Requeue unless only the status changed: news that the pod is unschedulable is no reason to retry."""
         if _without_status(old) != _without_status(new):
             super()._requeue_updated(info, old, new, events)
 
@@ -110,7 +110,7 @@ class DesignDocQueue(SchedulingQueue):
         return None if info is None else (info, ACTIVE_Q, POP)
 
     def _decide_after_attempt(self, info: QueuedPodInfo, scheduling_cycle: int) -> Decision:
-        """To backoffQ only if a move request came in this scheduling cycle or later."""
+        """Retry only if a move request came in this scheduling cycle or later."""
         return RETRY if self.move_request_cycle >= scheduling_cycle else STAY
 
     def _left_over(self, info: QueuedPodInfo) -> bool:
@@ -118,7 +118,7 @@ class DesignDocQueue(SchedulingQueue):
 
 
 def _without_status(pod: Pod) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(metadata, spec) as far as a person writes them."""
+    """Return (metadata, spec) without the fields that the server writes."""
     metadata = {key: value for key, value in pod.metadata.items() if key not in WRITTEN_BY_SERVER}
     return metadata, pod.spec
 

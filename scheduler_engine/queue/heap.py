@@ -1,7 +1,7 @@
-"""A heap of pods by key, in the order of a ``less`` function; among equals the one that came first leads.
+"""A heap of pods by key, in the order of a ``less`` function; equals leave in order of arrival.
 
-Source: upstream ``backend/heap/heap.go``. There the order of equals is an accident of the heap; here a serial decides,
-so that the same commands always give the same order.
+Source: upstream ``backend/heap/heap.go``. There the order of equals depends on the heap; here a serial decides, so
+that the same commands always give the same order.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cmp_to_key
 from scheduler_engine.framework.interface import QueuedPodInfo
 
 Less = Callable[[QueuedPodInfo, QueuedPodInfo], bool]
-"""Whether the left pod comes before the right one. Always a bound method, never a lambda."""
+"""Return True if the left pod comes before the right one. Always a bound method, never a lambda."""
 
 
 @dataclass(slots=True)
 class Item:
-    """``serial`` numbers arrivals in this heap, ``index`` is the place in the heap's array."""
+    """``serial`` numbers arrivals in this heap, ``index`` is the position in the heap's array."""
 
     info: QueuedPodInfo
     serial: int
@@ -47,7 +47,7 @@ class Heap:
         return item.info if item is not None else None
 
     def add_or_update(self, info: QueuedPodInfo) -> None:
-        """Put ``info`` in its place; one with the same key is replaced and keeps its rank among equals."""
+        """Insert ``info``; it replaces one with the same key and keeps its rank among equals."""
         item = self.items.get(info.pod.key)
         if item is None:
             self.arrivals += 1
@@ -58,7 +58,7 @@ class Heap:
         self._settle(item)
 
     def delete(self, key: str) -> QueuedPodInfo | None:
-        """Take the pod out; None when it is not in."""
+        """Remove and return the pod; None if it is not in the heap."""
         item = self.items.pop(key, None)
         if item is None:
             return None
@@ -73,11 +73,11 @@ class Heap:
         return self.array[0].info if self.array else None
 
     def pop(self) -> QueuedPodInfo | None:
-        """Take out the first pod; None when empty."""
+        """Remove and return the first pod; None if empty."""
         return self.delete(self.array[0].info.pod.key) if self.array else None
 
     def sorted(self) -> list[QueuedPodInfo]:
-        """All pods in the order in which they would be popped."""
+        """Return all pods in pop order."""
         return [item.info for item in sorted(self.array, key=cmp_to_key(self._compare))]
 
     def _compare(self, left: Item, right: Item) -> int:
@@ -88,7 +88,7 @@ class Heap:
         return left.serial - right.serial
 
     def _settle(self, item: Item) -> None:
-        """Move ``item`` towards the root as long as it beats its parent, else towards the leaves."""
+        """Move ``item`` towards the root while it beats its parent, else towards the leaves."""
         start = item.index
         while item.index and self._compare(item, parent := self.array[(item.index - 1) // 2]) < 0:
             self._swap(item, parent)
@@ -110,7 +110,7 @@ class Heap:
         self.array[left.index], self.array[right.index] = left, right
 
     def check(self) -> None:
-        """Raise AssertionError when array, index and order are at odds."""
+        """Raise AssertionError if array, index and order disagree."""
         assert len(self.array) == len(self.items)
         for index, item in enumerate(self.array):
             assert item.index == index

@@ -1,4 +1,4 @@
-"""May an event help a pod that plugins rejected? The plugins that rejected it are asked.
+"""Decide if an event may help a rejected pod, by asking the plugins that rejected it.
 
 Source: upstream ``backend/queue/scheduling_queue.go`` (isPodWorthRequeuing, isEventOfInterest).
 """
@@ -17,7 +17,7 @@ from scheduler_engine.trace.events import HintAnswered, Recorder
 
 
 class Strategy(Enum):
-    """Where a pod goes."""
+    """The queue that a pod goes to."""
 
     SKIP = "stay"
     AFTER_BACKOFF = "to backoffQ, or to activeQ when the backoff is over"
@@ -26,7 +26,7 @@ class Strategy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """``plugin`` and ``hint`` say whose answer decided; "" when nobody had to be asked."""
+    """``plugin`` and ``hint`` name the answer that decided; "" if no plugin was asked."""
 
     strategy: Strategy
     plugin: str = ""
@@ -38,7 +38,7 @@ RETRY = Decision(Strategy.AFTER_BACKOFF)
 
 
 class QueueingHints:
-    """``by_profile``: scheduler name → hint map. ``recorder`` takes the answers when the trace is full."""
+    """``by_profile``: scheduler name → hint map. ``recorder`` takes the answers if the trace is full."""
 
     def __init__(self, by_profile: Mapping[str, QueueingHintMap], recorder: Recorder) -> None:
         self.by_profile = dict(by_profile)
@@ -47,17 +47,17 @@ class QueueingHints:
         self._asked: dict[tuple[str, ClusterEvent], tuple[QueueingHint, ...]] = {}
 
     def of_interest(self, event: ClusterEvent) -> bool:
-        """Whether any plugin of any profile registered for ``event``; the wildcard always counts."""
+        """Return True if any plugin of any profile registered for ``event``; the wildcard always counts."""
         return is_wildcard(event) or any(self._hints_for(profile, event) for profile in self.by_profile)
 
     def gate_may_open(self, info: QueuedPodInfo, event: ClusterEvent) -> bool:
-        """Whether the plugin that holds a gated pod back registered for ``event``."""
+        """Return True if the plugin that gates the pod registered for ``event``."""
         return matches_any(self.registered.get(info.gating_plugin, ()), event)
 
     def decide(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> Decision:
-        """A pod that no plugin rejected is always worth a retry; any pod is on a wildcard that names no other pod."""
+        """Retry a pod that no plugin rejected; on a wildcard, retry any pod unless it names another pod."""
         if not info.unschedulable_plugins and not info.pending_plugins:
             return RETRY
         if is_wildcard(event):
@@ -70,7 +70,9 @@ class QueueingHints:
     def _ask(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> Decision:
-        """Ask until nothing better can come: Queue of a pending plugin beats Queue of one that said unschedulable."""
+        """Ask until no answer can be better: Queue from a pending plugin beats Queue from one that said
+        unschedulable.
+        """
         decision = STAY
         for hint in self._hints_for(info.pod.scheduler_name, event):
             pending = hint.plugin in info.pending_plugins
@@ -92,7 +94,7 @@ class QueueingHints:
     def _answer(
         self, hint: QueueingHint, pod: Pod, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> Hint:
-        """A hint that fails counts as Queue, so that the pod is not stuck."""
+        """Return the answer. A hint that fails counts as Queue, so that the pod is not stuck."""
         try:
             answer, why = hint.function(pod, old, new)
         except PluginError as error:

@@ -1,7 +1,7 @@
-"""Pods that are being scheduled, and the events seen since they were popped.
+"""Pods being scheduled, and the events seen since they were popped.
 
-Both are kept in one list in order of arrival: what stands behind a pod happened during its attempt. Events are dropped
-only from the head, once no pod stands before them. Source: upstream ``backend/queue/active_queue.go``.
+Both are in one list in order of arrival: entries behind a pod happened during its attempt. Events are dropped
+only from the head, once no pod precedes them. Source: upstream ``backend/queue/active_queue.go``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scheduler_engine.framework.events import ClusterEvent
 
 @dataclass(frozen=True, slots=True)
 class InFlightEvent:
-    """An event with the object before and after; None = there was, or is, none."""
+    """An event with the object before and after; None = it did, or does, not exist."""
 
     event: ClusterEvent
     old: KubeObject | None
@@ -39,7 +39,7 @@ class InFlight:
         self.pods[pod.uid] = self._append(pod)
 
     def add_events_for_pod(self, old: Pod | None, new: Pod, events: Iterable[ClusterEvent]) -> bool:
-        """Note ``events`` of ``new`` itself if it is in flight; whether it is."""
+        """Note ``events`` of ``new`` itself and return True if it is in flight."""
         if new.uid not in self.pods:
             return False
         for event in events:
@@ -47,20 +47,20 @@ class InFlight:
         return True
 
     def add_event(self, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None) -> bool:
-        """Note ``event`` if any pod is in flight; whether one is."""
+        """Note ``event`` and return True if any pod is in flight."""
         if self.pods:
             self._append(InFlightEvent(event, old, new))
         return bool(self.pods)
 
     def events_since(self, uid: str) -> list[InFlightEvent] | None:
-        """What was noted since the pod was popped; None when it is not in flight."""
+        """Return the events since the pod was popped; None if it is not in flight."""
         serial = self.pods.get(uid)
         if serial is None:
             return None
         return [entry for number, entry in self.entries.items() if number > serial and isinstance(entry, InFlightEvent)]
 
     def done(self, uid: str) -> Pod | None:
-        """Forget the pod and the events that no other pod needs; None when it is not in flight."""
+        """Forget the pod and the events that no other pod needs; None if it is not in flight."""
         serial = self.pods.pop(uid, None)
         if serial is None:
             return None
@@ -76,7 +76,7 @@ class InFlight:
         return pod
 
     def pod_keys(self) -> tuple[str, ...]:
-        """Keys of the pods in flight, in order of their Pop."""
+        """Return the keys of the pods in flight, in order of their Pop."""
         return tuple(entry.key for entry in self.entries.values() if isinstance(entry, Pod))
 
     def _append(self, entry: Pod | InFlightEvent) -> int:

@@ -1,4 +1,4 @@
-"""The lanes that pending pods wait in, how to look into them, and the counters and trace of every move.
+"""The lanes where pending pods wait, access to them, and the counters and trace of every move.
 
 Source: seed 000 (metrics); upstream ``backend/queue/scheduling_queue.go``.
 """
@@ -22,14 +22,14 @@ from scheduler_engine.trace.events import EventNoted, MoveRequested, PodMoved, R
 
 OUTSIDE, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q = "", "activeQ", "backoffQ", "errorBackoffQ"
 UNSCHEDULABLE_PODS, GATED, IN_FLIGHT = "unschedulablePods", "gated", "inFlight"
-"""Lanes, as the trace names them. Gated pods are in unschedulablePods too, but shown apart."""
+"""Lanes, as the trace names them. Gated pods are in unschedulablePods too, but shown separately."""
 
 BACKING_OFF = (BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS)
-"""Where the end of the backoff decides what happens next."""
+"""Lanes where the end of the backoff decides what happens next."""
 
 
 class Lanes:
-    """``incoming_pods``: (queue, event) → how many pods came in by it.
+    """``incoming_pods``: (queue, event) → number of pods that entered.
 
     ``move_request_cycle``: the scheduling cycle of the last move request, -1 = none yet.
     """
@@ -58,11 +58,11 @@ class Lanes:
 
     @property
     def scheduling_cycle(self) -> int:
-        """How many pods were popped so far."""
+        """Return the number of pods popped."""
         return self.active_q.scheduling_cycle
 
     def lane_of(self, key: str) -> str:
-        """Where the pod waits; "" when nowhere (it may be in flight)."""
+        """Return the pod's lane; "" if it has none (it may be in flight)."""
         if key in self.active_q:
             return ACTIVE_Q
         if key in self.backoff_q.backoff_q:
@@ -75,12 +75,12 @@ class Lanes:
         return GATED if info.gating_plugin else UNSCHEDULABLE_PODS
 
     def _backoff_lane(self, info: QueuedPodInfo) -> str:
-        """Which of the two backoff lanes the pod belongs to."""
+        """Return the backoff lane for the pod."""
         target, _ = self.backoff_q.heaps_for(info)
         return BACKOFF_Q if target is self.backoff_q.backoff_q else ERROR_BACKOFF_Q
 
     def lanes(self) -> dict[str, tuple[QueuedPodInfo, ...]]:
-        """What waits where, in the order in which it would be popped (unschedulable ones: in order of arrival)."""
+        """Return the pods of each lane in pop order (unschedulable ones: in order of arrival)."""
         parked = self.unschedulable_pods.infos.values()
         return {
             ACTIVE_Q: tuple(self.active_q.sorted()),
@@ -91,7 +91,7 @@ class Lanes:
         }
 
     def pending_pods(self) -> dict[str, int]:
-        """The metric ``pending_pods{queue}``."""
+        """Return the metric ``pending_pods{queue}``."""
         gated = self.unschedulable_pods.gated_count()
         return {
             "active": len(self.active_q),
@@ -101,7 +101,7 @@ class Lanes:
         }
 
     def check(self) -> None:
-        """Raise AssertionError when an invariant is broken."""
+        """Raise AssertionError if an invariant is broken."""
         heaps = (self.active_q, self.backoff_q.backoff_q, self.backoff_q.error_backoff_q)
         for heap in heaps:
             heap.check()
@@ -113,7 +113,7 @@ class Lanes:
     # --- counters and trace --------------------------------------------------------------------------------------
 
     def _count(self, queue: str, event: str) -> None:
-        """The metric ``queue_incoming_pods_total{queue,event}``."""
+        """Count the metric ``queue_incoming_pods_total{queue,event}``."""
         self.incoming_pods[queue, event] = self.incoming_pods.get((queue, event), 0) + 1
 
     def _tell(self, info: QueuedPodInfo, source: str, target: str, cause: str, decision: Decision = RETRY) -> None:

@@ -1,4 +1,4 @@
-"""Who is nominated to run where: pods that wait for others to leave their node.
+"""Nominations: pods that wait for others to leave their node.
 
 Source: seed 002 §7 (preemption); upstream ``backend/queue/nominator.go``.
 """
@@ -16,7 +16,7 @@ from scheduler_engine.trace.events import NominationChanged, Recorder
 
 
 class Lane(Protocol):
-    """A place where queued pods are looked up by key."""
+    """A lookup of queued pods by key."""
 
     def get(self, key: str) -> QueuedPodInfo | None: ...
 
@@ -35,8 +35,8 @@ class PodRef:
 class Nominator:
     """Implements ``NominatorView``.
 
-    ``nominated_pods``: node name → pods in order of nomination; ``nodes``: pod uid → node. ``lanes`` are asked in order
-    for the pods themselves. ``objects`` tells whether a pod still exists unscheduled; without it (None) every pod does.
+    ``nominated_pods``: node name → pods in order of nomination; ``nodes``: pod uid → node. ``lanes`` are searched in
+    order for the pods. ``objects`` shows if a pod still exists unscheduled; without it (None) every pod does.
     """
 
     def __init__(self, recorder: Recorder, objects: ObjectReader | None, lanes: Sequence[Lane]) -> None:
@@ -47,16 +47,16 @@ class Nominator:
         self.nodes: dict[str, str] = {}
 
     def add_nominated_pod(self, pod: Pod, node_name: str | None = None) -> None:
-        """Nominate ``pod`` for ``node_name`` ("" clears); None leaves it to the pod's ``status.nominatedNodeName``.
+        """Nominate ``pod`` for ``node_name`` ("" clears); None uses the pod's ``status.nominatedNodeName``.
 
-        A pod that is gone or has a node by now is only taken off.
+        If the pod is gone or has a node by now, only its old nomination is removed.
         """
         before = self.nodes.get(pod.uid, "")
         self._add(pod, node_name)
         self._tell(pod, before)
 
     def update_nominated_pod(self, old: Pod, new: Pod) -> None:
-        """Replace ``old`` by ``new``; a nomination that only the scheduler knows of yet is kept."""
+        """Replace ``old`` by ``new``; a nomination that only the scheduler knows yet is kept."""
         before = self.nodes.get(old.uid, "")
         kept = None
         if not old.nominated_node_name and not new.nominated_node_name:
@@ -71,11 +71,11 @@ class Nominator:
         self._tell(pod, before)
 
     def has_nominations(self) -> bool:
-        """Whether any pod is nominated at all."""
+        """Return True if any pod is nominated."""
         return bool(self.nominated_pods)
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
-        """In order of nomination. One that is in no queue (it is in flight) comes without its spec, as upstream."""
+        """Return them in order of nomination. A pod in no queue (it is in flight) has no spec, as upstream."""
         refs = self.nominated_pods.get(node_name)
         if not refs:
             return ()
@@ -121,7 +121,7 @@ class Nominator:
             self.recorder.add(NominationChanged(pod.key, now))
 
     def check(self) -> None:
-        """Raise AssertionError when the two sides of the book disagree."""
+        """Raise AssertionError if the two mappings disagree."""
         listed = {ref.uid: node for node, refs in self.nominated_pods.items() for ref in refs}
         assert listed == self.nodes
         assert sum(len(refs) for refs in self.nominated_pods.values()) == len(self.nodes)

@@ -1,4 +1,4 @@
-"""Where pods wait to be scheduled: activeQ, backoffQ, unschedulablePods, and what moves them between these.
+"""The queues where pods wait to be scheduled: activeQ, backoffQ, unschedulablePods, and the moves between them.
 
 ::
 
@@ -51,7 +51,7 @@ from scheduler_engine.queue.lanes import (
 from scheduler_engine.trace.events import PodMoved, Recorder
 
 POP, SCHEDULED, DISCARDED = "Pop", "Scheduled", "Discarded"
-"""Causes of a move that Kubernetes counts nowhere."""
+"""Causes of a move that Kubernetes does not count."""
 
 ALREADY_IN = {
     ACTIVE_Q: "the active queue",
@@ -62,7 +62,7 @@ ALREADY_IN = {
 }
 
 PreCheck = Callable[[Pod], bool]
-"""Which pods a move request concerns. A bound method or a picklable object; it is not kept."""
+"""Selects the pods that a move request concerns. A bound method or a picklable object; it is not stored."""
 
 
 class PreEnqueuePlugin(Protocol):
@@ -72,15 +72,15 @@ class PreEnqueuePlugin(Protocol):
 
 
 class QueueError(Exception):
-    """An operation that the queue refuses. The text is Kubernetes'."""
+    """An operation that the queue refuses. The text comes from Kubernetes."""
 
 
 class SchedulingQueue(Lanes):
     """The PriorityQueue of Kubernetes v1.34.1.
 
-    ``less`` is the QueueSort plugin's; hints and PreEnqueue plugins are given per scheduler name (the lists of plugins
-    may change: a fault takes a plugin's place); ``objects`` are the API objects (None: every pod is taken to exist).
-    Times are simulated microseconds, now is ``recorder.now_us``. Nothing runs by itself: the caller calls
+    ``less`` is the QueueSort plugin's; hints and PreEnqueue plugins are passed per scheduler name (the plugin lists
+    may change: a fault replaces a plugin); ``objects`` are the API objects (None: assume that every pod exists).
+    Times are simulated microseconds, now is ``recorder.now_us``. Nothing runs automatically: the caller calls
     ``flush_backoff_q_completed`` each whole second and ``flush_unschedulable_pods_leftover`` every 30 s.
     """
 
@@ -103,7 +103,7 @@ class SchedulingQueue(Lanes):
         self.pod_max_in_unschedulable_pods_us = pod_max_in_unschedulable_pods_us
 
     def take_over(self, before: SchedulingQueue) -> None:
-        """Go on where ``before`` stood: its pods in this queue's order, its attempts under way, nominations and
+        """Continue where ``before`` stopped: with its pods in this queue's order, running attempts, nominations and
         counters.
         """
         for heap, old in (
@@ -123,7 +123,7 @@ class SchedulingQueue(Lanes):
         self._ask_gates_again()
 
     def _ask_gates_again(self) -> None:
-        """Other PreEnqueue plugins may open a gate, or close one."""
+        """Ask the new PreEnqueue plugins, which may open a gate or close one."""
         for lane, infos in self.lanes().items():
             for info in infos:
                 self._run_pre_enqueue_plugins(info)
@@ -133,16 +133,16 @@ class SchedulingQueue(Lanes):
                 elif lane == GATED and not info.gating_plugin:
                     self._move_to_active_q(info, str(UNSCHEDULED_POD_ADD), lane)
 
-    # --- pods come and go ----------------------------------------------------------------------------------------
+    # --- adding and removing pods --------------------------------------------------------------------------------
 
     def add(self, pod: Pod) -> None:
-        """A new pod without a node."""
+        """Add a new pod without a node."""
         self._move_to_active_q(self._new_info(pod), str(UNSCHEDULED_POD_ADD), self.lane_of(pod.key))
 
     def pop(self) -> QueuedPodInfo | None:
-        """Take the first pod of activeQ, or, when that is empty, of backoffQ, however long it still backs off.
+        """Take the first pod of activeQ, or, if that is empty, of backoffQ, however long it still backs off.
 
-        None when both are empty. The caller owes a ``done`` or an ``add_unschedulable_if_not_present`` for it.
+        None if both are empty. The caller must call ``done`` or ``add_unschedulable_if_not_present`` for it.
         """
         while (popped := self._pop_first()) is not None:
             info, source, cause = popped
@@ -163,15 +163,16 @@ class SchedulingQueue(Lanes):
         return None
 
     def done(self, uid: str, cause: str = SCHEDULED) -> None:
-        """The attempt of a popped pod is over; nothing happens when it is over already."""
+        """End the attempt of a popped pod; do nothing if it is over already."""
         pod = self.active_q.in_flight.done(uid)
         if pod is not None:
             self.recorder.add(PodMoved(pod.key, IN_FLIGHT, OUTSIDE, cause, priority=pod.priority, uid=pod.uid))
 
     def add_unschedulable_if_not_present(self, info: QueuedPodInfo, scheduling_cycle: int) -> None:
-        """A popped pod failed: by the plugins named in ``info``, or, when none is, by an error. Its attempt is over.
+        """Requeue a popped pod that failed by the plugins in ``info``, or by an error if there are none; end its
+        attempt.
 
-        Raises QueueError when a pod of that name is queued already.
+        Raises QueueError when a pod of that name is already queued.
         """
         lane = self.lane_of(info.pod.key)
         if lane:
@@ -184,13 +185,13 @@ class SchedulingQueue(Lanes):
             info.consecutive_errors_count += 1
         info.timestamp_us = self.recorder.now_us
         info.backoff_expiration_us = None
-        # One that fails after Permit left the pods in flight when PreBind began.
+        # A pod that fails after Permit left the pods in flight when PreBind began.
         source = IN_FLIGHT if info.pod.uid in self.active_q.in_flight else OUTSIDE
         self._requeue(info, self._decide_after_attempt(info, scheduling_cycle), SCHEDULE_ATTEMPT_FAILURE, source)
         self.active_q.in_flight.done(info.pod.uid)
 
     def update(self, old: Pod, new: Pod) -> None:
-        """A pod without a node changed: it is updated where it is, and may get out of unschedulablePods by that."""
+        """Update a pod without a node where it is; the change may move it out of unschedulablePods."""
         events = pod_scheduling_properties_change(new, old)
         if self.active_q.in_flight.add_events_for_pod(old, new, events):
             for event in events:
@@ -227,7 +228,7 @@ class SchedulingQueue(Lanes):
                 return
 
     def delete(self, pod: Pod) -> None:
-        """The pod is gone, or has got a node. One that is in flight stays so until its attempt is over."""
+        """Remove a pod that is gone or has a node. If it is in flight, it stays so until its attempt ends."""
         self.nominator.delete_nominated_pod_if_exists(pod)
         lane = self.lane_of(pod.key)
         info = self._take_out(pod.key)
@@ -238,7 +239,7 @@ class SchedulingQueue(Lanes):
         return self.active_q.delete(key) or self.backoff_q.delete(key) or self.unschedulable_pods.delete(key)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Move ``pods`` to activeQ at once; one that is in flight will be queued again when it comes back."""
+        """Move ``pods`` to activeQ at once; one in flight will be queued again when it comes back."""
         for pod in pods:
             if self._activate(pod):
                 continue
@@ -251,30 +252,30 @@ class SchedulingQueue(Lanes):
         info = self.unschedulable_pods.get(pod.key) or self.backoff_q.delete(pod.key)
         return info is not None and self._move_to_active_q(info, str(FORCE_ACTIVATE), lane)
 
-    # --- the cluster changes -------------------------------------------------------------------------------------
+    # --- cluster changes -----------------------------------------------------------------------------------------
 
     def move_all_to_active_or_backoff_queue(
         self, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None, pre_check: PreCheck | None = None
     ) -> None:
-        """Something happened that may help unschedulable pods: those that a hint calls worth it are queued again."""
+        """Handle an event that may help unschedulable pods: queue those again that a hint approves."""
         concerned = self.unschedulable_pods.infos.values()
         self._move_pods([info for info in concerned if pre_check is None or pre_check(info.pod)], event, old, new)
 
     def assigned_pod_added(self, pod: Pod) -> None:
-        """A pod got a node, or came with one."""
+        """Handle a pod that got a node or arrived with one."""
         self.move_all_to_active_or_backoff_queue(ASSIGNED_POD_ADD, None, pod)
 
     def assigned_pod_updated(self, old: Pod, new: Pod, event: ClusterEvent) -> None:
-        """A pod that has a node changed; ``event`` is one of those the update amounts to."""
+        """Handle a change to a pod on a node; ``event`` is one of the update's events."""
         self.move_all_to_active_or_backoff_queue(event, old, new)
 
     def flush_backoff_q_completed(self) -> None:
-        """Pods whose backoff is over go to activeQ."""
+        """Move pods whose backoff is over to activeQ."""
         for info in self.backoff_q.pop_all_completed():
             self._move_to_active_q(info, BACKOFF_COMPLETE, self._backoff_lane(info))
 
     def flush_unschedulable_pods_leftover(self) -> None:
-        """Pods that no event helped for too long are queued again."""
+        """Queue pods again that no event has helped for too long."""
         left = [info for info in self.unschedulable_pods.infos.values() if self._left_over(info)]
         if left:
             self._move_pods(left, UNSCHEDULABLE_TIMEOUT, None, None)
@@ -285,7 +286,7 @@ class SchedulingQueue(Lanes):
     def _move_pods(
         self, infos: Iterable[QueuedPodInfo], event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> None:
-        """Only events that some plugin registered for leave any trace, here and for the pods in flight."""
+        """Leave a trace, here and for pods in flight, only for events that a plugin registered for."""
         if not self.hints.of_interest(event):
             return
         moved = []
@@ -303,10 +304,10 @@ class SchedulingQueue(Lanes):
         self.active_q.in_flight.add_event(event, old, new)
         self._tell_move(event, new or old, tuple(moved))
 
-    # --- from lane to lane ---------------------------------------------------------------------------------------
+    # --- moves between lanes -------------------------------------------------------------------------------------
 
     def _decide_after_attempt(self, info: QueuedPodInfo, scheduling_cycle: int) -> Decision:
-        """Whether anything that happened during the attempt may help; an error is always worth a retry."""
+        """Check if an event during the attempt may help; always retry after an error."""
         if not info.unschedulable_plugins and not info.pending_plugins:
             return RETRY
         noted = self.active_q.in_flight.events_since(info.pod.uid)
@@ -324,7 +325,7 @@ class SchedulingQueue(Lanes):
         return best
 
     def _requeue(self, info: QueuedPodInfo, decision: Decision, cause: str, source: str) -> str:
-        """Put ``info`` where ``decision`` says; returns the lane (a gated pod counts as unschedulable)."""
+        """Put ``info`` where ``decision`` says; return the lane (a gated pod counts as unschedulable)."""
         if decision.strategy is Strategy.SKIP:
             self._park(info, cause, source, decision)
             return UNSCHEDULABLE_PODS
@@ -338,7 +339,7 @@ class SchedulingQueue(Lanes):
             self._tell(info, source, GATED if info.gating_plugin else UNSCHEDULABLE_PODS, cause, decision)
 
     def _move_to_active_q(self, info: QueuedPodInfo, cause: str, source: str, decision: Decision = RETRY) -> bool:
-        """False when a PreEnqueue plugin holds the pod back; those from backoffQ have passed PreEnqueue before."""
+        """Return False if a PreEnqueue plugin holds the pod back; pods from backoffQ passed PreEnqueue before."""
         if cause != BACKOFF_COMPLETE:
             self._run_pre_enqueue_plugins(info)
         key = info.pod.key
@@ -358,7 +359,7 @@ class SchedulingQueue(Lanes):
         return True
 
     def _move_to_backoff_q(self, info: QueuedPodInfo, cause: str, source: str, decision: Decision) -> bool:
-        """False when a PreEnqueue plugin holds the pod back."""
+        """Return False if a PreEnqueue plugin holds the pod back."""
         self._run_pre_enqueue_plugins(info)
         if info.gating_plugin:
             if info.pod.key not in self.unschedulable_pods:
@@ -370,7 +371,7 @@ class SchedulingQueue(Lanes):
         return True
 
     def _run_pre_enqueue_plugins(self, info: QueuedPodInfo) -> None:
-        """Ask the plugin that held the pod back last first, then the others, up to the first no."""
+        """Ask the plugin that last held the pod back, then the others, until the first no."""
         plugins = self.pre_enqueue_plugins.get(info.pod.scheduler_name, ())
         for plugin in sorted(plugins, key=lambda plugin: plugin.name != info.gating_plugin):
             status = plugin.pre_enqueue(info.pod)

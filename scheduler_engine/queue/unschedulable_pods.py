@@ -1,4 +1,4 @@
-"""Pods that failed and wait for an event that may help them, and pods that a PreEnqueue plugin holds back.
+"""Pods that failed and wait for an event that may help, and pods that a PreEnqueue plugin holds back.
 
 Source: seed 000 (unschedulable queue); upstream ``backend/queue/unschedulable_pods.go``.
 """
@@ -26,7 +26,7 @@ class UnschedulablePods:
         return self.infos.get(key)
 
     def add_or_update(self, info: QueuedPodInfo) -> bool:
-        """True when the pod was not in before."""
+        """Return True if the pod was not in before."""
         added = info.pod.key not in self.infos
         self.infos[info.pod.key] = info
         return added
@@ -35,5 +35,5 @@ class UnschedulablePods:
         return self.infos.pop(key, None)
 
     def gated_count(self) -> int:
-        """How many of them a PreEnqueue plugin holds back."""
+        """Return the number of gated pods."""
         return sum(1 for info in self.infos.values() if info.gating_plugin)

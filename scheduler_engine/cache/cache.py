@@ -1,6 +1,6 @@
-"""The scheduler's cache: nodes with their pods, those included that are only assumed to run there.
+"""The scheduler's cache: nodes with their pods, including those only assumed to run there.
 
-A pod's way through it::
+The states of a pod::
 
     assume ──► assumed ──► (add) ──► added ──► (remove) ──► gone
                  │  ▲                  ▲ │
@@ -24,20 +24,20 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.trace.events import CacheNodeChanged, CachePodChanged, NodeTreeChanged, Recorder, SnapshotTaken
 
 TELL_TREE_AT_ONCE = 200
-"""Up to so many nodes every change of the tree is traced by itself; beyond, only the tree that a snapshot meets."""
+"""Up to this many nodes, trace every change of the tree separately; beyond, only the tree at a snapshot."""
 
 
 class CacheError(Exception):
-    """An operation that the cache refuses. The text is Kubernetes'."""
+    """An operation that the cache refuses. The text comes from Kubernetes."""
 
 
 class CacheCorrupted(CacheError):
-    """Here the real scheduler logs "Scheduler cache is corrupted" and exits."""
+    """The real scheduler logs "Scheduler cache is corrupted" and exits here."""
 
 
 @dataclass(slots=True)
 class PodState:
-    """``deadline_us``: an assumed pod expires after it, None = never; only once ``binding_finished``."""
+    """``deadline_us``: when an assumed pod expires, None = never; only once ``binding_finished``."""
 
     pod: Pod
     deadline_us: int | None = None
@@ -53,14 +53,14 @@ class Dump:
 
 
 def pod_key(pod: Pod) -> str:
-    """The uid. Raises CacheError when it is empty."""
+    """Return the uid. Raises CacheError when it is empty."""
     if not pod.uid:
         raise CacheError("cannot get cache key for pod with empty UID")
     return pod.uid
 
 
 class Cache:
-    """``nodes``: node name → NodeInfo from the most recently changed to the least, ghosts included: the recency list.
+    """``nodes``: node name → NodeInfo, most recently changed first, ghosts included: the recency list.
 
     ``ttl_us``: how long an assumed pod survives after ``finish_binding``, in simulated microseconds; 0 = for ever.
     """
@@ -79,7 +79,7 @@ class Cache:
     # --- pods ----------------------------------------------------------------------------------------------------
 
     def assume_pod(self, pod: Pod) -> None:
-        """Count ``pod`` on its node before the API server knows. Raises CacheError when it is known already."""
+        """Count ``pod`` on its node before the API server does. Raises CacheError when it is already known."""
         key = pod_key(pod)
         if key in self.pod_states:
             raise CacheError(f"pod {key}({pod.key}) is in the cache, so can't be assumed")
@@ -87,7 +87,7 @@ class Cache:
         self._tell_pod(pod, "assumed")
 
     def finish_binding(self, pod: Pod, now_us: int | None = None) -> None:
-        """The binding of an assumed pod is through: from now on it may expire."""
+        """Finish the binding of an assumed pod: from now on it may expire."""
         key = pod_key(pod)
         if key not in self.assumed_pods:
             return
@@ -98,7 +98,7 @@ class Cache:
         state.binding_finished = True
 
     def forget_pod(self, pod: Pod) -> None:
-        """Take an assumed pod back. Raises CacheError when it is not assumed, or not on that node."""
+        """Remove an assumed pod. Raises CacheError when it is not assumed, or not on that node."""
         key = pod_key(pod)
         state = self.pod_states.get(key)
         if state is not None and state.pod.node_name != pod.node_name:
@@ -111,7 +111,7 @@ class Cache:
         self._tell_pod(pod, "forgotten")
 
     def add_pod(self, pod: Pod) -> None:
-        """Confirm an assumed pod (on whichever node it really is), or add one that came past the scheduler.
+        """Confirm an assumed pod (on its actual node), or add one that bypassed the scheduler.
 
         Raises CacheError when it was added before.
         """
@@ -127,7 +127,9 @@ class Cache:
             raise CacheError(f"pod {key}({pod.key}) was already in added state")
 
     def update_pod(self, old: Pod, new: Pod) -> None:
-        """Raises CacheError when ``old`` is unknown or only assumed, CacheCorrupted when ``new`` is on another node."""
+        """Replace ``old``. Raises CacheError when it is unknown or only assumed, CacheCorrupted when its node
+        changes.
+        """
         key = pod_key(old)
         state = self.pod_states.get(key)
         if state is None:
@@ -140,9 +142,9 @@ class Cache:
         self._tell_pod(new, "updated")
 
     def remove_pod(self, pod: Pod) -> None:
-        """Raises CacheError when ``pod`` is unknown, CacheCorrupted when it is known on another node.
+        """Remove ``pod``. Raises CacheError when it is unknown, CacheCorrupted when it is on another node.
 
-        A pod without a node name is taken from wherever it is: the scheduler may have missed its deletion.
+        A pod without a node name is removed wherever it is: the scheduler may have missed its deletion.
         """
         key = pod_key(pod)
         state = self.pod_states.get(key)
@@ -154,7 +156,7 @@ class Cache:
         self._tell_pod(state.pod, "removed")
 
     def get_pod(self, pod: Pod) -> Pod:
-        """The pod as the cache has it. Raises CacheError when it is unknown."""
+        """Return the cached pod. Raises CacheError when it is unknown."""
         key = pod_key(pod)
         if key not in self.pod_states:
             raise CacheError(f"pod {key}({pod.key}) does not exist in scheduler cache")
@@ -187,7 +189,7 @@ class Cache:
         self._add_pod(new)
 
     def _remove_pod(self, pod: Pod) -> None:
-        """An unknown node is no error, the pod is forgotten all the same. Raises CacheError when the node lacks it."""
+        """Remove the pod, even if its node is unknown. Raises CacheError when the node lacks it."""
         info = self.nodes.get(pod.node_name)
         if info is not None:
             try:
@@ -204,14 +206,14 @@ class Cache:
     # --- nodes ---------------------------------------------------------------------------------------------------
 
     def add_node(self, node: Node) -> NodeInfo:
-        """Add ``node``, or bring a ghost back; returns a copy of its NodeInfo."""
+        """Add ``node``, or revive a ghost; return a copy of its NodeInfo."""
         info = self._node_info_for(node.name)
         if self.node_tree.add_node(node):
             self._tree_changed()
         return self._set_node(node, info, "added")
 
     def update_node(self, old: Node | None, new: Node) -> NodeInfo:
-        """Take over ``new`` and move it in the tree if its zone changed; returns a copy of its NodeInfo."""
+        """Store ``new`` and move it in the tree if its zone changed; return a copy of its NodeInfo."""
         known = new.name in self.nodes
         info = self._node_info_for(new.name)
         added = not known and self.node_tree.add_node(new)
@@ -220,7 +222,7 @@ class Cache:
         return self._set_node(new, info, "updated")
 
     def remove_node(self, node: Node) -> None:
-        """Take ``node`` out of the tree at once; while pods are on it, its NodeInfo stays as a ghost.
+        """Remove ``node`` from the tree at once; while it has pods, its NodeInfo stays as a ghost.
 
         Raises CacheError when the node is unknown, or not in the zone that its labels name.
         """
@@ -255,7 +257,7 @@ class Cache:
         return info.clone()
 
     def _stamp(self, name: str, info: NodeInfo) -> None:
-        """``info`` has changed: it gets the next generation and goes to the head of the recency list."""
+        """Give the changed ``info`` the next generation and move it to the head of the recency list."""
         self.generation += 1
         info.generation = self.generation
         self.nodes.move_to_end(name, last=False)
@@ -263,9 +265,9 @@ class Cache:
     # --- snapshot ------------------------------------------------------------------------------------------------
 
     def update_snapshot(self, snapshot: Snapshot, cycle: int = 0) -> tuple[str, ...]:
-        """Bring ``snapshot`` up to date, copying only NodeInfos that changed since.
+        """Update ``snapshot``, copying only NodeInfos that have changed since.
 
-        Returns the names of the nodes copied. ``cycle`` numbers the scheduling cycle, for the trace.
+        Return the names of the nodes copied. ``cycle`` numbers the scheduling cycle, for the trace.
         Raises CacheError when lists and tree disagree; all lists have then been rebuilt for the next cycle.
         """
         copied = snapshot.copy_changed(self.nodes)
@@ -292,21 +294,21 @@ class Cache:
             ", trying to recover"
         )
 
-    # --- looking in ----------------------------------------------------------------------------------------------
+    # --- inspection ----------------------------------------------------------------------------------------------
 
     def node_count(self) -> int:
-        """Ghosts count."""
+        """Count nodes, ghosts included."""
         return len(self.nodes)
 
     def pod_count(self) -> int:
-        """Pods on ghosts count."""
+        """Count pods, including those on ghosts."""
         return sum(len(info.pods) for info in self.nodes.values())
 
     def dump(self) -> Dump:
         return Dump({name: info.clone() for name, info in self.nodes.items()}, tuple(self.assumed_pods))
 
     def check(self) -> None:
-        """Raise AssertionError when an invariant is broken that holds as long as the cache is told the truth."""
+        """Raise AssertionError if an invariant is broken that must hold while the cache gets correct input."""
         self.node_tree.check()
         generations = [info.generation for info in self.nodes.values()]
         assert generations == sorted(set(generations), reverse=True), "the recency list is out of order"
@@ -324,7 +326,7 @@ class Cache:
     # --- trace ---------------------------------------------------------------------------------------------------
 
     def _tell_pod(self, pod: Pod, what: str, before: str = "") -> None:
-        """``before``: the node that it was counted on until now."""
+        """Trace a change; ``before``: the pod's previous node."""
         if self.recorder is not None:
             moved = dict.fromkeys((before or pod.node_name, pod.node_name))
             stamped = tuple((name, self.nodes[name].generation) for name in moved if name in self.nodes)

@@ -1,4 +1,4 @@
-"""Which nodes have which container image. Source: seed 001 (imageStates); upstream ``backend/cache/cache.go``."""
+"""The nodes that have each container image. Source: seed 001 (imageStates); upstream ``backend/cache/cache.go``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
 
 @dataclass(slots=True)
 class ImageState:
-    """``summary`` is shared with the NodeInfos of all ``nodes`` that have the image."""
+    """``summary`` is shared by the NodeInfos of all ``nodes`` that have the image."""
 
     summary: ImageStateSummary
     nodes: dict[str, None] = field(default_factory=dict)
 
 
 class ImageStates:
-    """Image name → state. The size is that of the first node seen with the image; one that no node has is forgotten."""
+    """Image name → state. The size comes from the first node seen with the image; an image on no node is forgotten."""
 
     __slots__ = ("states",)
 
@@ -25,7 +25,7 @@ class ImageStates:
         self.states: dict[str, ImageState] = {}
 
     def add(self, node: Node, info: NodeInfo) -> None:
-        """Count ``node`` in and give its NodeInfo the summaries of its images."""
+        """Add ``node`` and give its NodeInfo the summaries of its images."""
         info.image_states = {}
         for names, size in node.images:
             for name in names:
@@ -35,7 +35,7 @@ class ImageStates:
                 info.image_states[name] = state.summary
 
     def remove(self, node: Node | None) -> None:
-        """Count ``node`` out of the images it lists; None (a ghost) changes nothing."""
+        """Remove ``node`` from the images it lists; do nothing for None (a ghost)."""
         if node is None:
             return
         for names, _ in node.images:
@@ -49,7 +49,7 @@ class ImageStates:
                     del self.states[name]
 
     def check(self, info: NodeInfo) -> None:
-        """Raise AssertionError when the node's summaries are not the shared ones, or not up to date."""
+        """Raise AssertionError if the node's summaries are not the shared ones, or are out of date."""
         for name, summary in info.image_states.items():
             assert self.states[name].summary is summary
             assert summary.num_nodes == len(self.states[name].nodes)

@@ -1,4 +1,4 @@
-"""The order in which nodes are visited: zones in order of first arrival, one node of each zone in turn.
+"""The order of visiting nodes: zones in order of first arrival, one node of each zone in turn.
 
 Source: seed 001 (nodeTree) and 002 §2; upstream ``backend/cache/node_tree.go``.
 """
@@ -15,13 +15,13 @@ EXHAUSTED = "all zones exhausted before reaching count of nodes expected"
 
 
 class NodeTreeError(Exception):
-    """A node is not where it should be; the text is Kubernetes'."""
+    """A node is not where it should be; the text comes from Kubernetes."""
 
 
 class NodeTree:
     """``tree``: zone key → names of its nodes, both in order of arrival. An emptied zone is dropped, to come last.
 
-    ``num_nodes`` is counted apart from the names, as upstream does.
+    ``num_nodes`` is counted separately from the names, as upstream.
     """
 
     __slots__ = ("num_nodes", "tree")
@@ -31,7 +31,7 @@ class NodeTree:
         self.num_nodes = 0
 
     def add_node(self, node: Node) -> bool:
-        """Append ``node`` to its zone; False when it is there already."""
+        """Append ``node`` to its zone; return False if it is already there."""
         names = self.tree.setdefault(zone_key(node.labels), {})
         if node.name in names:
             return False
@@ -40,7 +40,7 @@ class NodeTree:
         return True
 
     def remove_node(self, node: Node) -> None:
-        """Take ``node`` out of the zone that its labels name. Raises NodeTreeError when it is not in there."""
+        """Remove ``node`` from the zone that its labels name. Raises NodeTreeError when it is not there."""
         zone = zone_key(node.labels)
         names = self.tree.get(zone, {})
         if node.name not in names:
@@ -52,7 +52,7 @@ class NodeTree:
         self.num_nodes -= 1
 
     def update_node(self, old: Node | None, new: Node) -> bool:
-        """Move the node when its zone has changed; whether it has. A node missing from its old zone is just added."""
+        """Move the node if its zone has changed; return True if so. A node missing from its old zone is just added."""
         old_zone = zone_key(old.labels) if old is not None else ""
         if old_zone == zone_key(new.labels):
             return False
@@ -62,7 +62,7 @@ class NodeTree:
         return True
 
     def list(self) -> Sequence[str]:
-        """Names in visiting order. Fewer than ``num_nodes`` when the tree is damaged (``list_error`` says so)."""
+        """Return names in visiting order, fewer than ``num_nodes`` if the tree is damaged (see ``list_error``)."""
         names: list[str] = []
         for turn in zip_longest(*self.tree.values()):
             if len(names) >= self.num_nodes:
@@ -72,15 +72,15 @@ class NodeTree:
 
     @property
     def list_error(self) -> str:
-        """Kubernetes' text when there are fewer names than nodes counted, else ""."""
+        """Return Kubernetes' text if there are fewer names than counted nodes, else ""."""
         return EXHAUSTED if self.tree and len(self.list()) < self.num_nodes else ""
 
     def zones(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """((zone key, (node, …)), …) in zone order."""
+        """Return ((zone key, (node, …)), …) in zone order."""
         return tuple((zone, tuple(names)) for zone, names in self.tree.items())
 
     def check(self) -> None:
-        """Raise AssertionError when names and count are at odds."""
+        """Raise AssertionError if names and count disagree."""
         names = [name for zone in self.tree.values() for name in zone]
         assert len(names) == len(set(names)) == self.num_nodes, self.tree
         assert all(self.tree.values()), "an empty zone was kept"

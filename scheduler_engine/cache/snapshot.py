@@ -1,6 +1,6 @@
 """The cluster as one scheduling cycle sees it: copies of the cache's NodeInfos, in visiting order.
 
-Source: seed 001 (Snapshot); upstream ``backend/cache/snapshot.go``. ``Cache.update_snapshot`` brings it up to date.
+Source: seed 001 (Snapshot); upstream ``backend/cache/snapshot.go``. ``Cache.update_snapshot`` updates it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from scheduler_engine.framework.node_info import NodeInfo
 
 NODE_INFO_LIST = "nodeInfoList"
 REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAntiAffinityNodeInfoList", "usedPVCSet")
-"""Names of the derived lists, as the trace gives them; whenever one must be rebuilt, all three are."""
+"""Names of the derived lists in the trace; if one must be rebuilt, all three are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a walk down the recency list brought.
+    """The result of a walk along the recency list.
 
-    ``names`` were copied, ``ghosts`` had changed and were passed over; ``stopped_at`` is the first unchanged one
+    ``names`` were copied, ``ghosts`` had changed and were skipped; ``stopped_at`` is the first unchanged one
     ("" = none); ``new_node``: one was not in the snapshot before; ``derived``: the affinity lists or the set of used
     claims change.
     """
@@ -34,7 +34,7 @@ class Copied:
 class Snapshot:
     """Implements ``NodeInfoLister``.
 
-    ``node_info_map``: node name → copy; a copy is refreshed in place, so that the lists go on holding the same objects.
+    ``node_info_map``: node name → copy; a copy is updated in place, so that the lists keep the same objects.
     ``generation``: that of the newest NodeInfo copied so far.
     """
 
@@ -72,7 +72,7 @@ class Snapshot:
         return key in self.used_pvc_set
 
     def copy_changed(self, nodes: Mapping[str, NodeInfo]) -> Copied:
-        """Copy from ``nodes``, the cache's recency list, what is newer than this snapshot; ghosts are passed over."""
+        """Copy from ``nodes``, the cache's recency list, all that is newer than this snapshot; skip ghosts."""
         names: list[str] = []
         ghosts: list[str] = []
         stopped_at, new_node, derived = "", False, False
@@ -96,7 +96,7 @@ class Snapshot:
         return Copied(tuple(names), tuple(ghosts), stopped_at, new_node, derived)
 
     def drop_deleted(self, nodes: Mapping[str, NodeInfo], surplus: int) -> tuple[str, ...]:
-        """Drop copies of nodes that are gone or ghosts by now, at most ``surplus`` of them, and return their names."""
+        """Drop at most ``surplus`` copies of nodes that are gone or ghosts; return their names."""
         gone = [name for name in self.node_info_map if name not in nodes or nodes[name].node is None]
         dropped = tuple(gone[:surplus])
         for name in dropped:
@@ -104,9 +104,9 @@ class Snapshot:
         return dropped
 
     def rebuild_lists(self, order: Iterable[str] | None) -> None:
-        """Derive the lists anew; ``order`` (node names) rebuilds nodeInfoList too, None keeps it as it is.
+        """Rebuild the derived lists; ``order`` (node names) rebuilds nodeInfoList too, None keeps it.
 
-        A name without a NodeInfo is left out: ``update_snapshot`` notices that the lengths differ.
+        Skip a name without a NodeInfo: ``update_snapshot`` notices that the lengths differ.
         """
         if order is not None:
             self.node_info_list = [self.node_info_map[name] for name in order if name in self.node_info_map]
@@ -118,7 +118,7 @@ class Snapshot:
 
 
 def _derived_lists_differ(old: NodeInfo, new: NodeInfo) -> bool:
-    """For the set of used claims it matters which claims a node's pods use, not how many pods use one."""
+    """Compare nodes. For the set of used claims only the claims matter, not the number of their pods."""
     return (
         bool(old.pods_with_affinity) != bool(new.pods_with_affinity)
         or bool(old.pods_with_required_anti_affinity) != bool(new.pods_with_required_anti_affinity)

@@ -1,4 +1,4 @@
-"""The dry run on one node: which pods would have to go so that the preemptor fits, and which of them are let off.
+"""The dry run on one node: which pods must go so that the preemptor fits, and which of them may stay.
 
 Remove all lower-priority pods; if the preemptor fits then, add them back one by one as long as it still fits: first
 those whose eviction would violate a PodDisruptionBudget, each group from the most important pod down. The rest are
@@ -20,12 +20,12 @@ from scheduler_engine.framework.status import Status, error, unresolvable
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_STARTED_US = 2**63 - 1
-"""Stands for "now" where a pod has no start time: no start that has happened is later."""
+"""Stands for "now" if a pod has no start time: no actual start is later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that the preemptor would fit on without ``victims`` (most important first, never empty)."""
+    """A node where the preemptor would fit without ``victims`` (most important first, never empty)."""
 
     node: str
     victims: tuple[Pod, ...]
@@ -34,7 +34,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A PodDisruptionBudget; ``allowed`` disruptions are left, ``disrupted`` pods are being evicted already."""
+    """A PodDisruptionBudget with ``allowed`` disruptions left; ``disrupted`` pods are already being evicted."""
 
     namespace: str
     selector: Selector
@@ -52,7 +52,7 @@ class Budget:
 
 @dataclass(slots=True)
 class DryRun:
-    """What was tried on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``."""
+    """The dry run on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``."""
 
     node: str
     rejected: Status | None = None
@@ -72,16 +72,16 @@ def budget_from(pdb: KubeObject) -> Budget:
 
 
 def start_us(pod: Pod) -> int:
-    """When the pod started, in simulated microseconds."""
+    """Return the pod's start in simulated microseconds."""
     return NOT_STARTED_US if pod.start_time_us is None else pod.start_time_us
 
 
 def by_importance(infos: Sequence[PodInfo]) -> list[PodInfo]:
-    """The most important pod first: higher priority, then the older start.
+    """Return the most important pod first: higher priority, then the older start.
 
-    Equals that have started keep their order. Of equals that have not, the last comes first: upstream takes the present
-    anew for each side of a comparison, so that each of them is older than the one before it. That holds for up to 12
-    pods; above, another way of sorting begins whose order there nobody can tell, and the same is done here.
+    Equals that have started keep their order. Of equals that have not, the last comes first: upstream reads the clock
+    for each side of a comparison, so each seems older than the one before it. That holds for up to 12 pods;
+    with more, upstream sorts in another way whose order is unpredictable, and this code keeps its rule.
     """
     placed = enumerate(infos)
     ranked = sorted(placed, key=lambda item: (*_age(item[1].pod), item[0] if _started(item[1].pod) else -item[0]))
@@ -97,7 +97,7 @@ def _started(pod: Pod) -> bool:
 
 
 def split_by_budgets(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
-    """(pods whose eviction would violate a budget, the others), order kept: the first pods use up what is allowed."""
+    """Return (pods whose eviction violates a budget, the others), order kept: the first pods use up the allowance."""
     left = [budget.allowed for budget in budgets]
     violating: list[PodInfo] = []
     others: list[PodInfo] = []
@@ -126,7 +126,7 @@ def select_victims_on_node(
 
 @dataclass(slots=True)
 class _Node:
-    """The copies that the dry run works on. ``remove`` and ``add`` raise PluginError when a plugin cannot cope."""
+    """The copies that the dry run changes. ``remove`` and ``add`` raise PluginError when a plugin fails."""
 
     framework: FrameworkView
     state: CycleState
@@ -175,7 +175,7 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
 
 
 def _reprieve(node: _Node, run: DryRun, info: PodInfo) -> bool:
-    """Put ``info`` back if the preemptor still fits beside it."""
+    """Put ``info`` back if the preemptor still fits."""
     node.add(info)
     verdict = node.verdict()
     run.steps.append(("reprieve", info.pod.key, verdict is None, _text(verdict)))

@@ -1,4 +1,4 @@
-"""THE ladder: how one candidate is chosen among several. Every rung keeps the nodes with the smallest value.
+"""THE ladder that chooses among candidates. Every rung keeps the nodes with the smallest value.
 
 Source: seed 002 §9; upstream ``framework/preemption/preemption.go`` (pickOneNodeForPreemption).
 """
@@ -17,7 +17,7 @@ PRIORITY_OFFSET = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """``value``: the smallest wins; ``text`` shows a value to people."""
+    """``value``: the smallest wins; ``text`` formats a value."""
 
     name: str
     value: Callable[[Candidate], int]
@@ -26,7 +26,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A criterion as it was applied; the fields are those of ``PreemptionCriterionApplied``."""
+    """An applied criterion; the fields are those of ``PreemptionCriterionApplied``."""
 
     criterion: str
     values: tuple[tuple[str, str], ...]
@@ -51,7 +51,7 @@ def _number_of_victims(candidate: Candidate) -> int:
 
 
 def _latest_start(candidate: Candidate) -> int:
-    """The earliest start among the victims of the highest priority, negated: the latest wins."""
+    """Return the earliest start of the highest-priority victims, negated: the latest wins."""
     highest = max(victim.priority for victim in candidate.victims)
     return -min(_starts(candidate.victims, highest))
 
@@ -74,7 +74,7 @@ CRITERIA: tuple[Criterion, ...] = (
 
 
 def climb(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rung]]:
-    """The candidates that are best under every criterion, and the rungs it took; one candidate needs none."""
+    """Return the candidates that are best under every criterion, and the rungs used; one candidate needs none."""
     left = list(candidates)
     rungs: list[Rung] = []
     for criterion in CRITERIA:

@@ -1,7 +1,7 @@
-"""The evaluator: may the pod preempt, on which nodes would it help, which of them is best, and making room there.
+"""The evaluator: may the pod preempt, which nodes would help, which is best, and making room there.
 
 ``evaluate`` only decides (and records the film: every node tried, every criterion applied); ``prepare_candidate`` acts.
-Where nodes are equal under all criteria the real scheduler takes any (the order of a Go map); here it is the first by
+If nodes are equal under all criteria the real scheduler takes any (the order of a Go map); here it is the first by
 name. By default v1.34.1 deletes the victims in a goroutine after the attempt; a stage takes no time here, so
 ``prepare_candidate`` does it within PostFilter.
 Source: seed 002 §9; upstream ``framework/preemption/preemption.go``.
@@ -33,7 +33,7 @@ INELIGIBLE = {
     NEVER: "not eligible due to preemptionPolicy=Never.",
     WAITING: "not eligible due to a terminating pod on the nominated node.",
 }
-"""Why a pod may not preempt → what Kubernetes says."""
+"""Why a pod may not preempt → Kubernetes' message."""
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
@@ -45,12 +45,12 @@ NotDeleted = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Evaluation:
-    """What preemption found out for one pod.
+    """The findings of preemption for one pod.
 
-    ``potential_nodes`` failed in a way that evicting pods may mend, in snapshot order. Of the ``candidates`` among them
-    (those without PDB violations first) the ``best_nodes`` (by name) are equal under every criterion, and ``chosen`` is
-    the first of those. ``rejected``: why nodes that were tried are no candidates. ``lower_nominations``: keys of
-    lower-priority pods nominated to the chosen node.
+    Evicting pods may help on the ``potential_nodes``, in snapshot order. Of the ``candidates`` among them (those
+    without PDB violations first) the ``best_nodes`` (by name) are equal under every criterion, and ``chosen`` is the
+    first of those. ``rejected``: why tried nodes are not candidates. ``lower_nominations``: keys of lower-priority
+    pods nominated to the chosen node.
     """
 
     potential_nodes: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Evaluation:
 
 
 class Evaluator:
-    """Preemption for one profile. ``percentage`` and ``absolute`` bound how many candidates are looked for."""
+    """Preemption for one profile. ``percentage`` and ``absolute`` limit the search for candidates."""
 
     def __init__(self, handle: Handle, percentage: int, absolute: int) -> None:
         self.handle = handle
@@ -73,7 +73,7 @@ class Evaluator:
     def preempt(self, state: CycleState, pod: Pod, statuses: NodeToStatus) -> tuple[PostFilterResult | None, Status]:
         """Make room for ``pod`` if that helps.
 
-        No result leaves the pod's nomination as it is, a nominated node "" clears it.
+        Without a result the pod's nomination stays; a nominated node "" clears it.
         """
         latest = self.handle.objects.get("Pod", pod.key)
         if not isinstance(latest, Pod) or latest.finished:
@@ -86,7 +86,7 @@ class Evaluator:
         evaluation = self.evaluate(state, latest, statuses)
         if evaluation.chosen is None:
             return self._nowhere(evaluation)
-        # Where all victims are leaving already upstream does nothing more, so that lower nominations stay, too.
+        # If all victims are already terminating, upstream does nothing more, so lower nominations stay, too.
         all_leave = all(victim.terminating for victim in evaluation.chosen.victims)
         cleared = () if all_leave else evaluation.lower_nominations
         problem, not_deleted = self.prepare_candidate(evaluation.chosen, cleared, latest)
@@ -113,8 +113,8 @@ class Evaluator:
         return PostFilterResult(""), unschedulable(message)
 
     def ineligible(self, pod: Pod, statuses: NodeToStatus) -> str:
-        """Why ``pod`` may not preempt: ``NEVER`` (its policy) or ``WAITING`` (victims still leave its nominated node).
-        "" when it may.
+        """Return why ``pod`` may not preempt: ``NEVER`` (its policy) or ``WAITING`` (victims still leave its nominated
+        node). "" if it may.
         """
         if pod.preemption_policy == "Never":
             return NEVER
@@ -128,7 +128,7 @@ class Evaluator:
         return WAITING if leaving else ""
 
     def evaluate(self, state: CycleState, pod: Pod, statuses: NodeToStatus, *, every_node: bool = False) -> Evaluation:
-        """Find candidates and the best of them, changing nothing. ``every_node`` lifts the limit on candidates."""
+        """Find candidates and the best of them, changing nothing. ``every_node`` removes the limit on candidates."""
         potential = statuses.nodes_for_code(self.handle.snapshot, Code.UNSCHEDULABLE)
         evaluation = Evaluation(tuple(info.name for info in potential), self.candidates_to_find(len(potential)))
         enough = len(potential) if every_node else evaluation.candidates_to_find
@@ -156,8 +156,8 @@ class Evaluator:
     ) -> None:
         """Try node after node until there are ``enough``, one of them without PDB violation.
 
-        Only where not all nodes may be tried is it drawn with which one to begin. With few nodes a percentage alone
-        can come to 0 candidates: then every node is tried in vain, as upstream.
+        The first node is drawn only if not all nodes may be tried. With few nodes a percentage alone can give 0
+        candidates: then every node is tried in vain, as upstream.
         """
         framework = self.handle.framework
         if framework is None:
@@ -215,8 +215,8 @@ class Evaluator:
     ) -> tuple[Status | None, NotDeleted]:
         """Withdraw lower nominations to the chosen node, then delete the victims.
 
-        Returns an error status if that is refused, and the victims that nobody had to delete. In this order, as
-        upstream's asynchronous preemption (``prepareCandidateAsync``), which is the default.
+        Return an error status if that is refused, and the victims that nobody had to delete. The order is that of
+        upstream's asynchronous preemption (``prepareCandidateAsync``), the default.
         """
         not_deleted: list[tuple[str, str]] = []
         try:
@@ -232,7 +232,7 @@ class Evaluator:
         return None, tuple(not_deleted)
 
     def _make_go(self, victim: Pod, node: str, pod: Pod) -> str:
-        """Delete a victim; why nobody has to, "" if it was deleted."""
+        """Delete a victim; return "", or why that is not needed."""
         if victim.terminating:
             return TERMINATING
         if not self._still_there(victim):
@@ -240,12 +240,12 @@ class Evaluator:
         return "" if self._preempt_pod(victim, node, pod) else AWAITING_PERMIT
 
     def _still_there(self, victim: Pod) -> bool:
-        """The cluster may have moved on since the snapshot was taken."""
+        """Check that the victim still exists: the snapshot may be out of date."""
         current = self.handle.objects.get("Pod", victim.key)
         return current is not None and current.uid == victim.uid
 
     def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> bool:
-        """False when the victim still waits on Permit: it is not deleted, its wait is over, and it is queued again."""
+        """Delete the victim. Return False if it waits on Permit: then its wait ends, and it is queued again."""
         message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
         waited = self.handle.scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted")
         if not waited:

@@ -1,1 +1,1 @@
-"""What happened, as frozen, numbered, JSON-ready events: the only thing the workbench ever reads."""
+"""The trace: frozen, numbered, JSON-ready events. The workbench reads nothing else."""

@@ -1,6 +1,6 @@
-"""The scheduler's own counters, folded from the trace: what Kubernetes counts, at the moments at which it counts.
+"""The scheduler's counters, computed from the trace: what Kubernetes counts, when it counts it.
 
-They belong to no state of the engine, so that going back in time takes them back too. Source: feature Q8; upstream
+They are not part of the engine's state, so going back in time undoes them, too. Source: feature Q8; upstream
 ``metrics/metrics.go`` and the places that count (``schedule_one.go``, ``backend/queue``, ``framework/preemption``).
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from scheduler_engine.trace import events as ev
 
 QUEUES = ("active", "backoff", "unschedulable", "gated")
-"""Values of the label ``queue``. What is gated comes in as unschedulable and is only told apart while it waits."""
+"""Values of the label ``queue``. Gated pods enter as unschedulable and are only separated while they wait."""
 
 QUEUE_OF_LANE = {
     "activeQ": "active",
@@ -24,7 +24,7 @@ QUEUE_OF_LANE = {
     "gated": "gated",
 }
 RESULTS = {"unschedulable": "unschedulable", "nominated": "unschedulable", "error": "error"}
-"""How a cycle that failed ended → label ``result``. The other one, ``scheduled``, is counted as Bind succeeds."""
+"""Outcome of a failed cycle → label ``result``. The other label, ``scheduled``, is counted when Bind succeeds."""
 
 ATTEMPTS_BUCKETS = tuple(1 << power for power in range(5))
 VICTIMS_BUCKETS = tuple(1 << power for power in range(7))
@@ -37,7 +37,7 @@ CHANGED_POD, FROM_BACKOFF, DISCARDED = "UnschedulablePodUpdate", "PopFromBackoff
 
 @dataclass(slots=True)
 class Histogram:
-    """``counts`` per bucket of values up to and including its bound, and one more for what is above them all."""
+    """``counts`` per bucket of values up to and including its bound, and one more for all larger values."""
 
     bounds: tuple[int, ...]
     counts: list[int] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Histogram:
 
 @dataclass(slots=True)
 class Attempt:
-    """A cycle under way. Times in simulated microseconds; ``first_us``: the pod's first arrival in activeQ."""
+    """A running cycle. Times in simulated microseconds; ``first_us``: the pod's first arrival in activeQ."""
 
     pod: str
     profile: str
@@ -67,12 +67,12 @@ class Attempt:
 
 
 class Counters:
-    """``apply`` takes one entry after the other.
+    """Counters, updated by ``apply`` for each entry.
 
-    ``incoming``: (queue, event) → pods that came in; ``pending``: queue → pods in it now; ``attempts``: (result,
+    ``incoming``: (queue, event) → pods that entered; ``pending``: queue → pods in it now; ``attempts``: (result,
     profile) → attempts; ``sli_us``: attempts label → microseconds from the first arrival in activeQ to the binding;
     ``permit_wait_us``: result → microseconds on Permit; ``first_us``: uid of a pod not yet bound → its first arrival in
-    activeQ. Memory grows with the pods there are, not with the trace.
+    activeQ. Memory grows with the number of pods, not with the trace.
     """
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class Counters:
 
 
 def _came_into(event: ev.PodMoved, after: str) -> tuple[str, str] | None:
-    """(queue, event) under which Kubernetes counts this move; None when it is no arrival in a queue."""
+    """Return the (queue, event) that Kubernetes counts for this move; None if the pod enters no queue."""
     if event.source == "backoffQ" and event.cause in (FROM_BACKOFF, DISCARDED):
         return "active", FROM_BACKOFF
     updated_in_place = event.source == event.target and event.cause == CHANGED_POD

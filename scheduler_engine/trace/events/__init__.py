@@ -1,9 +1,9 @@
 """The trace: frozen, past-tense events that name things by key and hold numbers, never live objects.
 
-Every event becomes one ``Entry`` (number, simulated time in microseconds, number of the command that set it off).
+Every event becomes one ``Entry`` (number, simulated time in microseconds, number of the command that caused it).
 Pods are named ``namespace/name``, nodes by name. A *verdict* is ``(plugin, code, reasons)`` with ``code`` one of the
 names of :class:`scheduler_engine.framework.status.Code`. Tables stay tuples, so that one stage is one event however
-many nodes it looked at. ``wording/entries.py`` gives each event one line.
+many nodes it visited. ``wording/entries.py`` gives each event one line.
 """
 
 from scheduler_engine.trace.events.base import Event, Verdict

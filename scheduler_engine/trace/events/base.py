@@ -1,4 +1,4 @@
-"""What all trace events are."""
+"""The base of all trace events."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ class NodeTreeChanged(Event):
 class CachePodChanged(Event):
     """``what`` is assumed, confirmed, forgotten, expired, added, updated or removed.
 
-    ``stamped``: the NodeInfos that went to the head of the list with it and are still there, in that order, with their
-    new generations: ((node, generation), …). Two when a pod is confirmed on another node than it was assumed on.
+    ``stamped``: the NodeInfos that this moved to the head of the list and that still exist, in that order, with their
+    new generations: ((node, generation), …). Two if a pod is confirmed on another node than it was assumed on.
     """
 
     pod: str
@@ -34,7 +34,7 @@ class CachePodChanged(Event):
 class CacheNodeChanged(Event):
     """``what`` is added, updated, removed or ghost (left the tree, pods still there).
 
-    Whatever changes goes to the head of the list of NodeInfos, with a ``generation`` of its own.
+    A changed NodeInfo moves to the head of the list and gets a new ``generation``.
     """
 
     node: str
@@ -44,7 +44,7 @@ class CacheNodeChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class AssumedPodsExpire(Event):
-    """In every cache, so many simulated microseconds after their binding has finished; 0 = never."""
+    """How many simulated microseconds after binding assumed pods expire in every cache; 0 = never."""
 
     ttl_us: int
 
@@ -54,10 +54,10 @@ class SnapshotTaken(Event):
     """``UpdateSnapshot`` ran at a cycle's start.
 
     ``cloned`` are the nodes copied, ``stopped_at`` the first unchanged one (""= the walk reached the tail), ``length``
-    how many NodeInfos the cache's list holds, ghosts included, ``rebuilt`` the lists built anew (nodeInfoList,
+    how many NodeInfos the cache's list holds, ghosts included, ``rebuilt`` the rebuilt lists (nodeInfoList,
     havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet), ``node_order`` the
-    snapshot's list, None when unchanged since the previous snapshot. ``dropped`` are nodes that left and whose copies
-    went with them; ``ghosts`` had changed and were passed over, as only their pods are there.
+    snapshot's list, None if unchanged since the previous snapshot. ``dropped`` are nodes that left and whose copies
+    were removed; ``ghosts`` had changed and were skipped, as only their pods still exist.
     """
 
     cycle: int

@@ -10,9 +10,9 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class CommandGiven(Event):
-    """A person (or a script) did something: ``command`` is one of ``scheduler_engine.commands``, as it is recorded.
+    """A person (or a script) gave ``command``, one of ``scheduler_engine.commands``, in its recorded form.
 
-    A tick of playing says 0 seconds, since the next ones may merge with it.
+    A tick of playing has 0 seconds, since the next ones may merge with it.
     """
 
     number: int
@@ -24,13 +24,13 @@ class CommandGiven(Event):
 
     @property
     def summary(self) -> str:
-        """The command in one line."""
+        """Return the command in one line."""
         return str(self.command.summary)
 
 
 @dataclass(frozen=True, slots=True)
 class Configured(Event):
-    """The scheduler's configuration from now on: at the start, and when it is changed.
+    """The scheduler's new configuration, at the start and after a change.
 
     ``configuration`` is the defaulted KubeSchedulerConfiguration; ``profiles`` are (scheduler name, ((extension point,
     ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
@@ -48,7 +48,7 @@ class Configured(Event):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionSwitched(Event):
-    """An admission plugin of the API server looks at objects from now on, or no more."""
+    """An admission plugin of the API server was switched on or off."""
 
     plugin: str
     enabled: bool
@@ -65,7 +65,7 @@ class ObjectAdded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ObjectApplied(Event):
-    """Somebody applied ``given``, as written; what the API server made of it is stored by now."""
+    """Somebody applied ``given``, as written; the API server has already stored its version."""
 
     kind: str
     key: str
@@ -87,9 +87,9 @@ class ObjectDeleted(Event):
 
 @dataclass(frozen=True, slots=True)
 class EventRecorded(Event):
-    """A Kubernetes Event object: what ``kubectl describe`` would list. ``type`` is Normal or Warning.
+    """A Kubernetes Event object, as ``kubectl describe`` lists it. ``type`` is Normal or Warning.
 
-    ``cause``: what brought it about, where the message does not tell: the taint that drives a pod away.
+    ``cause``: the cause, if the message does not say it: the taint that drives a pod away.
     """
 
     regarding_kind: str

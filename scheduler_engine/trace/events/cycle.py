@@ -1,4 +1,4 @@
-"""Scheduling and binding cycles: a table per stage, faults, and what came of it."""
+"""Scheduling and binding cycles: a table per stage, faults, and the outcome."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scheduler_engine.trace.events.base import Event, Verdict
 from scheduler_engine.trace.events.pairs import Pairs, Tables
 
 FilterRow = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
-"""(node, failing plugin or "", code, reasons, nominated pods that were counted as there)"""
+"""(node, failing plugin or "", code, reasons, nominated pods that counted there)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class CycleStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class StageFinished(Event):
-    """A stage of THE table ran. ``note`` is the few words under the ribbon; ``next_stage`` "" = the cycle is over.
+    """A stage of THE table ran. ``note`` is the short text under the ribbon; ``next_stage`` "" = the cycle is over.
 
-    Stages that a cycle leaves out (PostFilter when nodes fit, PreScore and Score with one feasible node) have no event.
+    Stages that a cycle skips (PostFilter if nodes fit, PreScore and Score with one feasible node) have no event.
     """
 
     cycle: int
@@ -50,13 +50,12 @@ class FilterRan(Event):
     """One whole Filter stage.
 
     ``plugins`` are the Filter plugins in running order, ``skipped`` those PreFilter skipped. ``rows`` hold, in visiting
-    order,
-    ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code Success = passes; else the first plugin
+    order, ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code Success = passes; else the first plugin
     that failed. ``with_nominated`` lists the nominated pods that were added for the first of the two runs.
     ``start_index`` … ``next_start_index`` are indices into the snapshot's list; ``feasible`` in the order found.
-    ``also``: per node that failed, what the filters after the first failing one would have said, each asked alone (the
-    real scheduler does not ask). ``nominated``: the row of the nominated node, which was tried first and did not fit;
-    the search may come to it again. It counts in ``next_start_index``, unless its code is Error.
+    ``also``: per failed node, the verdicts of the filters after the first failing one, each run alone (the real
+    scheduler does not run them). ``nominated``: the row of the nominated node, which was tried first and did not fit;
+    the search may visit it again. It counts in ``next_start_index``, unless its code is Error.
     """
 
     cycle: int
@@ -76,14 +75,14 @@ class FilterRan(Event):
 
     @property
     def tried_first(self) -> str:
-        """The nominated node if the search did not come to it again, else ""."""
+        """Return the nominated node if the search did not visit it again, else ""."""
         if self.nominated is None or any(row[0] == self.nominated[0] for row in self.rows):
             return ""
         return self.nominated[0]
 
     @property
     def looked_at(self) -> tuple[FilterRow, ...]:
-        """One row for each node that was looked at: the nominated one first, then ``rows``."""
+        """Return one row per visited node: the nominated one first, then ``rows``."""
         if self.nominated is None or not self.tried_first:
             return self.rows
         return (self.nominated, *self.rows)
@@ -91,7 +90,7 @@ class FilterRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class PodUnschedulable(Event):
-    """The FitError: nothing was feasible. ``message`` is the text as after Filter (no PostFilter part yet)."""
+    """The FitError: no node was feasible. ``message`` is the text after Filter (no PostFilter part yet)."""
 
     cycle: int
     pod: str
@@ -104,9 +103,9 @@ class PreemptionNodeTried(Event):
     """The dry run on one node.
 
     ``steps`` are (action, pod, ok, reason): action ``remove`` (a lower-priority pod out), ``fits`` (the filters after
-    all are out; pod ""), ``reprieve`` (back in: ok = kept, not ok = victim). ``violates`` = the pod's PDB would be
-    violated (those are reprieved first). ``victims`` most important first; ``rejected`` is the reason when the node is
-    no candidate.
+    all are out; pod ""), ``reprieve`` (back in: ok = stays, not ok = victim). ``violates`` = the pod's PDB would be
+    violated (those are reprieved first). ``victims`` most important first; ``rejected`` is the reason if the node is
+    not a candidate.
     """
 
     cycle: int
@@ -120,11 +119,11 @@ class PreemptionNodeTried(Event):
 
 @dataclass(frozen=True, slots=True)
 class PreemptionLimited(Event):
-    """The dry run did not have to try every node, and is over.
+    """The dry run is over. It did not have to try every node.
 
-    ``nodes`` may be helped by evictions, and ``candidates_to_find`` of them are enough: the larger of ``percentage`` of
+    Evictions may help on ``nodes``, and ``candidates_to_find`` of them are enough: the larger of ``percentage`` of
     the nodes and ``absolute``. It began at node ``first``, which was drawn, and tried ``tried``. ``surplus``:
-    candidates that were found beyond ``candidates_to_find`` and are not compared.
+    candidates beyond ``candidates_to_find``, which are not compared.
     """
 
     cycle: int
@@ -139,7 +138,7 @@ class PreemptionLimited(Event):
 
 @dataclass(frozen=True, slots=True)
 class PreemptionCriterionApplied(Event):
-    """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` go on, ``fallen`` are out."""
+    """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` continue, ``fallen`` are out."""
 
     cycle: int
     criterion: str
@@ -150,7 +149,7 @@ class PreemptionCriterionApplied(Event):
 
 @dataclass(frozen=True, slots=True)
 class PostFilterRan(Event):
-    """``verdicts`` of the PostFilter plugins asked. ``nominated_node`` "" = none; ``victims`` are being deleted.
+    """``verdicts`` of the PostFilter plugins run. ``nominated_node`` "" = none; ``victims`` are being deleted.
 
     ``not_deleted``: (victim, why), those that nobody had to delete: it was ``terminating`` in the snapshot, ``gone``
     since then, or ``waiting`` on Permit, where it was rejected. ``ineligible``: why the pod may not preempt, so that no
@@ -171,7 +170,7 @@ class PostFilterRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class CycleStateWritten(Event):
-    """What plugins noted for later in the cycle's CycleState at ``extension_point``: ((key, value as text), …)."""
+    """Values that plugins saved in the cycle's CycleState at ``extension_point``: ((key, value as text), …)."""
 
     cycle: int
     extension_point: str
@@ -195,7 +194,7 @@ class ScoreRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class NormalizeRan(Event):
-    """As ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
+    """Like ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
 
     cycle: int
     normalized: Tables
@@ -205,7 +204,9 @@ class NormalizeRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class HostSelected(Event):
-    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
+    """``how``: ``highest`` (a single top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible
+    node).
+    """
 
     cycle: int
     pod: str
@@ -227,8 +228,8 @@ class PluginsRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class PermitWait(Event):
-    """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds at which it gives up); the first to give up
-    rejects the pod. Empty: nobody makes it wait any more, as it was allowed or deleted.
+    """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds of its timeout); the first timeout rejects
+    the pod. Empty: the wait is over, as the pod was allowed or deleted.
     """
 
     cycle: int
@@ -238,9 +239,9 @@ class PermitWait(Event):
 
 @dataclass(frozen=True, slots=True)
 class FaultSet(Event):
-    """The next call of ``plugin`` at ``point`` (an extension point as in a configuration) will answer ``answer``.
+    """The next call of ``plugin`` at ``point`` (an extension point as in a configuration) will return ``answer``.
 
-    ``number`` is the command that wished for it; ``duration_us`` a wait's length. Source: ``framework/faults.py``.
+    ``number`` is the command that asked for it; ``duration_us`` a wait's length. Source: ``framework/faults.py``.
     """
 
     number: int
@@ -253,7 +254,7 @@ class FaultSet(Event):
 
 @dataclass(frozen=True, slots=True)
 class FaultStruck(Event):
-    """Fault ``number`` met ``pod``. ``until_us``: it holds the pod up until then; None: it is over and done with."""
+    """Fault ``number`` hit ``pod``. ``until_us``: it delays the pod until then; None: it is over."""
 
     number: int
     pod: str

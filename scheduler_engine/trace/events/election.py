@@ -9,7 +9,7 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class ReplicasConfigured(Event):
-    """The replicas of the scheduler from now on; those before are gone. Durations are microseconds.
+    """The new replicas of the scheduler; earlier ones are gone. Durations are microseconds.
 
     ``lock`` is leases, endpoints or configmaps, ``lock_key`` the key of the object that holds the record; without
     ``leader_elect`` both are "" and every replica schedules.
@@ -27,10 +27,10 @@ class ReplicasConfigured(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaChanged(Event):
-    """What a replica is from now on. ``state``: acquiring, leading or stopped; ``why`` says what happened.
+    """The new state of a replica. ``state``: acquiring, leading or stopped; ``why`` says what happened.
 
-    ``own_us`` is what its clock shows at this moment, ``rate`` how fast that clock runs (a fraction as text, "1").
-    ``schedules``: it has a scheduler that works (a leader has; one that stands still or is cut off still has one).
+    ``own_us`` is the current time on its clock, ``rate`` how fast that clock runs (a fraction as text, "1").
+    ``schedules``: it has a working scheduler (a leader has; a paused or cut-off one still has).
     """
 
     replica: str
@@ -47,10 +47,10 @@ class ReplicaChanged(Event):
 class ElectorTried(Event):
     """A replica tried to take, renew or release the lock.
 
-    ``outcome``: created, acquired, renewed, released, held (by somebody whose lease it believes to be valid) or
-    failed; ``message`` says why the last two. ``holder`` is who it believes leads from now on, "" = nobody, and
+    ``outcome``: created, acquired, renewed, released, held (by another whose lease it believes to be valid) or
+    failed; ``message`` explains the last two. ``holder`` is the leader that it now believes in, "" = none, and
     ``valid_until_us`` when that lease ends in its belief, in simulated microseconds (None: it has seen no lease).
-    ``steps``: (step, how it went) in order: ``fast path``, ``get``, ``create``, ``update`` and ``release`` are done or
+    ``steps``: (step, result) in order: ``fast path``, ``get``, ``create``, ``update`` and ``release`` are done or
     failed; ``judge`` finds the lock held, ended, free or its own.
     """
 
@@ -64,7 +64,7 @@ class ElectorTried(Event):
 
 @dataclass(frozen=True, slots=True)
 class LockChanged(Event):
-    """The record in the lock from now on; times are what the writer's clock showed, in microseconds."""
+    """The new record in the lock; times are from the writer's clock, in microseconds."""
 
     writer: str
     holder: str

@@ -1,4 +1,4 @@
-"""Nodes in trouble, and the ways in which pods leave them."""
+"""Nodes in trouble, and the ways pods leave them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class TaintEvictionPlanned(Event):
-    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: not any more.
+    """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: no longer.
 
-    ``taint`` decides, as kubectl writes it; the pod tolerates it for ``seconds``, None = not at all. ``why`` it is not
-    planned any more: the pod is ``deleted``, the taints are ``removed``, those that are left are ``tolerated`` without
+    ``taint`` decides, as kubectl writes it; the pod tolerates it for ``seconds``, None = not at all. ``why`` it is no
+    longer planned: the pod is ``deleted``, the taints are ``removed``, the remaining ones are ``tolerated`` without
     end, or for ``taint`` it is ``evicted`` at once, or ``stays`` for another time.
     """
 
@@ -26,7 +26,7 @@ class TaintEvictionPlanned(Event):
 
 @dataclass(frozen=True, slots=True)
 class PressureObserved(Event):
-    """What a node's kubelet saw at a look, told when it differs from the look before.
+    """A node's kubelet observed a change in resource pressure.
 
     ``signals`` are (signal, available, capacity) in bytes, inodes or processes. ``thresholds`` are (threshold as text,
     signal, amount, hard, state): ``quiet``, ``met`` (evicts), ``waits`` (soft, in its grace period) or ``reclaiming``
@@ -44,9 +44,9 @@ class PressureObserved(Event):
 
 @dataclass(frozen=True, slots=True)
 class NodeResourcesReclaimed(Event):
-    """A kubelet freed ``freed`` bytes before it evicts: ``what`` is ``dead containers`` or ``unused images``.
+    """A kubelet freed ``freed`` bytes before evicting: ``what`` is ``dead containers`` or ``unused images``.
 
-    ``names``: keys of the pods that the containers belonged to, or one name for each image.
+    ``names``: keys of the pods that owned the containers, or one name for each image.
     """
 
     node: str
@@ -60,8 +60,8 @@ class NodeResourcesReclaimed(Event):
 class EvictionRanked(Event):
     """The order in which a kubelet would evict to reclaim ``resource``, as ``signal`` is below ``threshold``.
 
-    ``rows``: (pod, exceeds its request, priority, usage, request, usage over request, QoS class, why it stands here).
-    Of inodes any use exceeds, and what is taken off the usage is the request for ephemeral storage.
+    ``rows``: (pod, exceeds its request, priority, usage, request, usage over request, QoS class, why it is here).
+    For inodes any use exceeds, and the request for ephemeral storage is subtracted from the usage.
     """
 
     node: str
@@ -73,9 +73,9 @@ class EvictionRanked(Event):
 
 @dataclass(frozen=True, slots=True)
 class PodEvicted(Event):
-    """A kubelet evicts ``pod``, which has ``grace_seconds`` to end; its phase becomes Failed.
+    """A kubelet evicts ``pod``, which has ``grace_seconds`` to stop; its phase becomes Failed.
 
-    ``signal`` "": not for pressure, but so that a critical pod has room.
+    ``signal`` "": not for pressure, but to make room for a critical pod.
     """
 
     node: str
@@ -87,7 +87,7 @@ class PodEvicted(Event):
 
 @dataclass(frozen=True, slots=True)
 class PodRejected(Event):
-    """The kubelet of ``node`` does not take ``pod``, which is bound to it; its phase becomes Failed."""
+    """The kubelet of ``node`` rejects ``pod``, which is bound to it; its phase becomes Failed."""
 
     node: str
     pod: str
@@ -99,9 +99,9 @@ class PodRejected(Event):
 class EvictionAnswered(Event):
     """The API server's answer to a request to evict ``pod``.
 
-    ``code``: 200, 429 or 500. ``cause`` says more about a refusal, ``budgets`` are the budgets that select the pod,
-    ``asked_by`` is the node that is being drained, "" for a single request. ``late``: the pod was being deleted
-    already, so that no budget was asked.
+    ``code``: 200, 429 or 500. ``cause`` explains a refusal, ``budgets`` are the budgets that select the pod,
+    ``asked_by`` is the node being drained, "" for a single request. ``late``: the pod was already being deleted, so
+    no budget was checked.
     """
 
     pod: str
@@ -117,11 +117,10 @@ class EvictionAnswered(Event):
 class DrainChanged(Event):
     """A drain of ``node``: ``what`` is started, waiting, evicted, finished, failed or stopped.
 
-    ``pods``: those to evict (started), refused and asked for again at ``next_us`` (waiting), on their way out
-    (evicted), or those that forbade the drain or were given up (failed). ``kept``: pods of DaemonSets and mirror pods,
-    which stay.
+    ``pods``: those to evict (started), refused and retried at ``next_us`` (waiting), terminating (evicted), or those
+    that prevented the drain or were given up (failed). ``kept``: pods of DaemonSets and mirror pods, which stay.
     ``message``: kubectl's warning (started) or error (failed). ``flags``: those of ``force``, ``ignore_daemonsets`` and
-    ``delete_emptydir_data`` that were given (started), or that would let the pods pass (failed).
+    ``delete_emptydir_data`` that were set (started), or that would let the pods pass (failed).
     """
 
     node: str

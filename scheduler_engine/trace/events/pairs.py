@@ -1,4 +1,4 @@
-"""A number of each of many nodes, held compactly: a long trace consists of little else."""
+"""A number for each of many nodes, stored compactly: a long trace consists of little else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import overload
 
 
 class Pairs(Sequence[tuple[str, int]]):
-    """Reads as ``((node, number), …)``. The names may be shared by many; a pair is made when it is asked for."""
+    """Reads as ``((node, number), …)``. Several may share the names; pairs are created on demand."""
 
     __slots__ = ("names", "numbers")
 
@@ -44,4 +44,4 @@ class Pairs(Sequence[tuple[str, int]]):
 
 NONE = Pairs((), ())
 Tables = tuple[tuple[str, Pairs], ...]
-"""Plugin → what it gave each node, in running order."""
+"""Plugin → its number for each node, in running order."""

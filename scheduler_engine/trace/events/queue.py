@@ -15,10 +15,10 @@ class PodMoved(Event):
     ``inFlight`` or ``""`` (outside). ``cause`` is Kubernetes' label (``PodAdd``, ``NodeAdd``,
     ``ScheduleAttemptFailure``, ``BackoffComplete``, ``UnschedulableTimeout``, ``PopFromBackoffQ``, ``Pop``,
     ``Scheduled``, ``PodDelete``, ``PodUpdate`` …). ``plugin``/``hint`` say which plugin's queueing hint decided and
-    how (``Queue``/``QueueSkip``), when one was asked. The rest is the pod's QueuedPodInfo after the move;
+    how (``Queue``/``QueueSkip``), if one was asked. The rest is the pod's QueuedPodInfo after the move;
     ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
-    be queued while the attempt of a deleted one is still under way. ``flushed_us``: when a pod in a backoff queue moves
-    on to activeQ if nothing takes it out before.
+    be queued while a deleted one's attempt still runs. ``flushed_us``: when a pod in a backoff queue moves to activeQ
+    if nothing takes it out before.
 
     When PreBind begins a pod goes outside by ``Scheduled``. If its binding fails, it comes back from there by
     ``ScheduleAttemptFailure``.
@@ -42,7 +42,7 @@ class PodMoved(Event):
 
     @property
     def in_place(self) -> bool:
-        """Return True if the pod stayed where it waits: it was changed there, or is held back again."""
+        """Return True if the pod stayed in its queue: it was changed there, or is held back again."""
         return self.source == self.target
 
 
@@ -61,8 +61,8 @@ class MoveRequested(Event):
 
 @dataclass(frozen=True, slots=True)
 class EventNoted(Event):
-    """The pod ``object_key`` is in flight and was changed itself, or activated: the pods ``in_flight`` noted it, and no
-    queue was looked through.
+    """The pod ``object_key`` is in flight and was itself changed or activated: the pods ``in_flight`` noted it, and no
+    queue was searched.
     """
 
     cluster_event: str
@@ -72,7 +72,7 @@ class EventNoted(Event):
 
 @dataclass(frozen=True, slots=True)
 class HintAnswered(Event):
-    """A plugin was asked whether ``cluster_event``, a change of the object ``about``, may help ``pod``.
+    """A plugin was asked if ``cluster_event``, a change of the object ``about``, may help ``pod``.
 
     ``verdict``: Queue or QueueSkip. ``why``: key of a row in ``wording``, or the plugin's own text.
     """
@@ -87,7 +87,7 @@ class HintAnswered(Event):
 
 @dataclass(frozen=True, slots=True)
 class NominationChanged(Event):
-    """The nominator now holds ``pod`` for ``node`` ("" = for none)."""
+    """The nominator now holds ``pod`` for ``node`` ("" = for no node)."""
 
     pod: str
     node: str

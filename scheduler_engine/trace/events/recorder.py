@@ -1,4 +1,4 @@
-"""Events in their places, and who puts them there."""
+"""Events with their positions, and the recorder that assigns them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scheduler_engine.trace.events.base import Event
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event in its place. ``at_us``: simulated microseconds; ``command``: number of the command (1-based).
+    """An event with its position. ``at_us``: simulated microseconds; ``command``: number of the command (1-based).
 
-    ``replica``: the scheduler replica that did it; "" = somebody else, or the one scheduler of a sandbox without
+    ``replica``: the scheduler replica that did it; "" = something else, or the one scheduler of a sandbox without
     replicas.
     """
 
@@ -27,9 +27,9 @@ class Entry:
 class Recorder:
     """Collects entries. Copying shares the entries, which are immutable.
 
-    ``full`` says whether tables of verdicts and scores are wanted (lean traces leave ``rows``, ``raw``, ``normalized``
-    and ``weighted`` empty). ``effort``: what the present command has brought about. ``rests``: how many entries there
-    were, and the time, whenever the engine stood between two steps: the moments at which a command can end.
+    ``full``: record tables of verdicts and scores (lean traces leave ``rows``, ``raw``, ``normalized`` and
+    ``weighted`` empty). ``effort``: the work caused by the present command. ``rests``: the number of entries and the
+    time at each pause of the engine between two steps: the moments at which a command can end.
     """
 
     full: bool = True
@@ -46,17 +46,17 @@ class Recorder:
         self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
 
     def rest(self) -> None:
-        """The engine stands between two steps."""
+        """Note that the engine is between two steps."""
         if not self.rests or self.rests[-1][0] < len(self.entries):
             self.rests.append((len(self.entries), self.now_us))
 
     def forget_from(self, entries: int, rests: int) -> None:
-        """Nothing has happened since there were so many entries and rests."""
+        """Delete all entries and rests from these counts on."""
         del self.entries[entries:]
         del self.rests[rests:]
 
     def doing(self, replica: str) -> Doing:
-        """``with recorder.doing(name)``: what is recorded inside was done by ``replica``."""
+        """Use ``with recorder.doing(name)`` to attribute what is recorded inside to ``replica``."""
         return Doing(self, replica)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Recorder:
@@ -68,7 +68,7 @@ class Recorder:
 
 @dataclass(slots=True)
 class Doing:
-    """Entered around every stage and every watch event, and so no generator."""
+    """A context for every stage and watch event, so not a generator."""
 
     recorder: Recorder
     replica: str

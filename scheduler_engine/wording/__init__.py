@@ -1,17 +1,17 @@
-"""Facts in words: the one place where the page, the command line and failing tests get their sentences from.
+"""Facts in words: the single source of sentences for the page, the command line and failing tests.
 
-A row of ``en/<table>.yaml`` words one kind of fact. Its parts, each of which may be left out:
+A row of ``en/<table>.yaml`` words one kind of fact. Each of its parts is optional:
 
 =========  ===============================================================================================
 says       a sentence for everyone, where this fact decided
 brief      two or three words for a node's card, where this fact refused it
-label      of the line of arithmetic: what it is about
+label      of the line of arithmetic: its subject
 formula    the sum itself
 note       a remark
 =========  ===============================================================================================
 
-A part with ``one`` and ``other`` goes by the value ``count``. ``{sign}`` is ≤ or >, as the fact is ok or not.
-A fact within a fact is worded by the same part of its own row, or by ``says`` where it has none.
+A part with ``one`` and ``other`` depends on the value ``count``. ``{sign}`` is ≤ or >, as the fact is ok or not.
+A fact inside a fact uses the same part of its own row, or ``says`` if it has none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MOST_COUNTS = 8
 
 
 def _read(folder: Path) -> dict[str, dict[str, Part]]:
-    # A loader to which every scalar is a string: "on" and "no" are words here.
+    # A loader that reads every scalar as a string: "on" and "no" are words here.
     tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
     return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
 
@@ -69,7 +69,7 @@ ROWS = _read(FOLDER)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One step of the arithmetic: what it is about, the sum itself, and a remark."""
+    """One step of the arithmetic: its subject, the sum itself, and a remark."""
 
     label: str
     formula: str
@@ -77,17 +77,17 @@ class Line:
 
 
 def sentence(facts: Facts) -> str:
-    """What follows from the facts, for everyone."""
+    """Return the conclusion from the facts, for everyone."""
     return worded(facts.says, "says")
 
 
 def brief(facts: Facts) -> str:
-    """The same in two or three words, "" where there are none."""
+    """Return the conclusion in two or three words, "" if there are none."""
     return worded(facts.says, "brief")
 
 
 def lines(facts: Facts) -> tuple[Line, ...]:
-    """The arithmetic, for those who want to check it."""
+    """Return the arithmetic, for those who want to check it."""
     return lines_of(facts.shown)
 
 
@@ -96,7 +96,7 @@ def lines_of(shown: Sequence[Fact]) -> tuple[Line, ...]:
 
 
 def worded(told: Fact, part: str) -> str:
-    """One part of a fact's row, "" where the row has none. KeyError for a fact without a row, or a missing value."""
+    """Return one part of a fact's row, "" if it has none. KeyError for a fact without a row, or a missing value."""
     text = ROWS[told.key].get(part, "")
     if isinstance(text, dict):
         text = text["one" if told.values["count"] == 1 else "other"]
@@ -107,7 +107,7 @@ def worded(told: Fact, part: str) -> str:
 
 
 def hint(answer: HintAnswered) -> str:
-    """Why a plugin answered so to an event: the row that it named, or its own text."""
+    """Return why a plugin answered an event this way: the row that it named, or its own text."""
     return _hint(answer.why, answer.about) if answer.why in ROWS else answer.why
 
 
@@ -118,12 +118,12 @@ def _hint(key: str, about: str) -> str:
 
 @cache
 def _places(text: str) -> tuple[str, ...]:
-    """The values that a text names: no others are written, as some hold a name for each of thousands of pods."""
+    """Return the values that a text names. Others are not formatted: some hold thousands of pod names."""
     return tuple(name for _, name, _, _ in Formatter().parse(text) if name and name != "sign")
 
 
 def written(values: Mapping[str, Value], part: str = "says") -> dict[str, str]:
-    """Each value as text for one part; amounts of one resource in one unit, in which all of them are exact."""
+    """Format each value for one part; amounts of one resource share one unit, in which all are exact."""
     numbers: dict[str, list[int]] = {}
     for value in values.values():
         if isinstance(value, Amount):
@@ -144,13 +144,13 @@ def _written(value: Value, units: Mapping[str, tuple[str, int]], part: str) -> s
 
 
 def amounts(resource: str, *numbers: int) -> list[str]:
-    """Amounts of one resource, all in one unit."""
+    """Format amounts of one resource, all in one unit."""
     units = {resource: unit_of(resource, numbers)}
     return [_written(Amount(resource, number), units, "") for number in numbers]
 
 
 def unit_of(resource: str, numbers: Sequence[int]) -> tuple[str, int]:
-    """The largest unit in which all of these are whole, and its size."""
+    """Return the largest unit in which all of these are whole, and its size."""
     if resource == "cpu":
         return "m", 1
     if resource not in STORED and not resource.startswith("hugepages-"):
@@ -159,17 +159,17 @@ def unit_of(resource: str, numbers: Sequence[int]) -> tuple[str, int]:
 
 
 def row_text(row: str, /, **places: object) -> str:
-    """The words of a value: a row of ``values.yaml``."""
+    """Format a row of ``values.yaml``, the words of a value."""
     return str(ROWS["values.words"][row]).format_map(places)
 
 
 def short_name(key: str) -> str:
-    """``web-4`` for ``default/web-4``; other namespaces stay."""
+    """Return ``web-4`` for ``default/web-4``; keep other namespaces."""
     return key.removeprefix("default/")
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """``a, b and c`` or ``a, b and 4 more``."""
+    """Return ``a, b and c`` or ``a, b and 4 more``."""
     if len(names) > most:
         return row_text("more", names=", ".join(names[:most]), count=len(names) - most)
     if len(names) < 2:
@@ -226,7 +226,7 @@ def _integer(number: int) -> str:
 
 
 def _decimal(number: float) -> str:
-    """At most four places."""
+    """Format with at most four decimal places."""
     return f"{number:.4f}".rstrip("0").rstrip(".").replace("-", "−")
 
 
@@ -235,7 +235,7 @@ def _sum(added: Sum) -> str:
 
 
 def _counts(counts: Counts) -> str:
-    """``a 2, b 0 (fewest)``: at most eight, those with the lowest numbers and the own one when there are more."""
+    """Return ``a 2, b 0 (fewest)``: at most eight; if there are more, the lowest numbers and the own one."""
     numbers = counts.numbers
     if len(numbers) > MOST_COUNTS:
         ascending = sorted(numbers, key=lambda item: item[1])
@@ -254,7 +254,7 @@ def _counts(counts: Counts) -> str:
 
 
 def _term(term: Term) -> str:
-    """``pods with app=web in blue (term 2)``; the default namespace alone is not named."""
+    """Return ``pods with app=web in blue (term 2)``; do not name the default namespace alone."""
     text = row_text("all-pods") if not term.selector else row_text("pods-with", selector=term.selector)
     if term.selector is None:
         text = row_text("no-pods")

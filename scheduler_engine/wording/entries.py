@@ -1,4 +1,4 @@
-"""One line of plain text for every trace event: the same words in the command line, in logs and in the workbench."""
+"""One line of plain text for every trace event, shared by the command line, logs and the workbench."""
 
 from __future__ import annotations
 
@@ -229,5 +229,5 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
 
 
 def line(event: ev.Event) -> str:
-    """One line about ``event``. Raises KeyError for an event that has no line yet."""
+    """Return one line about ``event``. Raises KeyError for an event that has no line yet."""
     return LINES[type(event)](event)

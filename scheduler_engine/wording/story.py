@@ -1,7 +1,7 @@
-"""A trace as a story: what was commanded, what came of it, and the tables that decided, for people to read.
+"""A trace as a story for people: the commands, their effects, and the tables that decided.
 
-What only repeats another line is left out: what the API server stores and the cache takes over, and stages without a
-table of their own.
+It leaves out what only repeats another line: objects that the API server stores and the cache takes over, and stages
+without a table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INSIDE = "    "
 
 
 def story(entries: Iterable[ev.Entry]) -> Iterator[str]:
-    """The lines of a story; a command begins with ``>``, tables are indented."""
+    """Yield the lines of a story; a command begins with ``>``, tables are indented."""
     clock = -1
     for entry in entries:
         event = entry.event
@@ -49,7 +49,7 @@ def story(entries: Iterable[ev.Entry]) -> Iterator[str]:
 
 
 def _says_nothing(event: ev.Event) -> bool:
-    """Plugins that were not asked, moves that moved nobody, hints that a queue move tells already."""
+    """Return True for plugins that all passed, and for moves that moved no pod."""
     if isinstance(event, ev.PluginsRan):
         return all(code == "Success" for _, code, _ in event.verdicts)
     if isinstance(event, ev.MoveRequested):
@@ -68,7 +68,7 @@ def _filter(event: ev.FilterRan) -> Iterator[str]:
 
 
 def _totals(event: ev.NormalizeRan) -> Iterator[str]:
-    """Per node the plugins that gave it something."""
+    """Yield for each node the plugins that gave it points."""
     for node, total in event.totals:
         given = [(plugin, dict(scores).get(node, 0)) for plugin, scores in event.weighted]
         yield f"{node}: " + " + ".join(f"{plugin} {score}" for plugin, score in given if score) + f" = {total}"
@@ -96,4 +96,4 @@ TABLES: dict[type[ev.Event], Callable[[Any], Iterator[str]]] = {
     ev.PreemptionNodeTried: _steps,
     ev.PreemptionCriterionApplied: _values,
 }
-"""Type of event → the lines of its table."""
+"""Type of event → the function for its table."""

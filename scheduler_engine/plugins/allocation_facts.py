@@ -1,4 +1,4 @@
-"""What the scores by resource use follow from, as facts: the row of each resource, and how the rows become a score.
+"""Facts behind the scores by resource use: the row of each resource, and how the rows become a score.
 
 Source: seed 002 §8; upstream ``plugins/noderesources/resource_allocation.go`` and its strategies.
 """
@@ -30,7 +30,7 @@ from scheduler_engine.plugins.score_facts import as_it_is
 
 
 class Use(NamedTuple):
-    """The row of one resource: what the node has, what is used and what the pod asks."""
+    """The row of one resource: the node's capacity, its use and the pod's request."""
 
     resource: str
     asked: int
@@ -49,7 +49,7 @@ class Use(NamedTuple):
 
 
 def _uses(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, *, non_zero: bool) -> tuple[list[Use], list[Fact]]:
-    """Resources that have a row on the node, and why the others have none."""
+    """Return the resources with a row on the node, and why others have none."""
     uses: list[Use] = []
     left_out: list[Fact] = []
     for name, weight, wish in wanted:
@@ -68,7 +68,7 @@ def _uses(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, *, non_zero: bool) -
 def fit_facts(
     strategy: Strategy, wanted: Sequence[Wish], plain: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]
 ) -> Facts:
-    """How ``pod`` scores on a node. ``plain``: its wishes without defaults; ``beside``: what these are made of."""
+    """Explain the pod's score on a node. ``plain``: its wishes without defaults; ``beside``: their components."""
     uses, left_out = _uses(wanted, pod, info, non_zero=True)
     raw = strategy.score([use.row for use in uses])
     if strategy.type == "RequestedToCapacityRatio":
@@ -126,7 +126,7 @@ def _ratio(uses: Sequence[Use], shape: Shape, raw: int) -> list[Fact]:
 
 
 def _rests(use: Use, shape: Shape) -> tuple[int, int]:
-    """What the divisions leave that give the use, and the score on the line through the points."""
+    """Return the remainders of the divisions for the use, and for the score on the line through the points."""
     capacity, requested, _ = use.row
     percent = utilization_of(capacity, requested)
     _, (left, low), (right, high) = broken_line(shape, percent)
@@ -140,7 +140,7 @@ def _mean(key: str, scores: Sequence[tuple[int, int]], raw: int) -> Fact:
 
 
 def _defaults(name: str, pod: Pod, info: NodeInfo, by_pod: bool) -> Iterator[Fact]:
-    """Who counts more than it asks, because containers have no request."""
+    """Name the pods that count more than they request, because containers have no request."""
     pods = [held.pod.key for held in info.pods if held.resource.scored(name) != held.resource.request.of(name)]
     pods += [pod.key] if by_pod else []
     if pods:
@@ -152,7 +152,7 @@ def _defaults(name: str, pod: Pod, info: NodeInfo, by_pod: bool) -> Iterator[Fac
 
 
 def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]) -> Facts:
-    """How evenly the node's resources would be used with ``pod``; here all count with what they ask."""
+    """Explain how evenly the node would be used with ``pod``; here every pod counts with its requests."""
     uses, left_out = _uses(wanted, pod, info, non_zero=False)
     rows = [use.row for use in uses]
     raw = balanced_allocation(rows)
@@ -170,7 +170,7 @@ def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequ
 
 
 def nothing_asked(pod: Pod, info: NodeInfo) -> Facts:
-    """Where PreScore does not run, a pod that asks for none of the resources scores 0."""
+    """Explain a score of 0 without PreScore: the pod requests none of the resources."""
     conclusion = fact("balance.nothing-asked", node=info.name, pod=Keys((pod.key,)))
     return as_it_is(conclusion, (), 0)
 

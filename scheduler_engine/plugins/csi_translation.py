@@ -1,4 +1,4 @@
-"""In-tree volumes as the CSI drivers that took them over know them: by which handle, and in which topology.
+"""In-tree volumes as their replacement CSI drivers know them: their handles and topology.
 
 Source: upstream ``csi-translation-lib/plugins``.
 """
@@ -22,18 +22,18 @@ ZONE_KEYS = {
     "kubernetes.io/cinder": "topology.cinder.csi.openstack.org/zone",
     "kubernetes.io/gce-pd": "topology.gke.io/zone",
 }
-"""In-tree plugin → the node label in which its CSI driver puts the zone; volumes of the others keep their topology."""
+"""In-tree plugin → the node label for the zone in its CSI driver; volumes of other plugins keep their topology."""
 
 Fields = Mapping[str, Any]
 Labels = Mapping[str, str]
 
 
 class Untranslatable(ValueError):
-    """The CSI driver could not know the volume; the text is upstream's."""
+    """The CSI driver cannot identify the volume; the text comes from upstream."""
 
 
 def csi_identity(source: Fields, labels: Labels, csi_node: KubeObject | None) -> tuple[str, str] | None:
-    """Driver and handle of an in-tree volume (as for ``volume_handle``) whose plugin the node's CSI driver replaced.
+    """Return driver and handle of an in-tree volume (as ``volume_handle``) whose plugin the node's CSI driver replaced.
 
     None for any other volume. Raises Untranslatable.
     """
@@ -45,7 +45,7 @@ def csi_identity(source: Fields, labels: Labels, csi_node: KubeObject | None) ->
 
 
 def volume_handle(source: InTreeSource, fields: Fields, labels: Labels) -> str:
-    """The CSI driver's handle of a volume; ``labels`` of its PersistentVolume, none for one written into a pod.
+    """Return the CSI driver's handle of a volume; ``labels`` of its PersistentVolume, none for an inline volume.
 
     Raises Untranslatable.
     """
@@ -54,7 +54,7 @@ def volume_handle(source: InTreeSource, fields: Fields, labels: Labels) -> str:
 
 
 def _ebs_handle(fields: Fields, labels: Labels) -> str:
-    """``aws://zone/vol-1`` is another way to write ``vol-1``."""
+    """Return ``vol-1`` also for ``aws://zone/vol-1``."""
     written = str(fields.get("volumeID") or "")
     if not written.startswith("aws://"):
         return written
@@ -67,7 +67,7 @@ def _ebs_handle(fields: Fields, labels: Labels) -> str:
 
 
 def _azure_disk_handle(fields: Fields, labels: Labels) -> str:
-    """Only managed disks were taken over, though the API server's default is another kind."""
+    """Return the handle of a managed disk: other kinds are not migrated, though one is the API server's default."""
     kind = fields.get("kind")
     if kind is not None and kind.lower() != "managed":
         raise Untranslatable(f"kind({kind}) is not supported in csi migration")
@@ -99,11 +99,11 @@ HANDLES: dict[str, Callable[[Fields, Labels], str]] = {
     "kubernetes.io/azure-disk": _azure_disk_handle,
     "kubernetes.io/gce-pd": _gce_handle,
 }
-"""In-tree plugin → its CSI driver's handle, where that is not simply the field that identifies the volume."""
+"""In-tree plugin → its CSI driver's handle, unless that is simply the field that identifies the volume."""
 
 
 def translated_affinity(volume: KubeObject, plugin: str) -> dict[str, Any] | None:
-    """The node selector of a PersistentVolume of ``plugin`` with the zone where the CSI driver looks for it.
+    """Return the node selector of a PersistentVolume of ``plugin`` with the zone label of its CSI driver.
 
     Zones in the node affinity win over those in the volume's labels. None: any node will do.
     """

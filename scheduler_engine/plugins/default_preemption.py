@@ -42,7 +42,7 @@ class DefaultPreemption(Plugin):
         return Hint.SKIP, "hints.rejecting-plugins-decide"
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Holds back pods whose victims are still being asked to go; here that is over before the pod returns."""
+        """Hold back no pod. Upstream holds pods while it deletes their victims; here that is done by then."""
         return None
 
     def post_filter(

@@ -1,7 +1,7 @@
 """DynamicResources: devices by ResourceClaim.
 
-A pod without claims passes untouched; its PostFilter still says its word, as in Kubernetes. Claims themselves are not
-simulated: a pod that has some is rejected with a plain reason. Source: seed 002 §6; upstream
+A pod without claims passes unchanged; PostFilter still adds its message, as in Kubernetes. Claims are not
+simulated: a pod with claims is rejected with a plain reason. Source: seed 002 §6; upstream
 ``plugins/dynamicresources``.
 """
 
@@ -57,7 +57,7 @@ class DynamicResources(Plugin):
         return Hint.QUEUE, "hints.resource-claims-generated"
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Never holds a pod back: one with claims is to be seen failing, not waiting."""
+        """Hold back no pod: one with claims should fail visibly, not wait."""
         return None
 
     def pre_filter(
@@ -81,7 +81,7 @@ class DynamicResources(Plugin):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: NodeToStatus
     ) -> tuple[PostFilterResult | None, Status]:
-        """Fails where PreFilter ended before this plugin's turn: Kubernetes v1.34.1 misses its state there, too."""
+        """Fail if PreFilter ended before this plugin's turn: Kubernetes v1.34.1 misses its state there, too."""
         _require_pre_filter(state)
         return None, NOTHING_TO_DEALLOCATE
 
@@ -97,6 +97,6 @@ class DynamicResources(Plugin):
 
 
 def _require_pre_filter(state: CycleState) -> None:
-    """Without PreFilter the plugin has no state, and says so even to pods without claims."""
+    """Raise PluginError without PreFilter's state, even for pods without claims."""
     if state.read(STATE) is None:
         raise PluginError("not found")

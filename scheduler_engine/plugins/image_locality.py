@@ -1,4 +1,4 @@
-"""ImageLocality: nodes that have the pod's images score higher, the more so the larger and commoner the images are.
+"""ImageLocality: nodes with the pod's images score higher, and more so for large and common images.
 
 Source: upstream ``plugins/imagelocality/image_locality.go``.
 """
@@ -19,8 +19,8 @@ MAX_CONTAINER_THRESHOLD = 1000 * MEBIBYTE
 
 
 class ImageLocality(Plugin):
-    """How common an image is stands in the node's own summary, as of its last change; results are kept per number
-    of nodes.
+    """The node's own summary, as of its last change, says how common an image is; results are cached per number of
+    nodes.
     """
 
     name = "ImageLocality"
@@ -80,12 +80,12 @@ class ImageLocality(Plugin):
 
 
 def _share(image: ImageStateSummary, nodes: int) -> int:
-    """The bytes of an image that count: the more, the commoner it is."""
+    """Return the bytes of an image that count: more, if it is commoner."""
     return int(float(image.size) * (image.num_nodes / nodes))
 
 
 def _images(pod: Pod, node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageStateSummary | None, int]]:
-    """Each container's image, what the node knows of it, and the bytes that count."""
+    """Return each container's image, the node's data on it, and the bytes that count."""
     found = []
     for container in (*pod.init_containers, *pod.containers):
         name = normalized_image_name(container.get("image") or "")
@@ -95,7 +95,7 @@ def _images(pod: Pod, node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageS
 
 
 def _bounded(held: int, highest: int) -> int:
-    """At least the lower threshold, at most the upper one."""
+    """Limit to the lower and upper thresholds."""
     if held < MIN_THRESHOLD:
         return MIN_THRESHOLD
     return held if held < highest else highest

@@ -1,6 +1,6 @@
-"""NodeAffinity: nodeSelector and required node affinity must match; every preferred term that matches adds its weight.
+"""NodeAffinity: nodeSelector and required node affinity must match; each matching preferred term adds its weight.
 
-``addedAffinity`` in the plugin's arguments holds for all pods of the profile.
+``addedAffinity`` in the plugin's arguments applies to all pods of the profile.
 Source: seed 002 §2; upstream ``plugins/nodeaffinity/node_affinity.go``.
 """
 
@@ -121,7 +121,7 @@ class NodeAffinity(Plugin):
         return SKIP if preferred is None and not self.prefers else None
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        """The sum of the weights of all matching terms."""
+        """Return the sum of the weights of all matching terms."""
         node = node_info.node
         labels = node.labels if node is not None else {}
         return sum(
@@ -161,7 +161,7 @@ def _node_affinity(pod: Pod) -> dict[str, Any]:
 
 
 def _node_names(pod: Pod) -> tuple[str, ...] | None:
-    """The only nodes that the pod's required terms name, sorted; None when some term names none."""
+    """Return the only nodes that the pod's required terms name, sorted; None if some term names none."""
     selector = pod.required_node_affinity.node_selector
     if selector is None or not selector.terms:
         return None
@@ -175,7 +175,7 @@ def _node_names(pod: Pod) -> tuple[str, ...] | None:
 
 
 def _names_of(term: NodeSelectorTerm) -> set[str] | None:
-    """The requirements of a term are ANDed, so the nodes must be in all of them."""
+    """Return the nodes in all requirements of a term, as these are ANDed."""
     named: set[str] | None = None
     for requirement in term.fields:
         if requirement.key == "metadata.name" and requirement.operator == "In":

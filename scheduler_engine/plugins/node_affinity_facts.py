@@ -1,4 +1,4 @@
-"""What NodeAffinity judged by, as facts: each term, which of its requirements the node does not meet, and its labels.
+"""Facts behind NodeAffinity's verdict: each term, the requirements that the node does not meet, and its labels.
 
 Source: seed 002 §2; upstream ``plugins/nodeaffinity/node_affinity.go``.
 """
@@ -25,7 +25,7 @@ NOTHING = fact("node-affinity.what-no-node-has", False)
 
 
 def label_facts(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> Iterator[Fact]:
-    """How a node with ``labels`` meets a pod's ``nodeSelector``."""
+    """Explain how a node with ``labels`` meets a pod's ``nodeSelector``."""
     for item in requirements:
         met = item.matches(labels)
         yield fact(
@@ -39,8 +39,8 @@ def label_facts(requirements: Iterable[Requirement], labels: Mapping[str, str]) 
 def selector_facts(
     row: str, selector: NodeSelector, node: str, labels: Mapping[str, str], **of: Value
 ) -> Iterator[Fact]:
-    """How the node meets each term; ``row`` is the title of a single one, ``<row>-term`` of one among several, both
-    with the values ``of`` whatever has the selector.
+    """Explain how the node meets each term; ``row`` is the title of a single term, ``<row>-term`` of one among several,
+    both with the values ``of`` the selector's owner.
     """
     if not selector.terms:
         yield fact("node-affinity.no-terms", False, title=fact(row, **of))
@@ -59,7 +59,7 @@ def selector_facts(
 def preferred_facts(
     row: str, terms: Sequence[PreferredSchedulingTerm], node: str, labels: Mapping[str, str]
 ) -> Iterator[Fact]:
-    """What each preferred term adds to the node's score; ``row``: its title."""
+    """Explain what each preferred term adds to the node's score; ``row``: its title."""
     for item in terms:
         met = item.term.matches(node, labels)
         yield fact(
@@ -73,12 +73,12 @@ def preferred_facts(
 
 
 def label_objection(requirements: Iterable[Requirement], node: str, labels: Mapping[str, str]) -> Fact | None:
-    """The first label of a ``nodeSelector`` that is another."""
+    """Return the first ``nodeSelector`` label that differs."""
     return next((_lacks(item, node, labels) for item in requirements if not item.matches(labels)), None)
 
 
 def selector_objection(selector: NodeSelector, node: str, labels: Mapping[str, str]) -> Fact:
-    """Why no term matches the node: what the only one misses, or what all of them miss first."""
+    """Explain why no term matches the node: what the only one misses, or what all of them miss first."""
     first = [_objection(term, node, labels) for term in selector.terms]
     if len(first) < 2:
         return first[0] if first else NOTHING
@@ -90,7 +90,7 @@ def selector_objection(selector: NodeSelector, node: str, labels: Mapping[str, s
 
 
 def names_one_term(objection: Fact) -> bool:
-    """False where ``objection`` is that none of several terms matches."""
+    """Return False if ``objection`` says that none of several terms matches."""
     return not objection.key.startswith("node-affinity.no-term")
 
 
@@ -112,13 +112,13 @@ def _lacks(item: Requirement, node: str, labels: Mapping[str, str]) -> Fact:
 
 
 def _need(item: Requirement) -> Fact:
-    """The requirement as a part of a sentence."""
+    """Return the requirement as part of a sentence."""
     row = NAMES[item.operator] if item.key == "metadata.name" else OPERATORS[item.operator]
     return fact(row, key=LabelKey(item.key), values=AnyOf(item.values))
 
 
 def _missed(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Iterator[Fact]:
-    """Each requirement that the node does not meet."""
+    """Yield each requirement that the node does not meet."""
     for item in term.expressions:
         if item.broken:
             yield fact("node-affinity.invalid", False, wanted=item.text)

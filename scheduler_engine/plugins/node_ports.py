@@ -1,4 +1,4 @@
-"""NodePorts: the host ports a pod asks for must be free on the node; 0.0.0.0 takes the port on every address.
+"""NodePorts: the host ports that a pod requests must be free on the node; 0.0.0.0 takes the port on every address.
 
 Source: upstream ``plugins/nodeports/node_ports.go``.
 """
@@ -71,12 +71,12 @@ class NodePorts(Plugin):
 
 
 def ports_conflict(wanted: Sequence[HostPort], used: Mapping[HostPort, None]) -> bool:
-    """Whether one of the host ports is taken."""
+    """Return True if one of the host ports is taken."""
     return any(_taken(port, used) for port in wanted)
 
 
 def _taken(port: HostPort, used: Mapping[HostPort, None]) -> list[HostPort]:
-    """What is in use and leaves no place for the port."""
+    """Return the used ports that conflict with the port."""
     address, protocol, number = port
     if address == ANY_ADDRESS:
         return [item for item in used if item[1:] == (protocol, number)]
@@ -90,7 +90,7 @@ def _taken(port: HostPort, used: Mapping[HostPort, None]) -> list[HostPort]:
 
 
 def _port_facts(port: HostPort, pod: Pod, node_info: NodeInfo) -> Iterator[Fact]:
-    """Who has the port. The node keeps ports as a set, which may lack one that a pod there has."""
+    """Name the port's users. The node keeps ports as a set, which may lack one that a pod there has."""
     taken, everywhere = _taken(port, node_info.used_ports), port[0] == ANY_ADDRESS
     for held in taken:
         holders = Keys(info.pod.key for info in node_info.pods if held in info.pod.host_ports)

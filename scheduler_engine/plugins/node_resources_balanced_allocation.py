@@ -1,4 +1,4 @@
-"""NodeResourcesBalancedAllocation: nodes score higher when, with the pod, their resources are used to equal fractions.
+"""NodeResourcesBalancedAllocation: nodes whose resources the pod would bring to equal fractions score higher.
 
 Source: upstream ``plugins/noderesources/balanced_allocation.go``.
 """
@@ -36,7 +36,7 @@ class NodeResourcesBalancedAllocation(Plugin):
         self.resources = resource_specs(args)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """A pod that requests none of the resources cannot tip the balance."""
+        """Skip Score if the pod requests none of the resources."""
         wanted = self._wishes(pod)
         if not any(wish for _, _, wish in wanted):
             return SKIP

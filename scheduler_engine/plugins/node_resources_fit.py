@@ -1,4 +1,4 @@
-"""NodeResourcesFit: what the pod requests must be free on the node, and there must be room for one more pod.
+"""NodeResourcesFit: the pod's requests must be free on the node, with room for one more pod.
 
 Its score follows the configured strategy (``resource_allocation.py``).
 Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
@@ -35,7 +35,7 @@ PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What Filter looks for: millicores, bytes, bytes, and scalar resources by name, none of them 0."""
+    """The requests that Filter checks: millicores, bytes, bytes, and nonzero scalar resources by name."""
 
     milli_cpu: int
     memory: int
@@ -48,7 +48,7 @@ class Wanted:
 
 
 class Lacking(NamedTuple):
-    """A resource of which a node has too little: millicores of cpu, bytes, pods or whole units."""
+    """A resource that a node has too little of: millicores of cpu, bytes, pods or whole units."""
 
     resource: str
     requested: int
@@ -61,7 +61,7 @@ class Lacking(NamedTuple):
 
     @property
     def hopeless(self) -> bool:
-        """The node would have too little of it even if it were empty."""
+        """Return True if even the empty node would have too little."""
         return self.resource != "pods" and self.requested > self.capacity
 
 
@@ -99,7 +99,7 @@ class NodeResourcesFit(Plugin):
         return Hint.SKIP, "hints.pod-gave-up-nothing"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
-        """Looks at allocatable only, as if the node were empty."""
+        """Check only allocatable, as if the node were empty."""
         if not isinstance(new, Node):
             return Hint.SKIP, "hints.not-a-node"
         wanted, after = wanted_from(pod), _empty_node(new)
@@ -154,13 +154,13 @@ class NodeResourcesFit(Plugin):
         return fit_facts(self.strategy, wanted, plain, pod, node_info, beside)
 
     def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
-        """Scoring looks at the containers alone: neither pod-level resources nor a resize count."""
+        """Return the pod's wishes for scoring: of the containers only, without pod-level resources or a resize."""
         requests = pod_requests(pod, use_status=False, pod_level=False, defaults=DEFAULT_REQUESTS)
         return wishes(self.strategy.resources, requests)
 
 
 def wanted_from(pod: Pod, ignored: Sequence[str] = (), ignored_groups: Sequence[str] = ()) -> Wanted:
-    """What a pod that has no node yet asks for; extended resources may be ignored by name or by prefix."""
+    """Return the requests of a pod without a node; extended resources may be ignored by name or by prefix."""
     request = resource_of(pod_requests(pod, use_status=False))
     scalar = sorted(
         (name, amount)
@@ -172,7 +172,7 @@ def wanted_from(pod: Pod, ignored: Sequence[str] = (), ignored_groups: Sequence[
 
 
 def lacking_resources(wanted: Wanted, node_info: NodeInfo) -> list[Lacking]:
-    """Everything of which there is too little."""
+    """Return all resources that are too scarce."""
     have, used = node_info.allocatable, node_info.requested
     lacking: list[Lacking] = []
     if len(node_info.pods) + 1 > have.allowed_pod_number:
@@ -202,7 +202,7 @@ def _status(lacking: Sequence[Lacking]) -> Status | None:
 
 
 def _waiting(node_info: NodeInfo) -> list[PodInfo]:
-    """Pods that count as there because they are nominated; assumed ones have their node."""
+    """Return pods that count here because they are nominated; assumed ones have a node."""
     return [info for info in node_info.pods if not info.pod.node_name]
 
 
@@ -261,7 +261,7 @@ def _conclusion(pod: Pod, node: str, lacking: Sequence[Lacking]) -> Fact:
 
 
 def _beside(pod: Pod, wanted: Wanted) -> Iterator[Fact]:
-    """What is not checked, and what is in the sums beside the containers."""
+    """List unchecked resources, and the parts of the sums besides the containers."""
     parts, checked = request_parts(pod, use_status=False), dict(wanted.all())
     for name, asked in sorted(resource_of(parts.total()).scalar.items()):
         if asked and name not in checked:
@@ -276,7 +276,7 @@ def _empty_node(node: Node) -> NodeInfo:
 
 
 def _grown(wanted: Wanted, before: Resource, after: Resource) -> bool:
-    """Whether the node takes more pods, or has more of something that the pod wants."""
+    """Return True if the node takes more pods, or has more of a resource that the pod wants."""
     return (
         after.allowed_pod_number > before.allowed_pod_number
         or (wanted.milli_cpu > 0 and after.milli_cpu > before.milli_cpu)
@@ -287,7 +287,7 @@ def _grown(wanted: Wanted, before: Resource, after: Resource) -> bool:
 
 
 def _frees_what_is_wanted(pod: Pod, old: Pod, new: Pod) -> bool:
-    """Whether the scheduled pod, scaled down from ``old`` to ``new``, gave up something that ``pod`` requests."""
+    """Return True if the scheduled pod, scaled down from ``old`` to ``new``, freed a resource that ``pod`` requests."""
     before, after = resource_of(pod_requests(old)), resource_of(pod_requests(new))
     wanted = {name for name, nano in pod_requests(pod).items() if nano != 0}
     return (

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: a node takes only as many volumes of a CSI driver as its CSINode says.
+"""NodeVolumeLimits: a node takes only as many volumes of a CSI driver as its CSINode allows.
 
 Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 """
@@ -35,12 +35,12 @@ from scheduler_engine.plugins.volume_references import (
 LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")
 ATTACHMENTS = "NodeVolumeLimits/attachments"
 UNPROVISIONED = "unprovisioned"
-"""Stands in the handle of a volume that does not exist yet."""
+"""Part of the handle of a volume that does not exist yet."""
 
 DRIVER_OF_PLUGIN = {source.plugin: source.driver for source in IN_TREE_SOURCES.values()}
 
 Volumes = dict[tuple[str, str], None]
-"""(driver, volume handle) as keys"""
+"""Ordered set of (driver, volume handle)"""
 
 
 class MissingClaim(Exception):
@@ -52,7 +52,7 @@ class MissingClaim(Exception):
 
 
 class Load(NamedTuple):
-    """Volumes of one driver on a node: those in use, and those that the pod adds. ``limit`` None: there is none."""
+    """Volumes of one driver on a node: those in use, and those that the pod adds. ``limit`` None: no limit."""
 
     driver: str
     used: int
@@ -115,7 +115,7 @@ class NodeVolumeLimits(Plugin):
         return None, None
 
     def _attachments(self) -> dict[str, Volumes]:
-        """Volumes attached per node, as the VolumeAttachments have it."""
+        """Return the volumes attached per node, according to the VolumeAttachments."""
         attached: dict[str, Volumes] = {}
         for attachment in self.handle.objects.list("VolumeAttachment"):
             driver = attachment.spec.get("attacher")
@@ -131,7 +131,7 @@ class NodeVolumeLimits(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
-            # PreFilter is switched off for this plugin.
+            # PreFilter is disabled for this plugin.
             attachments = self._attachments()
             state.notes(self.name).setdefault(ATTACHMENTS, attachments)
         objects = NotingObjects(self.handle.objects, state, self.name)
@@ -161,9 +161,9 @@ class NodeVolumeLimits(Plugin):
 
 
 def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGetter) -> Iterator[Load]:
-    """Of each driver of which the pod needs another volume on the node. Raises MissingClaim.
+    """Yield the load of each driver that the pod needs another volume of. Raises MissingClaim.
 
-    On a node without any limit nothing is counted.
+    Nothing is counted on a node without limits.
     """
     csi_node = objects.get("CSINode", node_info.name)
     wanted = _volumes_of(pod, csi_node, objects, new=True)
@@ -182,7 +182,7 @@ def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGett
 
 
 def _volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new: bool) -> Volumes:
-    """CSI volumes of a pod on that node. Claims of running pods that do not exist are passed over."""
+    """Return the CSI volumes of a pod on that node. Missing claims of running pods are skipped."""
     found: Volumes = {}
     for volume in pod.volumes:
         reference = claim_reference(pod, volume)
@@ -241,7 +241,7 @@ def _to_be_provisioned(claim: KubeObject, csi_node: KubeObject | None, objects: 
 
 
 def volume_limits(csi_node: KubeObject | None) -> Mapping[str, int]:
-    """Driver → most volumes on the node; drivers without a limit are left out."""
+    """Return driver → most volumes on the node, without drivers that have no limit."""
     drivers = csi_node.spec.get("drivers") or () if csi_node is not None else ()
     limits: dict[str, int] = {}
     for driver in drivers:
@@ -256,7 +256,9 @@ def _has_countable_volumes(pod: Pod) -> bool:
 
 
 def _inline_driver(volume: Mapping[str, Any]) -> str:
-    """The CSI driver of an in-tree volume, "" for others. Raises PluginError when the driver could not know it."""
+    """Return the CSI driver of an in-tree volume, "" for others. Raises PluginError if it cannot identify the
+    volume.
+    """
     found = in_tree_source(volume)
     if found is None:
         return ""

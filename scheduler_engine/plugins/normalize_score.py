@@ -1,4 +1,4 @@
-"""The usual way from raw scores to 0–100. Source: upstream ``framework/plugins/helper/normalize_score.go``."""
+"""The default normalization to 0–100. Source: upstream ``framework/plugins/helper/normalize_score.go``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from scheduler_engine.framework.interface import MAX_NODE_SCORE
 
 
 def default_normalize_score(scores: dict[str, int], reverse: bool) -> None:
-    """Scale so that the highest raw score becomes 100; ``reverse`` turns high into low. Raw scores are not negative."""
+    """Scale so that the highest raw score becomes 100; ``reverse`` inverts the order. Raw scores are not negative."""
     highest = max(scores.values(), default=0)
     for node, raw in scores.items():
         scaled = MAX_NODE_SCORE * raw // highest if highest else 0

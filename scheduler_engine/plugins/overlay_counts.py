@@ -1,7 +1,7 @@
-"""Counts that a dry run may change without copying them.
+"""Counts that a dry run can change without copying them.
 
-Preemption clones the plugins' state once per node; what PreFilter counted over the whole cluster stays shared, a
-clone holds only what differs.
+Preemption clones the plugins' state once per node; PreFilter's counts over the whole cluster stay shared, and a
+clone holds only the differences.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 
 
 class OverlayCounts(Generic[KeyT]):
-    """Numbers by key: ``base`` is shared between clones and never changed, ``changed`` wins over it.
+    """Numbers by key: ``base`` is shared between clones and never changed, ``changed`` overrides it.
 
-    ``nonzero`` is how many keys have a number other than 0.
+    ``nonzero`` is the number of keys with a value other than 0.
     """
 
     __slots__ = ("base", "changed", "nonzero")

@@ -1,4 +1,4 @@
-"""PrioritySort: the order of activeQ, higher priority first, then the pod that waits longer.
+"""PrioritySort: the order of activeQ, higher priority first, then the longer wait.
 
 Source: seed 002 §9; upstream ``plugins/queuesort/priority_sort.go``.
 """
@@ -12,6 +12,6 @@ class PrioritySort(Plugin):
     name = "PrioritySort"
 
     def less(self, left: QueuedPodInfo, right: QueuedPodInfo) -> bool:
-        """Whether ``left`` is to be scheduled before ``right``."""
+        """Return True if ``left`` is scheduled before ``right``."""
         first, second = left.pod.priority, right.pod.priority
         return first > second or (first == second and left.timestamp_us < right.timestamp_us)

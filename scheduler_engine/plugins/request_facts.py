@@ -1,4 +1,4 @@
-"""What a pod's requests are made of, as facts: sidecars, init containers, requests of the whole pod, overhead.
+"""The parts of a pod's requests as facts: sidecars, init containers, requests of the whole pod, overhead.
 
 Source: seed 002 §3 and §6; upstream ``component-helpers/resource/helpers.go``.
 """
@@ -12,7 +12,7 @@ from scheduler_engine.framework.facts import Amount, Fact, fact
 
 
 def request_facts(parts: RequestParts, resources: Iterable[str]) -> Iterator[Fact]:
-    """Of each resource whatever is in its sum beside plain containers."""
+    """Explain each resource's sum, as far as it is more than plain containers."""
     for name in resources:
         if name in parts.pod_level:
             yield fact("requests.pod-level", resource=name, asked=Amount(name, amount(name, parts.pod_level[name])))
@@ -23,7 +23,7 @@ def request_facts(parts: RequestParts, resources: Iterable[str]) -> Iterator[Fac
 
 
 def ignored_pod_level(parts: RequestParts, resources: Iterable[str]) -> Iterator[Fact]:
-    """Requests of the whole pod, where a score leaves them out; ``parts`` have them."""
+    """Return the requests of the whole pod, if a score omits them; ``parts`` have them."""
     for name in resources:
         if name in parts.pod_level:
             asked = Amount(name, amount(name, parts.pod_level[name]))
@@ -52,7 +52,7 @@ def _of_containers(parts: RequestParts, name: str) -> Iterator[Fact]:
 
 
 def _overhead(parts: RequestParts, name: str) -> Fact:
-    """``overhead`` fills the sum up, so that a part of a unit is rounded once."""
+    """Explain the overhead as the rest of the sum, so that a part of a unit is rounded once."""
     needed = amount(name, {**parts.containers(), **parts.pod_level}.get(name, 0))
     asked = amount(name, parts.total()[name])
     numbers = {"needed": needed, "overhead": asked - needed, "asked": asked}

@@ -1,7 +1,7 @@
 """Scoring by resource use: LeastAllocated, MostAllocated, RequestedToCapacityRatio and balanced allocation.
 
-All of them see the same rows, one per configured resource that the node has: what it has, what would be requested with
-the pod on it, and the resource's weight.
+All of them use the same rows, one per configured resource that the node has: its capacity, the requests including the
+pod, and the resource's weight.
 Source: seed 002 §8; upstream ``plugins/noderesources/resource_allocation.go`` and its strategies.
 """
 
@@ -19,18 +19,20 @@ from scheduler_engine.framework.node_info import NodeInfo
 MAX_UTILIZATION = 100
 
 Wish = tuple[str, int, int]
-"""(resource, weight, what the pod asks of it in millicores or whole units)"""
+"""(resource, weight, the pod's request for it in millicores or whole units)"""
 Row = tuple[int, int, int]
 """(capacity, requested with the pod, weight)"""
 Point = tuple[int, int]
 """(utilization in percent, score)"""
 Shape = tuple[Point, ...]
-"""By rising utilization."""
+"""By ascending utilization."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How NodeResourcesFit scores: ``resources`` ((name, weight), …); ``shape`` only for RequestedToCapacityRatio."""
+    """The scoring of NodeResourcesFit: ``resources`` ((name, weight), …); ``shape`` only for
+    RequestedToCapacityRatio.
+    """
 
     type: str
     resources: tuple[tuple[str, int], ...]
@@ -43,7 +45,7 @@ class Strategy:
 
 
 def strategy_from(args: Mapping[str, Any]) -> Strategy:
-    """``scoringStrategy`` of NodeResourcesFitArgs. Shape scores go from 0–10 to 0–100."""
+    """Read ``scoringStrategy`` of NodeResourcesFitArgs. Shape scores are scaled from 0–10 to 0–100."""
     manifest = args.get("scoringStrategy") or {}
     points = (manifest.get("requestedToCapacityRatio") or {}).get("shape") or ()
     scale = MAX_NODE_SCORE // 10
@@ -52,17 +54,17 @@ def strategy_from(args: Mapping[str, Any]) -> Strategy:
 
 
 def resource_specs(manifest: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """(name, weight) of every configured resource."""
+    """Return (name, weight) of every configured resource."""
     return tuple((item["name"], item.get("weight") or 1) for item in manifest.get("resources") or ())
 
 
 def wishes(resources: Sequence[tuple[str, int]], requests: Amounts) -> tuple[Wish, ...]:
-    """What a pod with ``requests`` (nano-units) asks of the configured resources."""
+    """Return the requests (from nano-units) for the configured resources."""
     return tuple((name, weight, amount(name, requests.get(name, 0))) for name, weight in resources)
 
 
 def rows_on_node(wanted: Sequence[Wish], node_info: NodeInfo, *, non_zero: bool) -> list[Row]:
-    """The node's rows; resources that it lacks, or extended ones that the pod does not ask for, have none.
+    """Return the node's rows, without resources that it lacks and extended ones that the pod does not request.
 
     ``non_zero``: running containers without a request of cpu or memory count with the defaults.
     """
@@ -108,7 +110,7 @@ def weighted_mean(rows: Sequence[Row], resource_score: Callable[[int, int], int]
 
 
 def requested_to_capacity_ratio(rows: Sequence[Row], shape: Shape) -> int:
-    """Resources that score 0 count neither above nor below the line; the mean is rounded half up."""
+    """Return the weighted mean, rounded half up, without the resources that score 0."""
     total = weights = 0
     for capacity, requested, weight in rows:
         score, _, _ = broken_line(shape, utilization_of(capacity, requested))
@@ -119,7 +121,7 @@ def requested_to_capacity_ratio(rows: Sequence[Row], shape: Shape) -> int:
 
 
 def utilization_of(capacity: int, requested: int) -> int:
-    """In percent, cut to a whole number."""
+    """Return a percentage, cut to a whole number."""
     return MAX_UTILIZATION if requested > capacity else requested * MAX_UTILIZATION // capacity
 
 
@@ -128,7 +130,7 @@ def rounded_mean(total: int, weights: int) -> int:
 
 
 def broken_line(shape: Shape, utilization: int) -> tuple[int, Point, Point]:
-    """The score on the line through the points, and the points before and after; fractions are cut off towards zero.
+    """Return the score on the line through the points, and the points before and after; fractions are cut towards zero.
 
     Outside the points the line is level, and both are the outermost one.
     """
@@ -147,12 +149,14 @@ def broken_line(shape: Shape, utilization: int) -> tuple[int, Point, Point]:
 
 
 def balanced_allocation(rows: Sequence[Row]) -> int:
-    """100 when all resources would be used to the same fraction; less by their standard deviation."""
+    """Return 100 if all resources would have the same fraction in use; less by their standard deviation."""
     return int(balance(rows)[2])
 
 
 def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
-    """How much of each resource would be used, from 0 to 1, the standard deviation, and the score before it is cut."""
+    """Return the used fraction of each resource, from 0 to 1, the standard deviation, and the score before it is
+    cut.
+    """
     fractions = [1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows]
     deviation = 0.0
     if len(fractions) == 2:
@@ -164,7 +168,7 @@ def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
 
 
 def mean(numbers: Sequence[float]) -> float:
-    """Added one after the other, as Go does; ``sum`` corrects rounding errors since Python 3.12."""
+    """Add one after the other, as Go does; ``sum`` corrects rounding errors since Python 3.12."""
     total = 0.0
     for number in numbers:
         total += number

@@ -1,4 +1,4 @@
-"""The last line of every score's facts: how the raw score becomes the normalized one."""
+"""The last line of every score's facts: how the raw score is normalized."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scheduler_engine.plugins.normalize_score import default_normalize_score
 
 
 def as_it_is(says: Fact, shown: Sequence[Fact], raw: int) -> Facts:
-    """The facts of a score that its plugin does not normalize."""
+    """Return the facts of a score that its plugin does not normalize."""
     return Facts(says, (*shown, fact("scores.normalized-already", raw=raw)), raw=raw, normalized=raw)
 
 
 def scaled(
     says: Fact, shown: Sequence[Fact], raw: int, node: str, scores: Mapping[str, int], *, reverse: bool
 ) -> Facts:
-    """The facts of a score that ``default_normalize_score`` scales. ``scores``: the raw ones of all nodes."""
+    """Return the facts of a score scaled by ``default_normalize_score``. ``scores``: the raw ones of all nodes."""
     after = dict(scores)
     default_normalize_score(after, reverse)
     highest, normalized = max(scores.values()), after[node]

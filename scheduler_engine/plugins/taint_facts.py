@@ -1,4 +1,4 @@
-"""How a pod's tolerations meet a taint, as facts. Source: seed 002 §5; upstream ``plugins/tainttoleration``."""
+"""A pod's tolerations against a taint, as facts. Source: seed 002 §5; upstream ``plugins/tainttoleration``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from scheduler_engine.framework.facts import Fact, Parts, fact
 
 
 def tolerance_fact(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
-    """The toleration that matches, or why none does. Those that admission adds are named for their own taints only."""
+    """Return the matching toleration, or why none matches. Those added by admission are named only for their own
+    taints.
+    """
     matching = next((item for item in tolerations if not item.differs_in(taint)), None)
     if matching is not None:
         return fact("taints.tolerated", True, toleration=_toleration(matching))

@@ -69,7 +69,7 @@ class TaintToleration(Plugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        """How many PreferNoSchedule taints the pod does not tolerate."""
+        """Count the PreferNoSchedule taints that the pod does not tolerate."""
         tolerations = state.read(PRE_SCORE_KEY)
         if tolerations is None:
             raise PluginError(f'failed to read "{PRE_SCORE_KEY}" from cycleState: not found')
@@ -103,7 +103,7 @@ def _soft(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
 
 
 def _untolerated(pod: Pod, node: KubeObject | None) -> Taint | None:
-    """The first taint that keeps ``pod`` off ``node``."""
+    """Return the first taint that keeps ``pod`` off ``node``."""
     if not isinstance(node, Node) or not node.taints:
         return None
     return first_untolerated(node.taints, pod.tolerations, DO_NOT_SCHEDULE)

@@ -1,4 +1,4 @@
-"""What the volume plugins tell alike: how a claim stood, and why a pod was refused before any node was looked at."""
+"""Facts shared by the volume plugins: the state of a claim, and why a pod was refused before Filter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scheduler_engine.plugins.volume_references import ClaimProblem, fully_bound
 
 
 def refused_early(pod: Pod, problem: object, objects: ObjectGetter, names: Iterable[str]) -> Facts:
-    """``names``: the pod's claims in the order in which they were looked at; nobody looked past the one at fault.
+    """Explain an early refusal. ``names``: the pod's claims in the order checked, which ended at the faulty one.
 
     Raises:
-        PluginError: ``problem`` is no ``ClaimProblem``, so the pod was not refused.
+        PluginError: ``problem`` is not a ``ClaimProblem``, so the pod was not refused.
     """
     if not isinstance(problem, ClaimProblem):
         raise PluginError("the pod was not refused")
@@ -31,7 +31,7 @@ def refused_early(pod: Pod, problem: object, objects: ObjectGetter, names: Itera
 
 
 def claim_fact(name: str, claim: KubeObject | None) -> Fact:
-    """How a claim of the pod stood."""
+    """Return the state of a claim."""
     if claim is None:
         return fact("volumes.claim-missing", False, claim=name)
     volume, class_name = claim.spec.get("volumeName") or "", storage_class_of(claim)

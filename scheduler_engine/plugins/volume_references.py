@@ -1,4 +1,4 @@
-"""Which claims a pod's volumes name, and the few facts of claims and volumes that several volume plugins need.
+"""The claims that a pod's volumes name, and the basic facts of claims and volumes that several volume plugins need.
 
 Source: upstream ``component-helpers/storage`` and ``csi-translation-lib``.
 """
@@ -19,14 +19,14 @@ WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
 @dataclass(frozen=True, slots=True)
 class ClaimReference:
-    """``ephemeral``: the claim is made for this pod alone, from the template in its volume."""
+    """``ephemeral``: the claim is made for this pod only, from the template in its volume."""
 
     name: str
     ephemeral: bool
 
 
 def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | None:
-    """The claim behind one of the pod's volumes."""
+    """Return the claim of one of the pod's volumes."""
     if volume.get("persistentVolumeClaim") is not None:
         return ClaimReference(volume["persistentVolumeClaim"].get("claimName") or "", False)
     if volume.get("ephemeral") is not None:
@@ -35,18 +35,18 @@ def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | Non
 
 
 def claim_references(pod: Pod) -> tuple[ClaimReference, ...]:
-    """The claims behind the pod's volumes, in order."""
+    """Return the claims of the pod's volumes, in order."""
     found = (claim_reference(pod, volume) for volume in pod.volumes)
     return tuple(reference for reference in found if reference is not None)
 
 
 def refers_to(pod: Pod, claim: KubeObject) -> bool:
-    """Whether a volume of the pod uses ``claim``, directly or as its ephemeral claim."""
+    """Return True if a volume of the pod uses ``claim``, directly or as its ephemeral claim."""
     return pod.namespace == claim.namespace and any(item.name == claim.name for item in claim_references(pod))
 
 
 def not_owned(pod: Pod, claim: KubeObject) -> str:
-    """Why an ephemeral volume cannot use ``claim``; "" when the claim was made for the pod."""
+    """Return why an ephemeral volume cannot use ``claim``; "" if the claim was made for the pod."""
     owner = claim.controller_ref
     if owner is not None and owner.get("uid") == pod.uid:
         return ""
@@ -54,7 +54,7 @@ def not_owned(pod: Pod, claim: KubeObject) -> str:
 
 
 def storage_class_of(claim_or_volume: KubeObject) -> str:
-    """Name of the StorageClass, "" for none; the old annotation wins."""
+    """Return the name of the StorageClass, "" for none; the old annotation wins."""
     annotated = claim_or_volume.annotations.get(BETA_STORAGE_CLASS)
     return annotated if annotated is not None else claim_or_volume.spec.get("storageClassName") or ""
 
@@ -68,7 +68,7 @@ def claim_not_found(name: str) -> str:
 
 
 class ClaimProblem(NamedTuple):
-    """Why no node will do: ``text`` is Kubernetes', ``row`` names the fact; ``other`` is a volume or class."""
+    """Why no node will do: ``text`` is from Kubernetes, ``row`` names the fact; ``other`` is a volume or class."""
 
     text: str
     row: str
@@ -82,7 +82,7 @@ def missing_claim(name: str) -> ClaimProblem:
 
 @dataclass(frozen=True, slots=True)
 class InTreeSource:
-    """A volume source of Kubernetes itself that a CSI driver took over; the field ``handle`` identifies a volume."""
+    """A built-in volume source that moved to a CSI driver; the field ``handle`` identifies a volume."""
 
     plugin: str
     driver: str
@@ -99,13 +99,13 @@ IN_TREE_SOURCES: dict[str, InTreeSource] = {
     "vsphereVolume": InTreeSource("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "volumePath"),
 }
 ALWAYS_MIGRATED = ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
-"""Those whose volumes are the CSI driver's on every node that has a CSINode."""
+"""Plugins whose volumes belong to the CSI driver on every node with a CSINode."""
 MIGRATED_WHERE_ANNOUNCED = ("kubernetes.io/portworx-volume",)
-"""Those for which a node's CSINode must say so; for the others v1.34 counts nothing."""
+"""Plugins that a node's CSINode must announce; for the others v1.34 counts nothing."""
 
 
 def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str, Any]] | None:
-    """The in-tree source in a pod's volume or a PersistentVolume's spec, and its fields."""
+    """Return the in-tree source in a pod's volume or a PersistentVolume's spec, and its fields."""
     for field, known in IN_TREE_SOURCES.items():
         if source.get(field) is not None:
             return known, source[field]
@@ -113,7 +113,7 @@ def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str
 
 
 def migrated_on(plugin: str, csi_node: KubeObject | None) -> bool:
-    """Whether ``plugin``'s volumes are the CSI driver's now on the node that ``csi_node`` describes."""
+    """Return True if ``plugin``'s volumes belong to the CSI driver on the node of ``csi_node``."""
     if csi_node is None:
         return False
     if plugin in MIGRATED_WHERE_ANNOUNCED:

@@ -1,6 +1,6 @@
 """VolumeRestrictions: disks that only one pod may write to, and claims that only one pod may use.
 
-The same GCE, AWS, iSCSI or RBD disk may not be mounted twice on a node (read-only use aside, except on AWS); a
+The same GCE, AWS, iSCSI or RBD disk may not be mounted twice on a node (except read-only, but not on AWS); a
 ReadWriteOncePod claim has one user in the whole cluster. Source: seed 002 §6; upstream
 ``plugins/volumerestrictions``.
 """
@@ -27,11 +27,11 @@ READ_WRITE_ONCE_POD_CONFLICT = unschedulable(
 )
 STATE = "PreFilterVolumeRestrictions"
 DISKS = {"gcePersistentDisk": "pdName", "awsElasticBlockStore": "volumeID", "iscsi": "iqn", "rbd": "image"}
-"""Volume source → the field that names the disk."""
+"""Volume source → the field that identifies the disk."""
 
 
 class FilterState:
-    """``claims``: the pod's ReadWriteOncePod claims, and how many uses of each there are; ``conflicts``: of all."""
+    """``claims``: the pod's ReadWriteOncePod claims, and the uses of each; ``conflicts``: the total."""
 
     __slots__ = ("claims", "conflicts")
 
@@ -43,7 +43,7 @@ class FilterState:
         return FilterState(dict(self.claims))
 
     def update(self, changed: Pod, delta: int) -> None:
-        """By claim name alone: upstream does not look at the namespace here either."""
+        """Count by claim name only: upstream ignores the namespace here, too."""
         for name in changed.claim_names:
             if name in self.claims:
                 self.claims[name] += delta
@@ -120,7 +120,7 @@ def _state_of(state: CycleState) -> FilterState:
 
 
 def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProblem:
-    """The pod's claims that only one pod may use."""
+    """Return the pod's claims that only one pod may use."""
     found: dict[str, None] = {}
     for name in pod.claim_names:
         claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
@@ -132,7 +132,7 @@ def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProbl
 
 
 def _disks(pod: Pod) -> list[tuple[str, Mapping[str, Any]]]:
-    """(volume source, its fields) of each disk that the pod mounts."""
+    """Return (volume source, its fields) of each disk that the pod mounts."""
     return [(kind, volume[kind]) for volume in pod.volumes for kind in DISKS if volume.get(kind) is not None]
 
 
@@ -142,7 +142,7 @@ def _disk_conflict(pod: Pod, others: Iterable[Pod]) -> bool:
 
 
 def _uses(other: Pod, kind: str, disk: Mapping[str, Any]) -> bool:
-    """Whether a pod mounts the disk in a way that cannot stand beside it."""
+    """Return True if the pod mounts the disk in a conflicting way."""
     for volume in other.volumes:
         mounted = volume.get(kind)
         if mounted is not None and _same_disk(kind, disk, mounted):
@@ -151,7 +151,7 @@ def _uses(other: Pod, kind: str, disk: Mapping[str, Any]) -> bool:
 
 
 def _same_disk(kind: str, disk: Mapping[str, Any], existing: Mapping[str, Any]) -> bool:
-    """Whether both mounts are of one disk in a way that cannot stand side by side."""
+    """Return True if both mounts are of one disk and conflict."""
     if kind == "awsElasticBlockStore":
         return bool(disk.get("volumeID") == existing.get("volumeID"))
     if disk.get("readOnly") and existing.get("readOnly"):
@@ -171,7 +171,7 @@ def _same_disk(kind: str, disk: Mapping[str, Any], existing: Mapping[str, Any]) 
 
 
 def _disk_facts(pod: Pod, node_info: NodeInfo) -> Iterator[Fact]:
-    """One per disk of the pod: which pods on the node are in its way."""
+    """Explain each disk of the pod: which pods on the node conflict."""
     for kind, disk in _disks(pod):
         users = Keys(info.pod.key for info in node_info.pods if _uses(info.pod, kind, disk))
         used = "disk-used-on-aws" if kind == "awsElasticBlockStore" else "disk-used"
@@ -180,7 +180,7 @@ def _disk_facts(pod: Pod, node_info: NodeInfo) -> Iterator[Fact]:
 
 
 def _claim_facts(pod: Pod, state: FilterState, node_info: NodeInfo, nodes: Sequence[NodeInfo]) -> Iterator[Fact]:
-    """One per ReadWriteOncePod claim: its users anywhere, and the pods counted here whose claim has that name."""
+    """Explain each ReadWriteOncePod claim: its users anywhere, and the pods counted here whose claim has that name."""
     for name, uses in state.claims.items():
         there = [info.pod for node in nodes for info in node.pods if info.pod.namespace == pod.namespace]
         waiting = [info.pod for info in node_info.pods if not info.pod.node_name]

@@ -1,6 +1,6 @@
-"""VolumeZone: a pod goes only where its bound volumes' zone and region labels say they are.
+"""VolumeZone: a pod goes only to the zone and region in the labels of its bound volumes.
 
-Looks at the labels of PersistentVolumes alone; their node affinity is VolumeBinding's.
+It checks only the labels of PersistentVolumes; VolumeBinding checks their node affinity.
 Source: seed 002 §6; upstream ``plugins/volumezone``.
 """
 
@@ -30,11 +30,11 @@ NO_ZONE = unresolvable("node(s) had no available volume zone")
 STATE = "PreFilterVolumeZone"
 
 Topologies = tuple[tuple[str, tuple[str, ...]], ...]
-"""(label, values that will do) per topology label of a volume"""
+"""(label, allowed values) per topology label of a volume"""
 
 
 class Zone(NamedTuple):
-    """A topology label of the volume behind a claim, and the values that will do."""
+    """A topology label of the volume of a claim, and the allowed values."""
 
     claim: str
     label: str
@@ -91,7 +91,7 @@ class VolumeZone(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         zones: tuple[Zone, ...] | ClaimProblem | None = state.read(STATE)
         if zones is None:
-            # PreFilter is switched off for this plugin.
+            # PreFilter is disabled for this plugin.
             zones = _zones_of(pod, NotingObjects(self.handle.objects, state, self.name))
         if isinstance(zones, ClaimProblem):
             return unresolvable(zones.text)
@@ -123,7 +123,7 @@ class VolumeZone(Plugin):
 
 
 def _zones_of(pod: Pod, objects: ObjectGetter) -> tuple[Zone, ...] | ClaimProblem:
-    """Of all volumes the pod's claims are bound to, or what is wrong with a claim."""
+    """Return the zones of the pod's bound volumes, or what is wrong with a claim."""
     zones: list[Zone] = []
     for name in pod.claim_names:
         found = _topologies_behind(pod, name, objects)
@@ -134,7 +134,7 @@ def _zones_of(pod: Pod, objects: ObjectGetter) -> tuple[Zone, ...] | ClaimProble
 
 
 def _topologies_behind(pod: Pod, name: str, objects: ObjectGetter) -> Topologies | ClaimProblem:
-    """Those of the volume that the claim is bound to; none while it waits for its first consumer."""
+    """Return those of the claim's volume; none while it waits for its first consumer."""
     if not name:
         return ClaimProblem("PersistentVolumeClaim had no name", "claim-without-name", name)
     claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
@@ -164,12 +164,12 @@ def _topologies_behind(pod: Pod, name: str, objects: ObjectGetter) -> Topologies
 
 
 def _checks(labels: Mapping[str, str]) -> bool:
-    """A cluster in one zone may leave its nodes unlabelled: then any volume will do."""
+    """Return False if the node has no such labels: in a cluster of one zone any volume will do."""
     return any(label in labels for label in VOLUME_LABELS)
 
 
 def _value(labels: Mapping[str, str], label: str) -> str | None:
-    """What a node has for a volume's label, in the old or in the new form."""
+    """Return the node's value for a volume's label, in the old or the new form."""
     return labels.get(label, labels.get(VOLUME_LABELS[label]))
 
 
@@ -190,7 +190,9 @@ def _fact(zone: Zone, labels: Mapping[str, str], node: str) -> Fact:
 
 
 def volume_topologies(labels: Mapping[str, str]) -> Topologies:
-    """Topology labels of a volume; ``a__b`` names several zones, a label with an empty part does not count."""
+    """Return the topology labels of a volume; ``a__b`` names several zones, a label with an empty part does not
+    count.
+    """
     found: list[tuple[str, tuple[str, ...]]] = []
     for label in VOLUME_LABELS:
         if label in labels:

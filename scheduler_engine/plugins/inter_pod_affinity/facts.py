@@ -1,4 +1,4 @@
-"""What Filter judged by, as facts: each term, and the pods that it finds in the node's domain.
+"""Facts behind Filter's verdict: each term, and the pods that it finds in the node's domain.
 
 Source: seed 002 §3; upstream ``interpodaffinity/filtering.go``.
 """
@@ -28,7 +28,7 @@ Values = dict[str, Value]
 
 
 def filter_facts(state: FilterState, node_info: NodeInfo, snapshot: NodeInfoLister) -> Facts:
-    """Of a pod before one node, which may hold other pods than in the snapshot: the state has counted these."""
+    """Explain the verdict on one node. Its pods may differ from the snapshot: the state has counted these."""
     assert node_info.node is not None
     who, was, labels = state.who(snapshot.list()), snapshot.get(node_info.name), node_info.node.labels
     if was is not node_info:
@@ -45,7 +45,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, snapshot: NodeInfoList
 
 
 def term_value(term: AffinityTerm, number: int = 0) -> Term:
-    """A term of a pod that is there; its namespaceSelector looks at the labels of the incoming pod's namespace."""
+    """Return a term of an existing pod; its namespaceSelector sees the labels of the incoming pod's namespace."""
     spaces = term.namespace_selector
     return Term(
         None if term.selector.nothing else str(term.selector),
@@ -56,14 +56,14 @@ def term_value(term: AffinityTerm, number: int = 0) -> Term:
 
 
 def own_term(term: AffinityTerm, number: int, of: int) -> Term:
-    """A term of the incoming pod, whose namespaces are listed; it is numbered when there are several."""
+    """Return a term of the incoming pod, whose namespaces are listed; it has a number if there are several."""
     everywhere = term.namespace_selector.matches(NO_LABELS)
     number = number if of > 1 else 0
     return term_value(term, number)._replace(namespace_selector="" if everywhere else None)
 
 
 def counted(term: AffinityTerm, labels: Mapping[str, str], pods: Keys, names: Values) -> Values:
-    """The pods that count by a term in the domain of a node with these labels, each once."""
+    """Return the pods that a term counts in the domain of a node with these labels, each once."""
     pods, key = Keys(dict.fromkeys(pods)), term.topology_key
     return {
         **names,
@@ -92,7 +92,7 @@ def _near(state: FilterState, who: Who, labels: Mapping[str, str], names: Values
 
 
 def _far(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """Terms of one topology key are counted together: which of them refuses the node is seen by whom it finds."""
+    """Explain the anti-affinity. Terms of one topology key share a count: the pods found show which one refuses."""
     for number, term in enumerate(state.anti_terms, 1):
         key, pods = term.topology_key, who.pods((FAR, term, 0), labels)
         in_the_way = there(state.anti_affinity, key, labels) > 0 and bool(pods)
@@ -102,7 +102,7 @@ def _far(state: FilterState, who: Who, labels: Mapping[str, str], names: Values)
 
 
 def _kept_off(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """Symmetry: the required anti-affinity of pods that are there already."""
+    """Explain the symmetry: the required anti-affinity of existing pods."""
     for key in state.existing_keys:
         for (_, term, _), pods in who.wishes((KEEPS_OFF,), key, labels):
             values = counted(term, labels, pods, names)
@@ -112,7 +112,7 @@ def _kept_off(state: FilterState, who: Who, labels: Mapping[str, str], names: Va
 
 
 def every_namespace(terms: Sequence[AffinityTerm]) -> Iterator[Fact]:
-    """Terms whose namespaceSelector means every namespace, although it does not look so."""
+    """Name terms whose namespaceSelector matches every namespace without looking like it."""
     for number, term in enumerate(terms, 1):
         spaces = term.namespace_selector
         if not spaces.empty and spaces.matches(NO_LABELS):
@@ -121,7 +121,7 @@ def every_namespace(terms: Sequence[AffinityTerm]) -> Iterator[Fact]:
 
 
 def leaving(who: Who, told: Sequence[Fact]) -> Iterator[Fact]:
-    """Pods being deleted, of those that ``told`` names."""
+    """Return which pods named in ``told`` are being deleted."""
     named = dict.fromkeys(key for item in told if isinstance(pods := item.values.get("pods"), Keys) for key in pods)
     pods = Keys(key for key in who.leaving if key in named)
     if pods:
@@ -129,7 +129,7 @@ def leaving(who: Who, told: Sequence[Fact]) -> Iterator[Fact]:
 
 
 def _conclusion(status: Status | None, near: Sequence[Fact], far: Sequence[Fact], kept: Sequence[Fact]) -> Fact | None:
-    """What the refusal says: by the first of the facts that made it; None when the node passes."""
+    """Return the conclusion from the first fact that refused the node; None if the node passes."""
     if status is None:
         return None
     against = near if status is AFFINITY_FAILED else far if status is ANTI_AFFINITY_FAILED else kept

@@ -1,4 +1,4 @@
-"""What PreFilter counts per topology pair, and how Filter reads it.
+"""The counts of PreFilter per topology pair, and how Filter reads them.
 
 Source: seed 002 §3; upstream ``interpodaffinity/filtering.go``.
 """
@@ -19,14 +19,14 @@ ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't match pod anti-affinity rul
 EXISTING_ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
 NEAR, FAR, KEEPS_OFF = "near", "far", "keeps-off"
 Found = tuple[AffinityTerm, Pair]
-"""A term that means a pod, and the domain in which that counts."""
+"""A term that selects a pod, and the domain in which it counts."""
 
 
 class FilterState(NamesPods):
     """Counts of pods per topology pair.
 
-    ``affinity`` and ``anti_affinity`` count existing pods that the incoming pod's terms mean, ``existing`` those
-    whose own required anti-affinity means the incoming pod; ``existing_keys`` are the topology keys in the latter.
+    ``affinity`` and ``anti_affinity`` count existing pods that the incoming pod's terms select, ``existing`` those
+    whose own required anti-affinity selects the incoming pod; ``existing_keys`` are its topology keys.
     ``terms`` and ``anti_terms`` are the incoming pod's.
     """
 
@@ -70,7 +70,7 @@ class FilterState(NamesPods):
         return copied
 
     def count(self, nodes: Sequence[NodeInfo], with_anti_affinity: Sequence[NodeInfo]) -> None:
-        """``nodes`` are all nodes; ``with_anti_affinity`` those that hold pods with required anti-affinity."""
+        """Count on all ``nodes``; ``with_anti_affinity`` are those with pods that have required anti-affinity."""
         existing: dict[Pair, int] = {}
         for info in with_anti_affinity:
             if info.node is not None:
@@ -96,7 +96,7 @@ class FilterState(NamesPods):
         self.affinity, self.anti_affinity = OverlayCounts(affinity), OverlayCounts(anti_affinity)
 
     def update(self, changed: PodInfo, node: Node | None, delta: int) -> None:
-        """``changed`` came to (+1) or left (-1) ``node``."""
+        """Update the counts: ``changed`` came to (+1) or left (-1) ``node``."""
         if node is None:
             return
         for _, pair in self._keepers(changed, node):
@@ -126,7 +126,7 @@ class FilterState(NamesPods):
         return _found([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
 
     def check(self, labels: Mapping[str, str]) -> Status | None:
-        """The first objection to a node with these labels."""
+        """Return the first objection to a node with these labels."""
         if self.terms and not self._satisfies_affinity(labels):
             return AFFINITY_FAILED
         if self.anti_affinity.nonzero:
@@ -140,7 +140,9 @@ class FilterState(NamesPods):
         return None
 
     def _satisfies_affinity(self, labels: Mapping[str, str]) -> bool:
-        """Every term finds a pod in its domain; the first of a group that means itself needs only the keys."""
+        """Check that every term finds a pod in its domain; the first pod of a self-matching group needs only the
+        keys.
+        """
         found = True
         for term in self.terms:
             if term.topology_key not in labels:
@@ -151,17 +153,17 @@ class FilterState(NamesPods):
 
     @property
     def first_of_group(self) -> bool:
-        """The affinity terms mean nobody but the pod itself."""
+        """Return True if the affinity terms select only the pod itself."""
         return self.matches_itself and self.affinity.nonzero == 0
 
 
 def there(counts: OverlayCounts[Pair], key: str, labels: Mapping[str, str]) -> int:
-    """How many count in the node's domain; 0 when the node is in none."""
+    """Return the count in the node's domain; 0 if it is in none."""
     value = labels.get(key)
     return 0 if value is None else counts.get((key, value))
 
 
 def _found(terms: Sequence[AffinityTerm], node: Node) -> list[Found]:
-    """``terms`` with the node's domains; those for which it has no label are left out."""
+    """Return ``terms`` with the node's domains, without those whose label it lacks."""
     labels = node.labels
     return [(term, (term.topology_key, labels[term.topology_key])) for term in terms if term.topology_key in labels]

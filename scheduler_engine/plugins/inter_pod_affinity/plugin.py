@@ -1,4 +1,4 @@
-"""InterPodAffinity: near the pods that the affinity terms mean, away from those that the anti-affinity terms mean.
+"""InterPodAffinity: near the pods that affinity terms select, away from those that anti-affinity terms select.
 
 Works both ways: required anti-affinity and the preferences of existing pods count as much as the incoming pod's own
 terms. Source: seed 002 §3; upstream ``plugins/interpodaffinity/plugin.go``.

@@ -1,4 +1,4 @@
-"""How Score came to its number, as facts: whose wishes count in the node's domains, and by how many pods.
+"""Facts behind Score's number: whose preferences count in the node's domains, and for how many pods.
 
 Source: seed 002 §3; upstream ``interpodaffinity/scoring.go``.
 """
@@ -24,7 +24,7 @@ from scheduler_engine.plugins.inter_pod_affinity.who import Who
 def score_facts(
     state: ScoreState, node_info: NodeInfo, nodes: Sequence[NodeInfo], raw: Mapping[str, int], *, told_to_ignore: bool
 ) -> Facts:
-    """``nodes`` are those of the snapshot; ``told_to_ignore``: what other pods prefer, if the pod prefers nothing."""
+    """Explain the score. ``nodes``: the snapshot's; ``told_to_ignore``: other pods' preferences, if it has none."""
     labels = node_info.node.labels if node_info.node is not None else {}
     names: Values = {"pod": Keys((state.pod.key,)), "node": node_info.name}
     who, score, normalized = state.who(nodes), state.score(labels), dict(raw)
@@ -46,7 +46,7 @@ def score_facts(
 
 
 def _own(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """What the pod prefers: each term counts a pod once."""
+    """Explain the pod's preferences: each term counts a pod once."""
     for kind in (LIKES, DISLIKES):
         wishes = [wish for wish in state.preferred if wish[0] == kind]
         for number, wish in enumerate(wishes, 1):
@@ -59,7 +59,7 @@ def _own(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) 
 
 
 def _theirs(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
-    """What pods in the node's domains wish of the incoming one; one that wishes it twice counts twice."""
+    """Explain the preferences of pods in the node's domains for the incoming one; duplicates count twice."""
     for key in state.weights:
         for (kind, term, weight), pods in who.wishes(THEIRS, key, labels):
             values = {**counted(term, labels, pods, names), **_share(pods, weight)}

@@ -14,17 +14,17 @@ from scheduler_engine.plugins.inter_pod_affinity.terms import NO_LABELS
 from scheduler_engine.plugins.inter_pod_affinity.who import Met, NamesPods, Pair, Wish
 
 LIKES, DISLIKES = "likes", "dislikes"
-"""What the incoming pod wishes."""
+"""The incoming pod's preferences."""
 THEY_LIKE, THEY_DISLIKE, THEY_NEED = "they-like", "they-dislike", "they-need"
 THEIRS = THEY_LIKE, THEY_DISLIKE, THEY_NEED
-"""What existing pods wish of it."""
+"""Existing pods' preferences for it."""
 
 
 class ScoreState(NamesPods):
     """``weights``: topology key → value → sum of weights (anti-affinity counts negative).
 
-    ``preferred`` is what the incoming pod wishes; ``hard_weight`` is what a required affinity term of an existing pod
-    is worth.
+    ``preferred`` are the incoming pod's preferences; ``hard_weight`` is the weight of an existing pod's required
+    affinity term.
     """
 
     __slots__ = ("hard_weight", "namespace_labels", "pod", "preferred", "weights")
@@ -48,11 +48,11 @@ class ScoreState(NamesPods):
         self.known = None
 
     def count_all(self, nodes: Sequence[NodeInfo]) -> None:
-        """Terms of both sides, for every pod: the incoming pod prefers something itself."""
+        """Count the terms of both sides, for every pod: the incoming pod has preferences."""
         self._count((info.node, info.pods) for info in nodes)
 
     def count_existing(self, nodes: Sequence[NodeInfo]) -> None:
-        """Only what existing pods prefer of the incoming one."""
+        """Count only existing pods' preferences for the incoming one."""
         self._count((info.node, info.pods_with_affinity) for info in nodes)
 
     def _count(self, there: Iterable[tuple[Node | None, Sequence[PodInfo]]]) -> None:
@@ -85,7 +85,7 @@ class ScoreState(NamesPods):
             found.append(((kind, term, weight), pair))
 
     def score(self, labels: Mapping[str, str]) -> int:
-        """Raw score of a node with these labels; may be negative."""
+        """Return the raw score of a node with these labels; may be negative."""
         total = 0
         for key, domains in self.weights.items():
             value = labels.get(key)
@@ -94,7 +94,7 @@ class ScoreState(NamesPods):
         return total
 
     def normalize(self, scores: dict[str, int]) -> None:
-        """Stretch over 0–100 in place; when all are equal everyone gets 0."""
+        """Scale to 0–100 in place; if all are equal every node gets 0."""
         lowest, highest = min(scores.values(), default=0), max(scores.values(), default=0)
         for name, score in scores.items():
             share = (score - lowest) / (highest - lowest) if highest > lowest else 0.0
@@ -102,6 +102,8 @@ class ScoreState(NamesPods):
 
 
 def domain_of(term: AffinityTerm, meant: Pod, namespace_labels: Mapping[str, str], node: Node) -> Pair | None:
-    """The domain in which ``term`` counts on ``node``; None when it does not mean the pod, or there is no label."""
+    """Return the domain in which ``term`` counts on ``node``; None if it does not select the pod, or without a
+    label.
+    """
     value = node.labels.get(term.topology_key)
     return (term.topology_key, value) if value is not None and term.matches(meant, namespace_labels) else None

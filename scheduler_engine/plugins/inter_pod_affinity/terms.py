@@ -13,14 +13,14 @@ from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.framework.node_info import AffinityTerm
 
 NO_LABELS: Mapping[str, str] = {}
-"""Stands for the namespace labels of existing pods, which are not looked up: see ``with_namespaces``."""
+"""Placeholder for the namespace labels of existing pods, which are not looked up: see ``with_namespaces``."""
 
 
 def with_namespaces(term: AffinityTerm, objects: ObjectReader) -> AffinityTerm:
-    """``term`` with the namespaces that its selector finds now listed by name.
+    """Return ``term`` with the namespaces that its selector matches now listed by name.
 
-    Existing pods' namespaces then need no look. The selector stays, as in v1.34.1, and is asked about those pods with
-    no labels at all: one that no label satisfies (NotIn, DoesNotExist, or an empty selector) means every namespace.
+    Existing pods' namespaces then need no lookup. The selector stays, as in v1.34.1, and sees those pods with no
+    labels at all: one that no label satisfies (NotIn, DoesNotExist, or an empty selector) means every namespace.
     """
     if term.namespace_selector.empty or term.namespace_selector.nothing:
         return term
@@ -33,13 +33,13 @@ def with_namespaces(term: AffinityTerm, objects: ObjectReader) -> AffinityTerm:
 
 
 def namespace_labels(pod: Pod, objects: ObjectReader) -> Mapping[str, str]:
-    """Labels of the pod's namespace; a namespace that does not exist has none."""
+    """Return the labels of the pod's namespace; a missing namespace has none."""
     namespace = objects.get("Namespace", pod.namespace)
     return namespace.labels if namespace is not None else NO_LABELS
 
 
 def matches_all(terms: Iterable[AffinityTerm], pod: Pod) -> bool:
-    """Whether ``pod`` matches every term; no terms match nothing."""
+    """Return True if ``pod`` matches every term; no terms match nothing."""
     matched = False
     for term in terms:
         if not term.matches(pod, NO_LABELS):

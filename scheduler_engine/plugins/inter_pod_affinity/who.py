@@ -1,6 +1,6 @@
-"""Which pods count by which term in which domain, as names: worked out when somebody asks.
+"""The names of pods that count by a term in a domain, computed on demand.
 
-Counting needs numbers alone. Naming the pods takes a walk over all of them, which no cycle pays for.
+Counting needs only numbers. Naming the pods takes a walk over all of them, so no cycle does it.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ Pair = tuple[str, str]
 Wish = tuple[str, AffinityTerm, int]
 """(kind, term, weight with its sign)"""
 Met = tuple[Wish, Pair]
-"""A wish that a pod fulfils or has, and the domain in which it counts."""
+"""A wish that a pod meets or has, and the domain in which it counts."""
 Meet = Callable[[PodInfo, Node], Iterable[Met]]
-"""What counts of a pod on a node. A pod that counts twice by one wish is listed twice."""
+"""Return what counts for a pod on a node. A pod that counts twice by one wish is listed twice."""
 
 NOBODY = Keys()
 
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """``found``: domain → wish → pods, both in the order of the walk. ``leaving``: those of the pods being deleted."""
+    """``found``: domain → wish → pods, both in the order of the walk. ``leaving``: those being deleted."""
 
     found: Mapping[Pair, Mapping[Wish, Keys]]
     leaving: Mapping[str, None]
 
     def pods(self, wish: Wish, labels: Mapping[str, str]) -> Keys:
-        """Those that count by ``wish`` in the domain of a node with these labels."""
+        """Return the pods that count by ``wish`` in the domain of a node with these labels."""
         key = wish[1].topology_key
         return self.found.get((key, labels[key]), {}).get(wish, NOBODY) if key in labels else NOBODY
 
     def wishes(self, kinds: Sequence[str], key: str, labels: Mapping[str, str]) -> Iterator[tuple[Wish, Keys]]:
-        """Those of these kinds that count in the node's domain of ``key``."""
+        """Yield the wishes of these kinds that count in the node's domain of ``key``."""
         value = labels.get(key)
         for wish, pods in self.found.get((key, value), {}).items() if value is not None else ():
             if wish[0] in kinds and pods:
                 yield wish, pods
 
     def changed(self, meet: Meet, node: Node, before: Sequence[PodInfo], now: Sequence[PodInfo]) -> Who:
-        """The same when ``node`` has the pods ``now`` instead of those ``before``."""
+        """Return a copy in which ``node`` has the pods ``now`` instead of ``before``."""
         had, has = ({info.pod.uid: info for info in infos} for infos in (before, now))
         gone = who_counts(meet, [NodeInfo(node, [info for uid, info in had.items() if uid not in has])])
         come = who_counts(meet, [NodeInfo(node, [info for uid, info in has.items() if uid not in had])])
@@ -64,7 +64,7 @@ def _without(pods: Keys, gone: Keys) -> Keys:
 
 
 def who_counts(meet: Meet, nodes: Sequence[NodeInfo]) -> Who:
-    """The pods of these nodes."""
+    """Return the pods that count on these nodes."""
     found: dict[Pair, dict[Wish, list[str]]] = {}
     leaving: dict[str, None] = {}
     for info in nodes:
@@ -79,17 +79,17 @@ def who_counts(meet: Meet, nodes: Sequence[NodeInfo]) -> Who:
 
 
 class NamesPods:
-    """A state that can say which pods it counts. What it has worked out is in no copy, no pickle and no trace."""
+    """A state that can name the pods it counts. The result is not copied, pickled or traced."""
 
     __slots__ = ("known",)
     known: Who | None
 
     def meet(self, existing: PodInfo, node: Node) -> Iterable[Met]:
-        """What counts of a pod on a node."""
+        """Return what counts for a pod on a node."""
         raise NotImplementedError
 
     def who(self, nodes: Sequence[NodeInfo]) -> Who:
-        """``nodes``: those that were counted."""
+        """Name the pods on the counted ``nodes``."""
         if self.known is None:
             self.known = who_counts(self.meet, nodes)
         return self.known

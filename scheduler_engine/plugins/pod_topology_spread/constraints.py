@@ -1,4 +1,4 @@
-"""Spread constraints, ready to count with: those of a pod, or a profile's defaults.
+"""Spread constraints, ready for counting: those of a pod, or a profile's defaults.
 
 Source: seed 002 §4; upstream ``podtopologyspread/common.go`` and ``plugins/helper/spread.go``.
 """
@@ -28,7 +28,7 @@ SYSTEM_DEFAULT_CONSTRAINTS: tuple[Mapping[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """``honors_affinity``/``honors_taints``: nodes that the pod's affinity or tolerations rule out do not count."""
+    """``honors_affinity``/``honors_taints``: ignore nodes that the pod's affinity or tolerations rule out."""
 
     max_skew: int
     topology_key: str
@@ -38,11 +38,11 @@ class SpreadConstraint:
     honors_taints: bool = False
 
     def counts_node(self, pod: Pod, node: Node) -> bool:
-        """Whether the node inclusion policies let ``node`` take part."""
+        """Return True if the node inclusion policies include ``node``."""
         return self.honors_what(pod, node) is None
 
     def honors_what(self, pod: Pod, node: Node) -> Taint | str | None:
-        """What keeps ``node`` from taking part: a taint, or "affinity"; None = nothing."""
+        """Return why ``node`` is excluded: a taint, or "affinity"; None = it is not."""
         if self.honors_affinity and not pod.required_node_affinity.matches(node.name, node.labels):
             return AFFINITY
         if not self.honors_taints or not node.taints:
@@ -51,7 +51,7 @@ class SpreadConstraint:
 
 
 def constraints_of(manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
-    """Those of ``manifests`` whose ``whenUnsatisfiable`` is ``action``, with ``matchLabelKeys`` worked in."""
+    """Return those of ``manifests`` whose ``whenUnsatisfiable`` is ``action``, with ``matchLabelKeys`` applied."""
     return tuple(
         SpreadConstraint(
             manifest.get("maxSkew") or 0,
@@ -67,7 +67,7 @@ def constraints_of(manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str
 
 
 def _with_label_keys(selector: Selector, keys: Sequence[str], pod: Pod) -> Selector:
-    """``selector`` narrowed to pods that have the same values under ``keys`` as ``pod``; keys it lacks are ignored."""
+    """Narrow ``selector`` to pods with the same values under ``keys`` as ``pod``; ignore keys that it lacks."""
     added = tuple(Requirement(key, "In", (pod.labels[key],)) for key in sorted(keys) if key in pod.labels)
     if not added or selector.nothing:
         return selector
@@ -75,7 +75,7 @@ def _with_label_keys(selector: Selector, keys: Sequence[str], pod: Pod) -> Selec
 
 
 def default_selector(pod: Pod, objects: ObjectReader) -> Selector:
-    """What the pod's Services and its controller select; empty when it has neither.
+    """Combine the selectors of the pod's Services and its controller; empty if it has neither.
 
     Upstream adds up the Services' selectors and that of the owning ReplicationController, ReplicaSet or StatefulSet.
     """
@@ -104,7 +104,7 @@ def has_all_keys(labels: Mapping[str, str], constraints: Iterable[SpreadConstrai
 
 
 def count_matching(infos: Iterable[PodInfo], selector: Selector, namespace: str) -> int:
-    """Pods of ``namespace`` that match and are not being deleted. An empty selector counts none, as upstream."""
+    """Count matching pods of ``namespace`` that are not being deleted. An empty selector counts none, as upstream."""
     if selector.empty:
         return 0
     count = 0

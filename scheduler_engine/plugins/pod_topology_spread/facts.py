@@ -1,4 +1,4 @@
-"""What Filter judged by, as facts: the skew of each constraint, who is counted, and which nodes are not.
+"""Facts behind Filter's verdict: the skew of each constraint, the pods that count, and the nodes that do not.
 
 Source: seed 002 §4; upstream ``podtopologyspread/filtering.go``.
 """
@@ -17,11 +17,11 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConst
 from scheduler_engine.plugins.pod_topology_spread.filtering import Domains, FilterState
 
 Reason = tuple[str, str]
-"""Why a node does not count, and the label or taint that is to blame."""
+"""Why a node does not count, and the label or taint that causes it."""
 
 
 def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fact]) -> Facts:
-    """Of a pod before one node; ``left_out`` is what ``filter_left_out`` found."""
+    """Explain the verdict on one node; ``left_out`` is from ``filter_left_out``."""
     labels = node_info.node.labels if node_info.node is not None else {}
     shown: list[Fact] = []
     decided: Fact | None = None
@@ -38,7 +38,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fac
 
 
 def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
-    """Nodes of the snapshot that do not count, whatever node is asked about."""
+    """Return the nodes of the snapshot that do not count; the same for every node."""
     of_each = ((item.constraint, _reasons(state, item.constraint, nodes)) for item in state.domains)
     return tuple(found for constraint, reasons in of_each for found in left_out_facts(constraint, reasons))
 
@@ -72,8 +72,8 @@ def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
 
 
 def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
-    """How the pods of each domain stand that the constraints count, the pod itself where it is there; ``when``: what
-    is done about a constraint that is not kept.
+    """Explain the spread of the counted pods per domain, including the pod itself if it is there; ``when``: what
+    happens if a constraint is violated.
     """
     for number, domains in enumerate(state.domains):
         constraint, counts = domains.constraint, Counts(domains.numbers(), domains.minimum)
@@ -102,14 +102,14 @@ def _whom(domains: Domains, value: str, pod: Pod) -> Iterator[Fact]:
 
 
 def counts_fact(constraint: SpreadConstraint, counts: Counts) -> Fact:
-    """Pods per domain, and whom the constraint counts."""
+    """Return the pods per domain, and which pods the constraint counts."""
     selector = _once(constraint.selector)
     key = "spread.counts" if selector else "spread.counts-nobody"
     return fact(key, domain=Domain(constraint.topology_key), counts=counts, selector=selector)
 
 
 def _once(selector: Selector) -> str:
-    """A selector as it is written, without what ``matchLabelKeys`` adds to the labelSelector a second time."""
+    """Format a selector without the duplicates that ``matchLabelKeys`` adds to the labelSelector."""
     return str(replace(selector, requirements=tuple(dict.fromkeys(selector.requirements))))
 
 
@@ -133,7 +133,7 @@ def _objection(state: FilterState, domains: Domains, value: str | None, node: st
 
 
 def left_out_facts(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
-    """Nodes that do not count for one constraint, by reason; ``reasons`` are (node, reason or None)."""
+    """Return the nodes that one constraint excludes, by reason; ``reasons`` are (node, reason or None)."""
     by_reason: dict[Reason, list[str]] = {}
     for name, reason in reasons:
         if reason is not None:
@@ -157,7 +157,7 @@ def _reasons(
 
 
 def by_label(constraints: Iterable[SpreadConstraint], node: Node) -> Reason | None:
-    """The first topology key that ``node`` has no label for."""
+    """Return the first topology key that ``node`` lacks a label for."""
     for constraint in constraints:
         if not has_all_keys(node.labels, (constraint,)):
             return "label", constraint.topology_key

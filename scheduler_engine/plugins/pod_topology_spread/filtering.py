@@ -1,4 +1,4 @@
-"""What PreFilter counts per topology domain, and how Filter judges the skew.
+"""The counts of PreFilter per topology domain, and Filter's check of the skew.
 
 Source: seed 002 §4; upstream ``podtopologyspread/filtering.go``.
 """
@@ -17,13 +17,13 @@ NOT_MATCHED = "node(s) didn't match pod topology spread constraints"
 SKEWED = unschedulable(NOT_MATCHED)
 LABEL_MISSING = unresolvable(f"{NOT_MATCHED} (missing required label)")
 NO_DOMAIN = 2**31 - 1
-"""The global minimum where no domain is eligible: nothing exceeds any skew then."""
+"""The global minimum without an eligible domain: nothing exceeds any skew then."""
 
 
 class Domains:
-    """Matching pods per value of one constraint's topology key, over the nodes that take part.
+    """Matching pods per value of one constraint's topology key, over the nodes that count.
 
-    ``minimum`` is the global minimum: 0 while there are fewer domains than ``minDomains``. ``self_match`` is 1 when
+    ``minimum`` is the global minimum: 0 while there are fewer domains than ``minDomains``. ``self_match`` is 1 if
     the incoming pod would count itself.
     """
 
@@ -53,11 +53,11 @@ class Domains:
         self.minimum = self._minimum()
 
     def skew(self, value: str) -> int:
-        """The skew of the domain ``value`` once the incoming pod is in it."""
+        """Return the skew of the domain ``value`` with the incoming pod in it."""
         return self.counts.get(value) + self.self_match - self.minimum
 
     def numbers(self) -> tuple[tuple[str, int], ...]:
-        """(domain, matching pods) of each domain that takes part."""
+        """Return (domain, matching pods) of each domain that counts."""
         return tuple({**self.counts.base, **self.counts.changed}.items())
 
     def clone(self) -> Domains:
@@ -82,7 +82,9 @@ class FilterState:
         return FilterState(self.pod, self.constraints, [domain.clone() for domain in self.domains])
 
     def update(self, changed: Pod, node: Node | None, delta: int) -> None:
-        """``changed`` came to (+1) or left (-1) ``node``. As upstream, pods that are being deleted count here."""
+        """Update the counts: ``changed`` came to (+1) or left (-1) ``node``. As upstream, terminating pods count
+        here.
+        """
         if node is None or changed.namespace != self.pod.namespace or not has_all_keys(node.labels, self.constraints):
             return
         for domains in self.domains:
@@ -91,7 +93,7 @@ class FilterState:
                 domains.add(node.labels[constraint.topology_key], delta)
 
     def check(self, labels: Mapping[str, str]) -> Status | None:
-        """The first constraint's objection to a node with these labels."""
+        """Return the first constraint's objection to a node with these labels."""
         for domains in self.domains:
             constraint = domains.constraint
             value = labels.get(constraint.topology_key)

@@ -1,4 +1,4 @@
-"""PodTopologySpread: keep matching pods evenly spread over topology domains.
+"""PodTopologySpread: spread matching pods evenly over topology domains.
 
 Hard constraints (DoNotSchedule) filter nodes by skew, soft ones (ScheduleAnyway) score them.
 Source: seed 002 §4; upstream ``plugins/podtopologyspread/plugin.go``.
@@ -38,7 +38,7 @@ LEFT_OUT = "PodTopologySpread: nodes that do not count"
 
 
 class PodTopologySpread(Plugin):
-    """Arguments: ``defaultingType`` (System or List), ``defaultConstraints`` for pods that have none of their own."""
+    """Arguments: ``defaultingType`` (System or List), ``defaultConstraints`` for pods without any."""
 
     name = "PodTopologySpread"
     reads_other_nodes = True
@@ -111,7 +111,7 @@ class PodTopologySpread(Plugin):
         return self._with_origin(filter_facts(held, node_info, left_out), pod)
 
     def _with_origin(self, facts: Facts, pod: Pod) -> Facts:
-        """With where the constraints come from, when they are not the pod's own."""
+        """Add the origin of the constraints, if they are not the pod's own."""
         if pod.topology_spread_constraints:
             return facts
         origin = fact("spread.default-of-scheduler" if self.system_defaulted else "spread.default-of-profile")
@@ -147,7 +147,7 @@ class PodTopologySpread(Plugin):
     def _left_out(
         self, state: CycleState, key: str, ask: Callable[[Sequence[NodeInfo]], tuple[Fact, ...]]
     ) -> tuple[Fact, ...]:
-        """Asked once per cycle: it takes a look at every node of the snapshot, and is the same for all."""
+        """Compute this once per cycle: it visits every node of the snapshot, and is the same for all nodes."""
         notes = state.notes(LEFT_OUT)
         if key not in notes:
             notes[key] = ask(self.handle.snapshot.list())
@@ -158,7 +158,9 @@ class PodTopologySpread(Plugin):
         _score_state_of(state).normalize(scores)
 
     def _constraints(self, pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
-        """The pod's own constraints of that kind, or the defaults when it has none at all and something selects it."""
+        """Return the pod's own constraints of that kind, or the defaults if it has none at all and something selects
+        it.
+        """
         if pod.topology_spread_constraints:
             return constraints_of(pod.topology_spread_constraints, pod, action)
         defaults = constraints_of(self.default_constraints, pod, action)

@@ -1,4 +1,4 @@
-"""What Score judged by, as facts: the crowd in each of a node's domains, what it adds, and who is not counted.
+"""Facts behind Score's number: the matching pods in each of a node's domains, what they add, and what is not counted.
 
 Source: seed 002 §4; upstream ``podtopologyspread/scoring.go``.
 """
@@ -16,7 +16,7 @@ from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
 
 def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], left_out: Sequence[Fact]) -> Facts:
-    """Of one node; ``raws``: the scores of all nodes that were scored, ``left_out``: what ``score_left_out`` found."""
+    """Explain one node's score; ``raws``: the scores of all scored nodes, ``left_out``: from ``score_left_out``."""
     scores = dict(raws)
     state.normalize(scores)
     raw, normalized = state.score(info), scores[info.name]
@@ -28,7 +28,7 @@ def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], left
 
 
 def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
-    """Nodes of the snapshot that do not count, whatever node is asked about."""
+    """Return the nodes of the snapshot that do not count; the same for every node."""
     there = [info.node for info in nodes if info.node is not None]
     of_each = (
         (constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
@@ -73,7 +73,7 @@ def _judged(
 
 
 def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, added: float) -> Iterator[Fact]:
-    """What one constraint adds, and by what it was counted."""
+    """Explain what one constraint adds, and its count."""
     constraint, counts, _ = state.judged[index]
     key, domain = constraint.topology_key, Domain(constraint.topology_key)
     if number is None or info.node is None:
@@ -99,7 +99,7 @@ def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, ad
 def _reason(
     state: ScoreState, constraint: SpreadConstraint, counts: Mapping[str, int] | None, node: Node
 ) -> Reason | None:
-    """Why pods on ``node`` are not counted. Those of a host count for itself, whatever the policies say."""
+    """Return why pods on ``node`` do not count. If each host is a domain, the policies do not matter."""
     missing = by_label(state.constraints if state.all_keys else (), node)
     if missing is not None or counts is None:
         return missing

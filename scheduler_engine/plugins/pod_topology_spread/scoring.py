@@ -1,4 +1,4 @@
-"""Scores for soft constraints: the fewer matching pods in a node's domains, the better.
+"""Scores for soft constraints: fewer matching pods in a node's domains are better.
 
 Source: seed 002 §4; upstream ``podtopologyspread/scoring.go``.
 """
@@ -23,8 +23,8 @@ class ScoreState:
     """``ignored``: feasible nodes without all topology keys. ``counts``: per constraint, matching pods per domain.
 
     Pods per host are counted when the node is scored. ``sizes`` are the numbers of domains, or of hosts. ``judged``:
-    each constraint with its counts (None: per host) and the weight of a pod, which grows with the size and keeps
-    domains of a small topology from being drowned by a large one.
+    each constraint with its counts (None: per host) and the weight of a pod, which grows with the size, so that a
+    large topology does not drown the domains of a small one.
     """
 
     __slots__ = ("all_keys", "constraints", "counts", "ignored", "judged", "pod", "sizes")
@@ -32,7 +32,7 @@ class ScoreState:
     def __init__(
         self, pod: Pod, constraints: tuple[SpreadConstraint, ...], nodes: Sequence[NodeInfo], all_keys: bool
     ) -> None:
-        """``nodes`` are the feasible ones. ``all_keys``: a node must carry every topology key to take part."""
+        """Prepare for the feasible ``nodes``. ``all_keys``: a node must have every topology key to count."""
         self.pod = pod
         self.constraints = constraints
         self.all_keys = all_keys
@@ -68,7 +68,7 @@ class ScoreState:
                     counts[value] += count_matching(info.pods, constraint.selector, self.pod.namespace)
 
     def score(self, info: NodeInfo) -> int:
-        """Raw score of a feasible node: high means crowded."""
+        """Return the raw score of a feasible node: high means crowded."""
         if info.node is None or info.name in self.ignored:
             return 0
         total = 0.0
@@ -78,7 +78,9 @@ class ScoreState:
         return whole + 1 if total - whole >= 0.5 else whole
 
     def crowds(self, info: NodeInfo) -> list[tuple[int | None, float]]:
-        """Per constraint the matching pods in the node's domain, and what these add; None: it is in no domain."""
+        """Return per constraint the matching pods in the node's domain, and what these add; None: it is in no
+        domain.
+        """
         labels = info.node.labels if info.node is not None else {}
         crowds: list[tuple[int | None, float]] = []
         for constraint, counts, weight in self.judged:
@@ -95,12 +97,12 @@ class ScoreState:
         return crowds
 
     def extremes(self, scores: Mapping[str, int]) -> tuple[int, int]:
-        """The highest and the lowest raw score of nodes that are not ignored."""
+        """Return the highest and lowest raw score of nodes that are not ignored."""
         kept = [score for name, score in scores.items() if name not in self.ignored]
         return max(kept, default=0), min(kept, default=0)
 
     def normalize(self, scores: dict[str, int]) -> None:
-        """Turn crowdedness into 0–100, in place; ignored nodes get 0."""
+        """Convert crowdedness to 0–100, in place; ignored nodes get 0."""
         highest, lowest = self.extremes(scores)
         for name, score in scores.items():
             if name in self.ignored:

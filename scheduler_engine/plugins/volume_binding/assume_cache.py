@@ -1,4 +1,4 @@
-"""Objects as the scheduler believes them to be before the API server has heard of it.
+"""Objects as the scheduler assumes them before the API server has the change.
 
 Source: upstream ``util/assumecache``.
 """
@@ -12,7 +12,7 @@ from scheduler_engine.framework.interface import ObjectReader, PluginError
 
 
 class AssumeCache:
-    """Objects of one kind. What is assumed counts until the API server has a newer version of it."""
+    """Objects of one kind. An assumed version counts until the API server has a newer one."""
 
     def __init__(self, kind: str, objects: ObjectReader) -> None:
         self.kind = kind
@@ -20,12 +20,12 @@ class AssumeCache:
         self.assumed: dict[str, KubeObject] = {}
 
     def get(self, key: str) -> KubeObject | None:
-        """The assumed object, else the stored one; None when it does not exist."""
+        """Return the assumed object, else the stored one; None if it does not exist."""
         stored = self.objects.get(self.kind, key)
         return stored if stored is None else self._latest(stored)
 
     def list(self) -> Iterator[KubeObject]:
-        """All objects of the kind, by name."""
+        """Yield all objects of the kind, by name."""
         return (self._latest(stored) for stored in sorted(self.objects.list(self.kind), key=_key))
 
     def _latest(self, stored: KubeObject) -> KubeObject:
@@ -38,7 +38,7 @@ class AssumeCache:
         return assumed
 
     def assume(self, changed: KubeObject) -> None:
-        """Take ``changed`` for true. Raises PluginError when it was made from an older version than the one known."""
+        """Assume ``changed``. Raises PluginError when it was made from an older version than the one known."""
         known = self.get(changed.key)
         if known is None:
             raise PluginError(f'could not find v1.{self.kind} "{changed.key}"')
@@ -48,7 +48,7 @@ class AssumeCache:
         self.assumed[changed.key] = changed
 
     def restore(self, key: str) -> None:
-        """Back to what the API server says."""
+        """Return to the API server's version."""
         self.assumed.pop(key, None)
 
 

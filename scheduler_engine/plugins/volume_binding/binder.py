@@ -1,7 +1,7 @@
 """The volume binder: sorts a pod's claims, finds volumes for a node, assumes and writes the choice.
 
-A cycle goes ``claims_of`` (PreFilter) → ``find_pod_volumes`` in ``finding`` (Filter, per node) → ``assume`` (Reserve)
-→ ``write`` and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``.
+The order in a cycle: ``claims_of`` (PreFilter) → ``find_pod_volumes`` in ``finding`` (Filter, per node) → ``assume``
+(Reserve) → ``write`` and ``all_bound`` (PreBind). Source: seed 002 §6; upstream ``volumebinding/binder.go``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class VolumeBinder:
         self.claims = AssumeCache("PersistentVolumeClaim", handle.objects)
 
     def claims_of(self, pod: Pod) -> PodVolumeClaims:
-        """The pod's claims, which all exist, sorted by what is to be done. Raises PluginError."""
+        """Return the pod's claims, which all exist, sorted by what they need. Raises PluginError."""
         bound: list[BoundClaim] = []
         unbound: list[UnboundClaim] = []
         immediate: list[ImmediateClaim] = []
@@ -68,7 +68,7 @@ class VolumeBinder:
         return PodVolumeClaims(tuple(bound), tuple(unbound), selected, tuple(immediate))
 
     def _delaying_class(self, claim: KubeObject) -> KubeObject | str:
-        """The claim's StorageClass if it waits for the first consumer; a text says why nothing waits."""
+        """Return the claim's StorageClass if it waits for the first consumer, else a text that says why not."""
         name = storage_class_of(claim)
         found = self.handle.objects.get("StorageClass", name) if name else None
         if found is None:
@@ -89,7 +89,7 @@ class VolumeBinder:
         )
 
     def assume(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
-        """Take the choice for true; True when all was bound already. Raises PluginError, with nothing assumed."""
+        """Assume the choice; return True if all was already bound. Raises PluginError, with nothing assumed."""
         latest = [self.claims.get(f"{pod.namespace}/{item.name}") for item in claim_references(pod)]
         if all(claim is not None and fully_bound(claim) for claim in latest):
             return True
@@ -111,14 +111,16 @@ class VolumeBinder:
         return False
 
     def revert(self, chosen: PodVolumes) -> None:
-        """Forget what was assumed."""
+        """Drop the assumed objects."""
         for binding in chosen.static_bindings:
             self.volumes.restore(binding.volume.key)
         for claim in chosen.provisions:
             self.claims.restore(claim.key)
 
     def write(self, chosen: PodVolumes) -> None:
-        """Tell the API server; the volume controller does the rest. Raises PluginError; what is written then stays."""
+        """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes then
+        stay.
+        """
         left = PodVolumes(list(chosen.static_bindings), list(chosen.provisions))
         try:
             while left.static_bindings:
@@ -145,7 +147,7 @@ class VolumeBinder:
         self.handle.api.patch(kind, changed.key, changes)
 
     def all_bound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
-        """Whether the volume controller is done. Raises PluginError when it cannot succeed any more."""
+        """Return True if the volume controller is done. Raises PluginError when it can no longer succeed."""
         node = self.handle.objects.get("Node", node_name)
         if node is None:
             raise PluginError(f'failed to get node "{node_name}": node "{node_name}" not found')
@@ -191,7 +193,7 @@ class VolumeBinder:
 
 
 def bind_volume_to_claim(volume: KubeObject, claim: KubeObject) -> KubeObject:
-    """The volume pointing at the claim; the same object when it does already."""
+    """Point the volume at the claim; return the same object if it already does."""
     changes: dict[str, Any] = {}
     reference = volume.spec.get("claimRef") or {}
     if (reference.get("name"), reference.get("namespace"), reference.get("uid")) != (

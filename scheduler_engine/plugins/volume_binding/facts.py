@@ -1,4 +1,4 @@
-"""What Filter found for a pod's claims on a node, as facts; and which claims ought to be bound before it.
+"""Filter's findings for a pod's claims on a node, as facts; and which claims should be bound before it.
 
 Source: upstream ``volumebinding/binder.go``.
 """
@@ -23,7 +23,7 @@ from scheduler_engine.plugins.volume_references import storage_class_of
 
 
 def immediate_facts(pod: Pod, claims: PodVolumeClaims) -> Facts:
-    """Of a pod with claims that nobody has bound."""
+    """Explain which claims of a pod are not bound."""
     names = Keys(item.claim.name for item in claims.immediate)
     whys = [
         fact(
@@ -55,7 +55,7 @@ def _bound(finding: BoundFinding, node: Node) -> Iterator[Fact]:
         row = "bound-to-nothing" if volume is None else "bound-out-of-reach"
     yield fact(f"volumes.{row}", finding.reachable, claim=claim, volume=name, node=node.name)
     if volume is not None and volume.node_selector is not None and not finding.reachable:
-        # Like the decision, the terms do not see the node's name.
+        # Like the decision, the terms ignore the node's name.
         yield from selector_facts("volumes.node-affinity", volume.node_selector, "", node.labels, volume=name)
 
 
@@ -81,7 +81,7 @@ def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Ite
 def _passed_over(
     node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding
 ) -> Iterator[Fact]:
-    """The volumes of the claim's class by the reason why none of them will do."""
+    """Return the volumes of the claim's class, by reason why none fits."""
     item = finding.item
     before = claims.unbound[: claims.unbound.index(item)]
     taken = [known.volume.name for known in findings.unbound if known.volume is not None and known.item in before]
@@ -93,7 +93,7 @@ def _passed_over(
 
 
 def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
-    """Whether a volume can be made for the claim."""
+    """Explain if a volume can be made for the claim."""
     how, claim = finding.item.provisioning, finding.item.claim
     places = AnyOf(str(item) for item in how.topologies or ())
     if not finding.reason:
@@ -117,7 +117,7 @@ CONCLUSIONS = {
     "no-room": "no-volume-and-no-room",
     "bound-to-nothing": "volume-is-missing",
 }
-"""Row of a fact → that of what follows from it; where there are several, the first here is told."""
+"""Row of a fact → row of its conclusion; if there are several, the first here wins."""
 
 
 def _conclusion(pod: Pod, node: Node, findings: NodeFindings, shown: list[Fact]) -> Fact:

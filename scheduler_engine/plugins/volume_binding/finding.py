@@ -1,4 +1,4 @@
-"""What a pod's claims find on a node: the volumes they are bound to, volumes they would take, or new ones.
+"""What a pod's claims find on a node: their bound volumes, volumes they would take, or new ones.
 
 Source: seed 002 §6; upstream ``volumebinding/binder.go``.
 """
@@ -28,8 +28,8 @@ class BoundClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnboundClaim:
-    """A claim that waits for its first consumer. ``size``: nano-bytes asked for. ``selected_node``: where a volume was
-    asked for already, or "".
+    """A claim that waits for its first consumer. ``size``: nano-bytes requested. ``selected_node``: where a volume was
+    already requested, or "".
     """
 
     claim: KubeObject
@@ -40,7 +40,7 @@ class UnboundClaim:
 
 
 class ImmediateClaim(NamedTuple):
-    """A claim that ought to be bound by now; ``why``: row of the fact that says why it does not wait for the pod."""
+    """A claim that should be bound by now; ``why``: row of the fact that says why it does not wait for the pod."""
 
     claim: KubeObject
     why: str
@@ -48,7 +48,7 @@ class ImmediateClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PodVolumeClaims:
-    """``unbound``: the smallest first; ``selected``: those of them for which a volume was asked for on some node."""
+    """``unbound``: the smallest first; ``selected``: those for which a volume was requested on some node."""
 
     bound: tuple[BoundClaim, ...] = ()
     unbound: tuple[UnboundClaim, ...] = ()
@@ -64,14 +64,14 @@ class Binding:
 
 @dataclass(slots=True)
 class PodVolumes:
-    """What a pod would take on one node; after ``assume`` the objects carry the changes to be written."""
+    """The volumes a pod would take on one node; after ``assume`` the objects contain the changes to write."""
 
     static_bindings: list[Binding] = field(default_factory=list)
     provisions: list[KubeObject] = field(default_factory=list)
 
 
 class BoundFinding(NamedTuple):
-    """``volume`` as it is known on the node."""
+    """``volume`` as seen from the node."""
 
     claim: KubeObject
     volume: Candidate | None
@@ -79,7 +79,7 @@ class BoundFinding(NamedTuple):
 
 
 class UnboundFinding(NamedTuple):
-    """``volume``: the one that the claim takes, None = one would have to be made. ``reason``: why that cannot be."""
+    """``volume``: the one for the claim, None = one must be made. ``reason``: why that is impossible."""
 
     item: UnboundClaim
     volume: KubeObject | None
@@ -87,9 +87,9 @@ class UnboundFinding(NamedTuple):
 
 
 class NodeFindings(NamedTuple):
-    """As far as was looked: at bound claims up to the first at fault, at those to be provisioned likewise.
+    """The findings so far: bound claims up to the first faulty one, and those to provision likewise.
 
-    ``elsewhere``: a claim whose volume is being made on another node; then no other unbound one was looked at.
+    ``elsewhere``: a claim whose volume is being made on another node; then no other unbound one was checked.
     """
 
     bound: list[BoundFinding]
@@ -98,13 +98,13 @@ class NodeFindings(NamedTuple):
     reasons: list[str]
 
     def chosen(self) -> PodVolumes:
-        """What the pod would take, where there are no ``reasons``."""
+        """Return what the pod would take, if there are no ``reasons``."""
         taken = [Binding(item.volume, item.item.claim) for item in self.unbound if item.volume is not None]
         return PodVolumes(taken, [item.item.claim for item in self.unbound if item.volume is None])
 
 
 def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader) -> NodeFindings:
-    """What the claims find on ``node``, and the reasons why the pod cannot be there."""
+    """Return what the claims find on ``node``, and the reasons against the pod there."""
     bound: list[BoundFinding] = []
     reasons: list[str] = []
     missing = False
@@ -128,7 +128,7 @@ def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader)
 
 
 def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candidate:
-    """The volume as ``node`` knows it. Raises PluginError for a broken in-tree volume."""
+    """Return the volume as seen from ``node``. Raises PluginError for a broken in-tree volume."""
     if not item.plugin:
         return item
     try:
@@ -138,7 +138,7 @@ def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candida
 
 
 def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
-    """Existing volumes first, the smallest claim choosing first; the rest would have to be made."""
+    """Try existing volumes first, the smallest claim choosing first; the rest must be made."""
     found: list[UnboundFinding] = []
     to_provision = [*claims.selected]
     taken: dict[str, None] = {}

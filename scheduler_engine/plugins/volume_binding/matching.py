@@ -1,4 +1,4 @@
-"""Which existing volume suits a claim on a node, and whether a new one could be made there.
+"""The existing volume that suits a claim on a node, and the check if a new one could be made there.
 
 Source: seed 002 §6; upstream ``component-helpers/storage/volume/pv_helpers.go`` and ``volumebinding/binder.go``.
 """
@@ -28,7 +28,7 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 class Candidate:
     """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do.
 
-    ``plugin``: the in-tree plugin of a volume that a CSI driver may have taken over, or "".
+    ``plugin``: the in-tree plugin of a volume that may have moved to a CSI driver, or "".
     """
 
     volume: KubeObject
@@ -37,7 +37,7 @@ class Candidate:
     plugin: str
 
     def reachable_from(self, labels: Mapping[str, str]) -> bool:
-        """Node labels against the volume's node affinity; like upstream this knows no node name."""
+        """Match node labels against the volume's node affinity; like upstream, ignore the node's name."""
         return self.node_selector is None or self.node_selector.matches("", labels)
 
 
@@ -53,7 +53,7 @@ def candidate(volume: KubeObject) -> Candidate:
 
 
 def seen_from(item: Candidate, csi_node: KubeObject | None) -> Candidate:
-    """The volume as it is known on a node whose CSINode announces that its plugin moved to the CSI driver.
+    """Return the volume as seen from a node whose CSINode announces that its plugin moved to the CSI driver.
 
     Raises Untranslatable.
     """
@@ -71,18 +71,18 @@ def _nano(quantity: str | int | None) -> int:
 
 
 def requested_storage(claim: KubeObject) -> str | None:
-    """As written; None when the claim asks for no size."""
+    """Return the text; None if the claim requests no size."""
     quantity: str | None = ((claim.spec.get("resources") or {}).get("requests") or {}).get("storage")
     return quantity
 
 
 def claim_size(claim: KubeObject) -> int:
-    """Nano-bytes the claim asks for."""
+    """Return the nano-bytes that the claim requests."""
     return _nano(requested_storage(claim))
 
 
 def bound_to(volume: KubeObject, claim: KubeObject) -> bool:
-    """Whether the volume is set aside for, or bound to, ``claim``."""
+    """Return True if the volume is reserved for, or bound to, ``claim``."""
     reference = volume.spec.get("claimRef")
     if reference is None or (reference.get("name"), reference.get("namespace")) != (claim.name, claim.namespace):
         return False
@@ -96,10 +96,10 @@ def find_matching_volume(
     labels: Mapping[str, str],
     chosen: Container[str],
 ) -> Candidate | None:
-    """The volume set aside for the claim, else the smallest available one that suits it on a node with these labels.
+    """Return the volume reserved for the claim, else the smallest available one that suits it and these node labels.
 
-    ``size``: what the claim asks for, in nano-bytes. ``chosen``: names of volumes that the pod's other claims take. A
-    volume set aside for the claim that the node cannot reach means none.
+    ``size``: the claim's request in nano-bytes. ``chosen``: names of volumes that the pod's other claims take. If
+    the node cannot reach the reserved volume, return None.
     """
     smallest: Candidate | None = None
     for item in candidates:
@@ -120,7 +120,7 @@ def objections(
     labels: Mapping[str, str],
     chosen: Container[str],
 ) -> dict[str, list[str]]:
-    """Why ``find_matching_volume`` finds none: for each reason the names of the volumes, of a set-aside one alone."""
+    """Explain why ``find_matching_volume`` finds none: reason → volume names, or only the reserved volume."""
     found: dict[str, list[str]] = {}
     for item in candidates:
         bar = _bar(item, claim, size, chosen)
@@ -133,7 +133,7 @@ def objections(
 
 
 def _bar(item: Candidate, claim: KubeObject, size: int, chosen: Container[str]) -> str:
-    """What keeps even a volume that is set aside from the claim, "" for nothing."""
+    """Return what excludes even a reserved volume, "" for nothing."""
     volume = item.volume
     if volume.name in chosen:
         return "taken"
@@ -154,7 +154,7 @@ MUST_AGREE = (
 
 
 def _flaw(volume: KubeObject, claim: KubeObject) -> str:
-    """Why a volume that is not set aside does not suit the claim, "" when it does."""
+    """Return why a volume that is not reserved does not suit the claim, "" if it does."""
     selector = claim.spec.get("selector")
     modes = volume.spec.get("accessModes") or ()
     if volume.status.get("phase") != "Available":
@@ -171,7 +171,7 @@ class Provisioning:
     """How a volume for one claim could be made.
 
     ``topologies``: node labels must match one of them, None = anywhere. ``capacities``: selectors of the nodes that
-    see enough free storage, None = the driver does not tell.
+    see enough free storage, None = the driver does not report it.
     """
 
     supported: bool
@@ -188,7 +188,7 @@ class Provisioning:
 
 
 def provisioning(claim: KubeObject, storage_class: KubeObject, objects: ObjectReader) -> Provisioning:
-    """What the claim's StorageClass, the CSIDriver and its CSIStorageCapacity objects say."""
+    """Combine the claim's StorageClass, the CSIDriver and its CSIStorageCapacity objects."""
     provisioner = storage_class.manifest.get("provisioner") or ""
     if provisioner in ("", NO_PROVISIONER):
         return Provisioning(False)
@@ -212,7 +212,7 @@ def _topology(expressions: Iterable[Mapping[str, Any]]) -> Selector:
 
 
 def volume_limit(capacity: KubeObject) -> Quantity | None:
-    """The largest volume that can still be made; ``maximumVolumeSize`` is more exact than ``capacity``."""
+    """Return the largest volume that can still be made; ``maximumVolumeSize`` is more exact than ``capacity``."""
     for field in ("maximumVolumeSize", "capacity"):
         if capacity.manifest.get(field) is not None:
             return parse_quantity(capacity.manifest[field])

@@ -1,7 +1,7 @@
-"""VolumeBinding: a pod goes where its volumes are, or can be had.
+"""VolumeBinding: a pod goes to nodes with its volumes, or where they can be made.
 
-Bound claims keep the pod near their volume; claims that wait for their first consumer get the smallest volume that
-suits, or one is asked for on the chosen node. Source: seed 002 §6; upstream
+Bound claims keep the pod near their volume; claims that wait for their first consumer get the smallest suitable
+volume, or request one on the chosen node. Source: seed 002 §6; upstream
 ``plugins/volumebinding/volume_binding.go``.
 """
 
@@ -35,7 +35,7 @@ from scheduler_engine.plugins.volume_references import (
 
 STATE = "VolumeBinding"
 FINDINGS = "VolumeBinding/findings"
-"""Topic of what Filter found: node → NodeFindings."""
+"""Topic of Filter's findings: node → NodeFindings."""
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 WAITING = Status(Code.WAIT, ("waiting for the volume controller to bind the pod's claims",))
 DEFAULT_BIND_TIMEOUT_SECONDS = 600
@@ -46,8 +46,8 @@ SECOND_US = 1_000_000
 class BindingState:
     """Shared by all copies of a cycle's state, as upstream.
 
-    ``pod_volumes``: per node that passed Filter, what the pod would take there. ``deadline_us``: when PreBind stops
-    waiting, None = nothing written yet.
+    ``pod_volumes``: the pod's choice per node that passed Filter. ``deadline_us``: when PreBind stops waiting,
+    None = nothing written yet.
     """
 
     claims: PodVolumeClaims = field(default_factory=PodVolumeClaims)
@@ -164,7 +164,7 @@ class VolumeBinding(Plugin):
         return replace(filter_facts(pod, node, held.claims, findings), status=status)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Scoring by free capacity is off in v1.34 unless a feature gate is set."""
+        """Skip Score: scoring by free capacity is off in v1.34 unless a feature gate is set."""
         return SKIP
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
@@ -182,7 +182,7 @@ class VolumeBinding(Plugin):
             self.binder.revert(held.pod_volumes[node_name])
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Write the choice once, then Wait for the volume controller: to be asked again every simulated second."""
+        """Write the choice once, then Wait for the volume controller and check every simulated second."""
         held = _state_of(state)
         if held.all_bound:
             return None
@@ -210,7 +210,7 @@ def _state_of(state: CycleState) -> BindingState:
 
 
 def _claim_problem(pod: Pod, objects: ObjectGetter) -> ClaimProblem | None:
-    """What rules the pod out everywhere."""
+    """Return what rules the pod out everywhere."""
     for reference in claim_references(pod):
         name = reference.name
         claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")

@@ -1,1 +1,1 @@
-"""What kube-controller-manager does, as far as the scheduler can see it: one module per controller."""
+"""The parts of kube-controller-manager that the scheduler can notice: one module per controller."""

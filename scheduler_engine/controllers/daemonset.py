@@ -1,4 +1,4 @@
-"""The DaemonSet controller: one pod on every node that it fits, bound there by its name.
+"""The DaemonSet controller: one pod on every node that it fits, bound to it by node name.
 
 Source: seed 002 §5 (the tolerations that its pods get) and feature D5; upstream
 ``pkg/controller/daemon`` and its ``util``.
@@ -38,7 +38,7 @@ class DaemonSetController(WorkloadController):
     KIND: ClassVar[str] = "DaemonSet"
 
     def notice(self, event: WatchEvent) -> None:
-        """Also nodes that come, go, or change what pods see of them."""
+        """Note also nodes that come, go, or change in a way that pods see."""
         WorkloadController.notice(self, event)
         if event.kind == "Node" and _visible(event.old) != _visible(event.new):
             for owner in self.api.list(self.KIND):
@@ -67,7 +67,7 @@ class DaemonSetController(WorkloadController):
         self._status(owner, should, revision)
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
-        """Pods by the node that they are on or wait for, without those that have ended and only finalizers hold."""
+        """Group pods by their present or intended node, without finished ones that only finalizers hold."""
         found: PodsByNode = {}
         for pod in self.claimed_pods(owner):
             if not (pod.finished and pod.terminating):
@@ -82,7 +82,7 @@ class DaemonSetController(WorkloadController):
         should: Mapping[str, tuple[bool, bool]],
         pods: PodsByNode,
     ) -> None:
-        """A pod where there should be one, none where there must not be."""
+        """Create a pod on each node that should have one, and delete it where it must not be."""
         for name, (run, go_on) in should.items():
             here = pods.get(name, [])
             if not go_on:
@@ -98,9 +98,9 @@ class DaemonSetController(WorkloadController):
                 self._delete_all(owner, [pod for pod in waiting if not pod.node_name])
 
     def _keep_one(self, owner: KubeObject, node: str, revision: str, here: list[Pod]) -> dict[bool, Pod]:
-        """Ended pods are replaced; of several the oldest stays, and while surging also the newest revision.
+        """Replace finished pods; of several keep the oldest, and while surging also the newest revision.
 
-        Gives those that stay, by whether they are of that revision.
+        Return the kept pods by whether they have that revision.
         """
         kept: dict[bool, Pod] = {}
         for pod in here:
@@ -200,7 +200,7 @@ class DaemonSetController(WorkloadController):
 
 
 def daemon_template(owner: KubeObject) -> Manifest:
-    """The pod template with the tolerations that daemon pods get by themselves."""
+    """Return the pod template with the tolerations that all daemon pods get."""
     template: Manifest = owner.spec["template"]
     spec = template.get("spec") or {}
     tolerated = [*TOLERATED, *([TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else [])]
@@ -214,12 +214,12 @@ def daemon_template(owner: KubeObject) -> Manifest:
 
 
 def _probe(owner: KubeObject, template: Manifest) -> Pod:
-    """A pod as the owner would make it, to ask where it may run."""
+    """Return a sample pod of the owner, to check where it may run."""
     return Pod({"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]})
 
 
 def node_verdict(probe: Pod, node: Node) -> tuple[bool, bool]:
-    """(a pod should be started on the node, one that is there may go on)."""
+    """Return (a pod should be started on the node, an existing one may stay)."""
     fits = not probe.node_name or probe.node_name == node.name
     if not fits or not probe.required_node_affinity.matches(node.name, node.labels):
         return False, False
@@ -229,7 +229,7 @@ def node_verdict(probe: Pod, node: Node) -> tuple[bool, bool]:
 
 
 def target_of(pod: Pod) -> str:
-    """The node that the pod is on, or the one that its affinity names."""
+    """Return the pod's node, or the one that its affinity names."""
     if pod.node_name:
         return pod.node_name
     required = (pod.affinity.get("nodeAffinity") or {}).get(REQUIRED) or {}
@@ -241,7 +241,7 @@ def target_of(pod: Pod) -> str:
 
 
 def _visible(item: KubeObject | None) -> tuple[dict[str, str], Manifest] | None:
-    """What of a node decides about daemon pods."""
+    """Return the parts of a node that matter to daemon pods."""
     return None if item is None else (item.labels, item.spec)
 
 
@@ -254,6 +254,6 @@ def _max_surge(owner: KubeObject, nodes: int) -> int:
 
 
 def _max_unavailable(owner: KubeObject, nodes: int) -> int:
-    """At least one where surging is off, too."""
+    """Return at least one, unless surging is on."""
     number = scaled(_rolling(owner).get("maxUnavailable", 1), nodes, round_up=True)
     return number or (0 if _max_surge(owner, nodes) else 1)

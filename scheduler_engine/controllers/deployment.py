@@ -1,4 +1,4 @@
-"""The Deployment controller: one replica set per pod template, and the way from the old ones to the new one.
+"""The Deployment controller: one replica set per pod template, and the change from the old ones to the new one.
 
 Source: seed 002 §4 (pod-template-hash, rolling updates and spreading); upstream ``pkg/controller/deployment``
 (sync.go, rolling.go, recreate.go, progress.go) and its ``util``. Not here: hash collisions, rollback annotations.
@@ -37,7 +37,7 @@ class DeploymentController(WorkloadController):
     OWNED: ClassVar[tuple[str, ...]] = (REPLICA_SET,)
 
     def notice(self, event: WatchEvent) -> None:
-        """Also the end of a pod: Recreate waits for it."""
+        """Note also the end of a pod: Recreate waits for it."""
         WorkloadController.notice(self, event)
         if event.kind == "Pod" and event.new is None and event.old is not None and event.old.controller_ref:
             key = f"{event.old.namespace}/{event.old.controller_ref['name']}"
@@ -61,7 +61,7 @@ class DeploymentController(WorkloadController):
     # --- the two strategies ---
 
     def _roll(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
-        """One step: the new set up as far as maxSurge lets it, else the old ones down as far as maxUnavailable does."""
+        """Take one step: scale the new set up within maxSurge, else the old ones down within maxUnavailable."""
         old = [item for item in sets if new is None or item.uid != new.uid]
         if new is None:
             new = self._create_set(owner, old, _new_replicas(owner, sets, 0))
@@ -74,7 +74,7 @@ class DeploymentController(WorkloadController):
             self._scale_old_down(owner, old, new)
 
     def _scale_old_down(self, owner: KubeObject, old: list[KubeObject], new: KubeObject) -> None:
-        """First the pods that are not available, then as many as may be missing."""
+        """Remove unavailable pods first, then as many as may be missing."""
         old = [item for item in old if replicas_of(item)]
         least = replicas_of(owner) - _max_unavailable(owner)
         new_unavailable = replicas_of(new) - _available(new)
@@ -96,7 +96,7 @@ class DeploymentController(WorkloadController):
             self._scale_set(owner, item, sizes[item.key])
 
     def _recreate(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
-        """The new set comes when the last pod of the old ones is gone."""
+        """Create the new set after the last pod of the old ones is gone."""
         old = [item for item in sets if new is None or item.uid != new.uid]
         running = [item for item in old if replicas_of(item)]
         for item in running:
@@ -114,7 +114,7 @@ class DeploymentController(WorkloadController):
     # --- scaling without a rollout ---
 
     def _scale(self, owner: KubeObject, sets: list[KubeObject], new: KubeObject | None) -> None:
-        """A new number of replicas, or a paused deployment: in the middle of a rollout every set gets its share."""
+        """Scale to a new size, or while paused: in the middle of a rollout every set gets its share."""
         active = [item for item in sets if replicas_of(item)]
         only = active[0] if len(active) == 1 else (new or (sets[-1] if sets else None)) if not active else None
         if only is not None:
@@ -181,7 +181,7 @@ class DeploymentController(WorkloadController):
         return self.api.get(REPLICA_SET, f"{owner.namespace}/{name}")
 
     def _keep_revision(self, owner: KubeObject, new: KubeObject, old: Sequence[KubeObject]) -> None:
-        """An old template that is wanted again becomes the newest revision."""
+        """Make an old template that is used again the newest revision."""
         revision = max(_revision(new), _highest_revision(old) + 1)
         changes: Manifest = {"metadata": {"annotations": {REVISION: str(revision)}}}
         if (new.spec.get("minReadySeconds") or 0) != (owner.spec.get("minReadySeconds") or 0):
@@ -193,7 +193,7 @@ class DeploymentController(WorkloadController):
         self.api.patch(self.KIND, owner.key, {"metadata": {"annotations": {REVISION: revision}}})
 
     def _scale_set(self, owner: KubeObject, item: KubeObject, replicas: int) -> bool:
-        """Give a set its size, and note what the deployment wants; True when the size changed."""
+        """Resize a set and note the deployment's size; return True if the set's size changed."""
         before = replicas_of(item)
         changes = {"metadata": {"annotations": _sizes(owner)}, "spec": {"replicas": replicas}}
         self.api.patch(REPLICA_SET, item.key, changes)
@@ -222,7 +222,7 @@ class DeploymentController(WorkloadController):
     def _write_status(
         self, owner: KubeObject, sets: Sequence[KubeObject]
     ) -> tuple[KubeObject | None, dict[str, Any], bool]:
-        """(the set of the newest template, fields of the status, the rollout is complete)."""
+        """Return (the set of the newest template, fields of the status, the rollout is complete)."""
         new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
         status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
         self.set_status(owner, **status)
@@ -230,7 +230,7 @@ class DeploymentController(WorkloadController):
 
 
 def _bare_template(item: KubeObject) -> Manifest:
-    """The template of a replica set as the deployment has it: without the hash."""
+    """Return a replica set's template as in the deployment: without the hash."""
     template = item.spec["template"]
     metadata = template.get("metadata") or {}
     labels = {name: text for name, text in (metadata.get("labels") or {}).items() if name != HASH_LABEL}
@@ -263,7 +263,7 @@ def _max_surge(owner: KubeObject) -> int:
 
 
 def _max_unavailable(owner: KubeObject) -> int:
-    """At least one when nothing may be added either, and never more than there are."""
+    """Return at least one if no surge is allowed, and never more than the replicas."""
     if (owner.spec.get("strategy") or {}).get("type") == "Recreate":
         return 0
     wanted = replicas_of(owner)
@@ -272,14 +272,14 @@ def _max_unavailable(owner: KubeObject) -> int:
 
 
 def _new_replicas(owner: KubeObject, sets: Iterable[KubeObject], now: int) -> int:
-    """How large the new set may be, being ``now`` large."""
+    """Return the size that the new set may have; it has ``now``."""
     wanted, total = replicas_of(owner), sum(map(replicas_of, sets))
     room = wanted + _max_surge(owner) - total
     return wanted if now >= wanted else now + min(max(room, 0), wanted - now)
 
 
 def _share(owner: KubeObject, item: KubeObject, missing: int, left: int) -> int:
-    """How many of the ``missing`` replicas (less than 0: too many) are this set's."""
+    """Return this set's share of the ``missing`` replicas (below 0: too many)."""
     size = replicas_of(item)
     if not size or not missing or not left:
         return 0

@@ -1,4 +1,4 @@
-"""The status of a Deployment: how many pods of which kind there are, and whether the rollout gets on.
+"""The status of a Deployment: the counts of its pods, and whether the rollout makes progress.
 
 Source: upstream ``pkg/controller/deployment/{sync,progress}.go`` and ``util/deployment_util.go``.
 """
@@ -20,7 +20,7 @@ TIMED_OUT, DONE = "ProgressDeadlineExceeded", "NewReplicaSetAvailable"
 def deployment_status(
     owner: KubeObject, sets: Sequence[KubeObject], new: KubeObject | None, max_unavailable: int, now_us: int
 ) -> tuple[dict[str, Any], bool]:
-    """(fields of the status, the rollout is complete)."""
+    """Return (fields of the status, the rollout is complete)."""
     wanted = replicas_of(owner)
     counts = {name: _sum(sets, name) for name in ("replicas", "readyReplicas", "availableReplicas")}
     counts["updatedReplicas"] = _sum([] if new is None else [new], "replicas")
@@ -34,7 +34,7 @@ def deployment_status(
 
 
 def progress_deadline_us(owner: KubeObject, status: dict[str, Any]) -> int | None:
-    """When the rollout counts as failed unless something happens; None when it is over, or waits for nobody."""
+    """Return when the rollout counts as failed without progress; None if it is over, or waits for nothing."""
     seconds = owner.spec.get("progressDeadlineSeconds")
     held = _condition(status["conditions"], PROGRESSING)
     if seconds is None or held is None or held.get("reason") in (TIMED_OUT, DONE, "DeploymentPaused"):
@@ -60,7 +60,7 @@ def _availability(owner: KubeObject, enough: bool, now_us: int) -> list[Manifest
 
 
 def with_new_set(owner: KubeObject, name: str, now_us: int) -> list[Manifest]:
-    """The conditions once the replica set of a new template has been created."""
+    """Return the conditions after the replica set of a new template was created."""
     held = owner.status.get("conditions") or ()
     if owner.spec.get("progressDeadlineSeconds") is None:
         return list(held)
@@ -71,7 +71,7 @@ def with_new_set(owner: KubeObject, name: str, now_us: int) -> list[Manifest]:
 def _with(
     conditions: Sequence[Manifest], now_us: int, kind: str, status: str, reason: str, text: str, renew: bool = False
 ) -> list[Manifest]:
-    """``renew``: also when nothing but the time is new."""
+    """Set a condition. ``renew``: even if only the time is new."""
     held = _condition(conditions, kind)
     if held is not None and (held.get("status"), held.get("reason")) == (status, reason) and not renew:
         return list(conditions)
@@ -113,7 +113,7 @@ def _progress(
 
 
 def _got_on(owner: KubeObject, counts: dict[str, int]) -> bool:
-    """More new pods, fewer old ones, or more that are ready or available than the status said."""
+    """Return True if more pods are new, ready or available, or fewer are old, than the status said."""
     before = {name: owner.status.get(name) or 0 for name in counts}
     old_before = before["replicas"] - before["updatedReplicas"]
     return (

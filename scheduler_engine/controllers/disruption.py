@@ -1,7 +1,7 @@
 """The disruption controller: keeps the status of PodDisruptionBudgets.
 
 Source: seed 002 §9 (budgets in preemption) and §11 (budgets in API-initiated eviction); upstream
-``pkg/controller/disruption``. Who evicts notes the pod in ``status.disruptedPods``; a pod that is still there two
+``pkg/controller/disruption``. An evictor notes the pod in ``status.disruptedPods``; a pod that still exists two
 minutes later counts again.
 """
 
@@ -34,14 +34,14 @@ UNMANAGED = (
 
 
 def _alike(old: KubeObject, new: KubeObject) -> bool:
-    """Nothing has changed that a budget counts."""
+    """Return True if nothing that a budget counts has changed."""
     if isinstance(old, Pod) and isinstance(new, Pod):
         return told_alike(old, new)
     return old.kind in OWNERS and replicas_of(old) == replicas_of(new) and old.controller_ref == new.controller_ref
 
 
 class UnknownScale(Exception):
-    """How many pods there should be cannot be told; the text says why."""
+    """The expected number of pods is unknown; the text says why."""
 
 
 @dataclass(slots=True)
@@ -104,10 +104,10 @@ class DisruptionController(KeyedController):
             changes["disruptedPods"] = {name: disrupted.get(name) for name in granted} if disrupted else None
         self.api.patch(BUDGET, budget.key, {"status": changes})
 
-    # --- how many there should be ---
+    # --- expected pods ---
 
     def _expected(self, budget: KubeObject, pods: list[Pod]) -> tuple[int, int]:
-        """(pods expected, healthy pods wanted). Raises UnknownScale."""
+        """Return (pods expected, healthy pods wanted). Raises UnknownScale."""
         most_gone, least_there = budget.spec.get("maxUnavailable"), budget.spec.get("minAvailable")
         if most_gone is not None:
             expected = self._expected_scale(budget, pods)
@@ -118,7 +118,7 @@ class DisruptionController(KeyedController):
         return (0, 0) if least_there is None else (len(pods), least_there)
 
     def _expected_scale(self, budget: KubeObject, pods: list[Pod]) -> int:
-        """The replicas of all the pods' controllers together."""
+        """Return the sum of the replicas of all the pods' controllers."""
         scales: dict[str, int] = {}
         seen: dict[str, None] = {}
         unmanaged = False
@@ -135,7 +135,7 @@ class DisruptionController(KeyedController):
         return sum(scales.values())
 
     def _scaled_by(self, pod: Pod) -> KubeObject:
-        """The Deployment, or whatever else has the pod's scale. Raises UnknownScale."""
+        """Return the Deployment or other object with the pod's scale. Raises UnknownScale."""
         item: KubeObject = pod
         owner: KubeObject | None = None
         while (reference := item.controller_ref) is not None:
@@ -149,10 +149,10 @@ class DisruptionController(KeyedController):
             raise UnknownScale(f'found no controllers for pod "{pod.name}"')
         return owner
 
-    # --- evictions under way ---
+    # --- running evictions ---
 
     def _disrupted(self, budget: KubeObject, pods: list[Pod]) -> dict[str, str]:
-        """Pods whose eviction was granted and that are not yet being deleted → when it was granted."""
+        """Return pods with a granted eviction that are not yet being deleted → when it was granted."""
         kept: dict[str, str] = {}
         granted = budget.status.get("disruptedPods")
         if not granted:

@@ -1,11 +1,11 @@
-"""Drain nodes as ``kubectl drain`` does: cordon, list the pods once, ask for each until it may go, wait for its end.
+"""Drain nodes like ``kubectl drain``: cordon, list the pods once, request each eviction until granted, await the end.
 
 Source: seed 002 §11; upstream ``staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go`` (RunDrain) and
-``pkg/drain/drain.go`` (evictPods, waitForDelete), with its 5 s between two requests. kubectl looks for the end of a
-pod once a second; here a drain sees it at once.
+``pkg/drain/drain.go`` (evictPods, waitForDelete), with its 5 s between two requests. kubectl checks once a second if a
+pod is gone; here a drain sees it at once.
 
-Nobody looks at the node again: neither an uncordon nor new pods change a drain. Requests name a pod, not its uid. If
-a refused pod is replaced by one of the same name, the next request is about that one, as upstream.
+The node is not checked again: neither an uncordon nor new pods change a drain. Requests name a pod, not its uid. If
+a refused pod is replaced by one of the same name, the next request applies to that one, as upstream.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ALLOWED, TRY_AGAIN = 200, 429
 
 @dataclass(slots=True)
 class Drain:
-    """A drain under way. ``asking``: key → uid of pods without a final answer, ``leaving``: uid → key of those whose
-    end it waits for, ``kept``: keys of pods that stay, ``errors``: key → error of those given up, ``timer``: 0 = none.
+    """A running drain. ``asking``: key → uid of pods without a final answer, ``leaving``: uid → key of those whose
+    end it awaits, ``kept``: keys of pods that stay, ``errors``: key → error of abandoned ones, ``timer``: 0 = none.
     """
 
     asking: dict[str, str]
@@ -47,7 +47,7 @@ class Drainer:
     draining: dict[str, Drain] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle the next watch event; return False when there is none."""
+        """Handle the next watch event; return False if there is none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -58,9 +58,9 @@ class Drainer:
         return True
 
     def start(self, node: str, flags: Flags) -> None:
-        """Cordon ``node`` and drain it, instead of a drain under way there. Raises ApiError when there is no such node.
+        """Cordon and drain ``node``, replacing a running drain there. Raises ApiError when the node does not exist.
 
-        When kubectl's filters stop the drain, the trace says that it failed, and the node stays cordoned.
+        If kubectl's filters stop the drain, the trace says that it failed, and the node stays cordoned.
         """
         self.api.patch("Node", node, {"spec": {"unschedulable": True}})
         self._forget(node)
@@ -75,7 +75,7 @@ class Drainer:
         self.ask(node)
 
     def stop(self, node: str) -> bool:
-        """Give up, as when somebody interrupts kubectl. Return False when there is no drain."""
+        """Stop, as if kubectl were interrupted. Return False if there is no drain."""
         under_way = node in self.draining
         self._forget(node)
         if under_way:
@@ -83,7 +83,7 @@ class Drainer:
         return under_way
 
     def ask(self, node: str) -> None:
-        """Ask once for every pod without a final answer, and again later for those refused with 429."""
+        """Request the eviction of every pod without a final answer, and again later after a 429."""
         drain = self.draining[node]
         drain.timer = 0
         for key, uid in [*drain.asking.items()]:
@@ -109,7 +109,7 @@ class Drainer:
             self._end_if_done(node)
 
     def _end_if_done(self, node: str) -> None:
-        """End a drain that has an outcome for each of its pods."""
+        """End a drain once each of its pods has an outcome."""
         drain = self.draining[node]
         if drain.asking or drain.leaving:
             return

@@ -1,4 +1,4 @@
-"""Which pods a drain evicts, leaves or stumbles over, in kubectl's words.
+"""The filters that decide if a drain evicts a pod, leaves it or fails, with kubectl's texts.
 
 Source: upstream ``staging/src/k8s.io/kubectl/pkg/drain/filters.go`` and ``drain.go`` (GetPodsForDeletion, filterPods).
 """
@@ -32,7 +32,7 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A filter's word on a pod. ``error`` stops the drain; ``flag`` is the field of Flags that would prevent it."""
+    """A filter's verdict on a pod. ``error`` stops the drain; ``flag`` is the field of Flags that would prevent it."""
 
     leaves: bool = True
     warning: str = ""
@@ -44,7 +44,7 @@ class Verdict:
 class Listing:
     """The pods of a node. ``warning`` and ``errors`` are kubectl's texts, ``blocking`` the pods of the errors.
 
-    ``flags``: fields of Flags that would prevent the errors. Where there are errors, kubectl prints no warning.
+    ``flags``: fields of Flags that would prevent the errors. If there are errors, kubectl prints no warning.
     """
 
     leaving: tuple[Pod, ...]
@@ -71,7 +71,7 @@ def list_pods(api: ApiServer, node: str, flags: Flags) -> Listing:
 
 
 def aggregate(errors: Sequence[str]) -> str:
-    """Join errors as ``apimachinery/pkg/util/errors`` does: equal ones once, several in brackets."""
+    """Join errors like ``apimachinery/pkg/util/errors``: equal ones once, several in brackets."""
     different = [*dict.fromkeys(errors)]
     return different[0] if len(different) == 1 else f"[{', '.join(different)}]"
 
@@ -123,7 +123,7 @@ FILTERS: tuple[Callable[[ApiServer, Pod, Flags], Verdict], ...] = (_daemon_set, 
 
 
 def _by_text(given: Sequence[tuple[str, Pod]]) -> tuple[str, ...]:
-    """Each text once, with its pods: ``ignoring DaemonSet-managed Pods: default/a, default/b``."""
+    """Return each text once, with its pods: ``ignoring DaemonSet-managed Pods: default/a, default/b``."""
     pods: dict[str, list[str]] = {}
     for text, pod in given:
         pods.setdefault(text, []).append(pod.key)

@@ -1,7 +1,7 @@
-"""The ephemeral volume controller: a pod's generic ephemeral volumes get their claims.
+"""The ephemeral volume controller: creates the claims for pods' generic ephemeral volumes.
 
-A claim ``<pod>-<volume>`` is made from the volume's template, owned by the pod and so collected after it. Source:
-upstream ``pkg/controller/volume/ephemeral``.
+A claim ``<pod>-<volume>`` is made from the volume's template. Its owner is the pod, so it is collected after it.
+Source: upstream ``pkg/controller/volume/ephemeral``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class EphemeralVolumeController:
     watch: Watch
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -37,7 +37,7 @@ class EphemeralVolumeController:
         return True
 
     def _claim_gone(self, claim: KubeObject) -> None:
-        """Somebody may have deleted it under a pod that is still there."""
+        """Create it again if its pod still exists."""
         for pod in self.api.pods(claim.namespace):
             if refers_to(pod, claim):
                 self._sync(pod)
@@ -53,7 +53,7 @@ class EphemeralVolumeController:
                 return
 
     def _provide(self, pod: Pod, volume: Mapping[str, Any]) -> str:
-        """Make the claim of one volume, unless it is there; why it cannot be the pod's, else ""."""
+        """Create the claim of one volume, if missing; return why it cannot be the pod's, else ""."""
         reference = claim_reference(pod, volume)
         if reference is None or not reference.ephemeral:
             return ""

@@ -1,9 +1,9 @@
-"""The garbage collector: what becomes of objects whose owner goes.
+"""The garbage collector: handles objects whose owner is deleted.
 
-In the background the owner goes first and what it owned follows; in the foreground it waits for those that block its
+In the background the owner goes first and its objects follow; in the foreground it waits for those that block its
 deletion; orphans stay, without their owner. Source: upstream ``pkg/controller/garbagecollector``. An object that comes
-with an owner that was never here stays, so that pods copied from another cluster do not vanish; upstream would delete
-them.
+with an owner that never existed here stays, so that pods copied from another cluster do not vanish; upstream would
+delete them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Name = tuple[str, str]
 
 @dataclass(slots=True)
 class GarbageCollector:
-    """``dependents``: uid of an owner → what names it as an owner; ``waiting``: uid of an owner that is deleted in the
+    """``dependents``: uid of an owner → its dependents; ``waiting``: uid of an owner that is being deleted in the
     foreground → the owner.
     """
 
@@ -32,7 +32,7 @@ class GarbageCollector:
     waiting: dict[str, Name] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -48,7 +48,7 @@ class GarbageCollector:
         return True
 
     def _seen(self, item: KubeObject) -> None:
-        """A new object, or a new form of one."""
+        """Handle a new or changed object."""
         name = (item.kind, item.key)
         for reference in owners(item):
             self.dependents.setdefault(reference["uid"], {})[name] = None
@@ -71,7 +71,7 @@ class GarbageCollector:
                 yield item
 
     def _collect(self, name: Name, lost: str = "") -> None:
-        """Delete an object that has no owner to live for; ``lost``: uid of one that has just gone."""
+        """Delete an object with no remaining owner; ``lost``: uid of one that has just gone."""
         item = self.api.get(*name)
         if item is None:
             return
@@ -91,14 +91,14 @@ class GarbageCollector:
         self.api.patch(item.kind, item.key, {"metadata": {"ownerReferences": references or None}})
 
     def _go_on(self, uid: str) -> None:
-        """Let an owner go that nothing blocks any more."""
+        """Release an owner that nothing blocks any more."""
         for item in self._owned(uid):
             if any(reference["uid"] == uid and reference.get("blockOwnerDeletion") for reference in owners(item)):
                 return
         self._let_go(self.waiting[uid], uid, FOREGROUND)
 
     def _let_go(self, name: Name, uid: str, policy: str) -> None:
-        """Take away the finalizer that holds an object."""
+        """Remove the finalizer that holds an object."""
         item = self.api.get(*name)
         if item is not None and item.uid == uid:
             kept = [finalizer for finalizer in item.metadata.get("finalizers") or () if finalizer != POLICIES[policy]]
@@ -106,7 +106,7 @@ class GarbageCollector:
 
 
 def owners(item: KubeObject | None) -> list[dict[str, Any]]:
-    """The owner references of an object."""
+    """Return the owner references of an object."""
     return [] if item is None else item.metadata.get("ownerReferences") or []
 
 

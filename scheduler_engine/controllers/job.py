@@ -1,4 +1,4 @@
-"""The Job controller: pods that run to their end, as many at once as ``parallelism``, until ``completions`` succeeded.
+"""The Job controller: pods that run to completion, ``parallelism`` at once, until ``completions`` have succeeded.
 
 Source: upstream ``pkg/controller/job`` (job_controller.go, backoff_utils.go, indexed_job_utils.go). Not here: policies
 for failure and success, limits per index, ``podReplacementPolicy: Failed``, ``managedBy``, ``ttlSecondsAfterFinished``.
@@ -30,7 +30,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """``result``: succeeded, failed or dropped (the Job gave it up); ``index`` is "" where pods have none."""
+    """``result``: succeeded, failed or dropped (by the Job); ``index`` is "" for pods without one."""
 
     result: str
     index: str
@@ -39,7 +39,7 @@ class Ending:
 
 @dataclass(slots=True)
 class JobController(WorkloadController):
-    """``endings``: uid of a Job → uid of a pod → how it ended. A pod that is deleted before its end has failed."""
+    """``endings``: uid of a Job → uid of a pod → how it ended. A pod deleted before its end has failed."""
 
     KIND: ClassVar[str] = "Job"
     OBSERVES: ClassVar[bool] = False
@@ -57,7 +57,7 @@ class JobController(WorkloadController):
                 self._note(owner, pod, "succeeded" if pod.phase == "Succeeded" else "failed")
 
     def _note(self, owner: KubeObject, pod: Pod, result: str) -> None:
-        """The first ending of a pod counts."""
+        """Note the first ending of a pod."""
         ending = Ending(result, pod.annotations.get(INDEX, ""), self.timeline.now_us)
         self.endings.setdefault(owner.uid, {}).setdefault(pod.uid, ending)
 
@@ -81,13 +81,13 @@ class JobController(WorkloadController):
             self._start(owner, active, wanted - len(active))
         self._status(owner)
 
-    # --- what is to be done ---
+    # --- decisions ---
 
     def _ended(self, owner: KubeObject, *results: str) -> list[Ending]:
         return [ending for ending in self.endings.get(owner.uid, {}).values() if ending.result in results]
 
     def _succeeded(self, owner: KubeObject) -> int:
-        """Completed indexes count once, and only those that are wanted."""
+        """Count succeeded pods, or each wanted index once."""
         done = self._ended(owner, "succeeded")
         return len(_indexes(owner, done)) if _indexed(owner) else len(done)
 
@@ -119,7 +119,7 @@ class JobController(WorkloadController):
         return "CompletionsReached" if succeeded and not active else ""
 
     def _may_start(self, owner: KubeObject) -> bool:
-        """After failures new pods wait 10 s, then twice as long each time, up to 10 min; a success ends that."""
+        """Delay new pods after failures by 10 s, doubling up to 10 min; a success resets that."""
         ended = self._ended(owner, "succeeded", "failed")
         streak = next((count for count, ending in enumerate(reversed(ended)) if ending.result != "failed"), len(ended))
         if not streak:
@@ -128,7 +128,7 @@ class JobController(WorkloadController):
         self.enqueue_at(owner.key, at_us)
         return self.timeline.now_us >= at_us
 
-    # --- doing it ---
+    # --- actions ---
 
     def _start(self, owner: KubeObject, active: list[Pod], number: int) -> None:
         labels = {
@@ -146,9 +146,9 @@ class JobController(WorkloadController):
                 return
 
     def _free_indexes(self, owner: KubeObject, active: list[Pod], number: int) -> Iterator[str]:
-        """The lowest that neither succeeded nor run; "" as often as pods are wanted where they have none.
+        """Yield the lowest indexes that neither succeeded nor run, or ``number`` times "" without indexes.
 
-        One after the other, as there may be more than a sandbox has room for.
+        Lazily, as there may be more than a sandbox can hold.
         """
         if not _indexed(owner):
             return repeat("", number)
@@ -221,13 +221,13 @@ def _indexed(owner: KubeObject) -> bool:
 
 
 def _indexes(owner: KubeObject, endings: Iterable[Ending]) -> list[int]:
-    """Each once, in order."""
+    """Return each once, in order."""
     found = {int(ending.index): None for ending in endings if ending.index.isdigit()}
     return sorted(index for index in found if index < owner.spec["completions"])
 
 
 def _ranges(indexes: list[int]) -> str:
-    """``0,2-4`` for 0, 2, 3 and 4."""
+    """Return ``0,2-4`` for 0, 2, 3 and 4."""
     runs: list[list[int]] = []
     for index in indexes:
         if runs and index == runs[-1][1] + 1:

@@ -1,7 +1,7 @@
-"""What controllers of one kind share: a queue of keys, and Kubernetes Events.
+"""The base of controllers for one kind: a queue of keys, and Kubernetes Events.
 
-Such a controller reads the watch to its end, noting the keys that a change concerns; then it sees to one object after
-the other, from what the API server holds now. Source: the controllers' work queues under upstream ``pkg/controller``.
+Such a controller reads the watch to its end and notes the affected keys; then it handles one object after the other,
+from the API server's present state. Source: the controllers' work queues under upstream ``pkg/controller``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scheduler_engine.trace.events import EventRecorded
 
 @dataclass(slots=True)
 class KeyedController:
-    """``dirty``: keys of objects to look at, in the order in which they were noted; ``told``: key of an object → what
-    was last told of it with ``tell_once``.
+    """``dirty``: keys of objects to handle, in the order noted; ``told``: key of an object → its last message from
+    ``tell_once``.
     """
 
     KIND: ClassVar[str] = ""
@@ -30,7 +30,7 @@ class KeyedController:
     told: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Note one change, or see to one object; False when there was neither."""
+        """Note one change, or handle one object; return False if there was neither."""
         event = self.api.next_event(self.watch)
         if event is not None:
             self.notice(event)
@@ -47,11 +47,11 @@ class KeyedController:
         return True
 
     def notice(self, event: WatchEvent) -> None:
-        """Note the objects that a change concerns."""
+        """Note the objects that a change affects."""
         raise NotImplementedError
 
     def see_to(self, item: KubeObject) -> None:
-        """Bring one object to where it should be."""
+        """Bring one object to its desired state."""
         raise NotImplementedError
 
     def enqueue(self, key: str) -> None:
@@ -62,7 +62,7 @@ class KeyedController:
         self.api.recorder.add(EventRecorded(item.kind, item.key, kind, reason, message))
 
     def tell_once(self, item: KubeObject, reason: str, message: str, kind: str) -> None:
-        """The same, unless it was the last one."""
+        """Record the event, unless it was the last one."""
         if self.told.get(item.key) != message:
             self.told[item.key] = message
             self.tell(item, reason, message, kind)

@@ -1,7 +1,7 @@
-"""What becomes of a namespace that is being deleted: all that is in it is deleted, then it goes.
+"""The deletion of a namespace: first all objects in it, then the namespace.
 
-Source: upstream ``pkg/controller/namespace/deletion/namespaced_resources_deleter.go``. Everything is asked for at once,
-kind by kind; pods on nodes have their grace periods.
+Source: upstream ``pkg/controller/namespace/deletion/namespaced_resources_deleter.go``. All deletions are requested at
+once, kind by kind; pods on nodes have their grace periods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class NamespaceController:
     watch: Watch
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False

@@ -1,4 +1,4 @@
-"""Names that look random and follow from what they name, so that every replay gives the same ones.
+"""Names that look random but are derived from their objects, so that every replay gives the same ones.
 
 Source: upstream ``apimachinery/pkg/util/rand`` (SafeEncodeString) and ``pkg/controller/controller_utils.go``
 (ComputeHash).
@@ -17,7 +17,7 @@ ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def suffix(text: str) -> str:
-    """Five characters that look random and follow from ``text``."""
+    """Return five characters that look random but depend only on ``text``."""
     number, letters = digest(text), ""
     for _ in range(5):
         number, rest = divmod(number, len(ALPHANUMERICS))
@@ -26,6 +26,6 @@ def suffix(text: str) -> str:
 
 
 def template_hash(template: Mapping[str, Any]) -> str:
-    """The value of ``pod-template-hash``: equal templates have equal hashes."""
+    """Return the value of ``pod-template-hash``: equal templates have equal hashes."""
     number = str(digest(json.dumps(template, sort_keys=True)) % 2**32)
     return "".join(ALPHANUMERICS[ord(digit) % len(ALPHANUMERICS)] for digit in number)

@@ -1,8 +1,8 @@
 """The node lifecycle controller: conditions of nodes become taints, and pods on a broken node stop being ready.
 
-Source: seed 002 §5 (Taint based Evictions, Taint Nodes by Condition); upstream ``pkg/controller/nodelifecycle``. A
-condition that a node does not report leaves taints set by hand alone; a node without Ready counts as ready. Not here:
-the rate limits with which upstream taints many nodes at once, and the lease by which it notices a silent kubelet.
+Source: seed 002 §5 (Taint based Evictions, Taint Nodes by Condition); upstream ``pkg/controller/nodelifecycle``. Taints
+set by hand stay if the node does not report their condition; a node without Ready counts as ready. Not here: upstream's
+rate limits when it taints many nodes at once, and the lease by which it notices a silent kubelet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NodeLifecycleController:
     watch: Watch
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -53,7 +53,7 @@ class NodeLifecycleController:
             self._mark_pods_not_ready(node)
 
     def _wanted(self, node: Node, statuses: dict[str, str]) -> dict[tuple[str, str], Manifest]:
-        """(key, effect) → the taint that the node should have."""
+        """Return (key, effect) → the taint that the node should have."""
         keys = [CONDITION_TAINTS[kind].get(status, "") for kind, status in statuses.items()]
         keys += [taints.UNSCHEDULABLE] if node.unschedulable else []
         wanted: dict[tuple[str, str], Manifest] = {
@@ -77,7 +77,7 @@ class NodeLifecycleController:
 
 
 def _ruled(statuses: dict[str, str]) -> set[tuple[str, str]]:
-    """(key, effect) of the taints that this controller sets and takes away for a node."""
+    """Return (key, effect) of the taints that this controller manages on a node."""
     ruled = {(key, "NoSchedule") for kind in statuses for key in CONDITION_TAINTS[kind].values()}
     ruled.add((taints.UNSCHEDULABLE, "NoSchedule"))
     if "Ready" in statuses:

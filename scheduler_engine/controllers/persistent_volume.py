@@ -1,8 +1,8 @@
-"""The PersistentVolume controller: claims find their volumes, and released volumes are kept or deleted.
+"""The PersistentVolume controller: binds claims to volumes, and keeps or deletes released volumes.
 
 Source: seed 002 §6 (VolumeBinding waits for it); upstream ``pkg/controller/volume/persistentvolume``. Like upstream it
-brings one claim or volume at a time to where it should be, from what the API server holds now; where upstream looks
-again every 15 s, this looks at each change. Not here: finalizers, and Recycle; Delete deletes any volume.
+reconciles one claim or volume at a time, from the API server's present state; upstream checks again every 15 s, this
+at each change. Not here: finalizers, and Recycle; Delete deletes any volume.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PersistentVolumeController:
     told: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -72,7 +72,7 @@ class PersistentVolumeController:
         return True
 
     def volume_changed(self, volume: KubeObject) -> None:
-        """Then also the claims that it holds, that hold it, or that can have it."""
+        """Reconcile it and the claims that it holds, that hold it, or that can have it."""
         self._sync_volume(volume.name)
         for claim in self.api.list(CLAIM):
             named = claim.spec.get("volumeName")
@@ -122,7 +122,7 @@ class PersistentVolumeController:
             self.api.patch(VOLUME, name, changes)
 
     def _release(self, volume: KubeObject) -> None:
-        """Its claim is gone."""
+        """Release a volume whose claim is gone."""
         self._set_phase(volume, "Released")
         if _is_deleted_after_use(volume):
             self.api.remove(VOLUME, volume.name)
@@ -142,7 +142,7 @@ class PersistentVolumeController:
             self._seek(self._with_class(claim))
 
     def _check(self, claim: KubeObject) -> None:
-        """A claim that was bound stays with its volume, or is lost."""
+        """Keep a bound claim with its volume, or mark it as lost."""
         volume = self.api.get(VOLUME, claim.spec["volumeName"]) if fully_bound(claim) else None
         if volume is not None and (not volume.spec.get("claimRef") or bound_to(volume, claim)):
             self._bind(volume, claim)
@@ -151,7 +151,7 @@ class PersistentVolumeController:
         self._tell(claim, "ClaimLost" if volume is None else "ClaimMisbound")
 
     def _with_class(self, claim: KubeObject) -> KubeObject:
-        """A claim that names no class gets the newest default class."""
+        """Set the newest default class on a claim that names none."""
         given = claim.spec.get("storageClassName") is not None or BETA_STORAGE_CLASS in claim.annotations
         found = [] if given else [item for item in self.api.list(STORAGE_CLASS) if _is_default(item)]
         if not found:
@@ -161,7 +161,7 @@ class PersistentVolumeController:
         return self.api.get(CLAIM, claim.key) or claim
 
     def _seek(self, claim: KubeObject) -> None:
-        """An unbound claim takes the volume it names or the best there is; else one is made, or it waits."""
+        """Bind a claim to the volume it names or the best one; else order a volume, or wait."""
         named = claim.spec.get("volumeName")
         storage_class = self.api.get(STORAGE_CLASS, storage_class_of(claim))
         waits = storage_class is not None and storage_class.manifest.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
@@ -189,7 +189,9 @@ class PersistentVolumeController:
         return match
 
     def _best_volume(self, claim: KubeObject, waits: bool) -> KubeObject | None:
-        """The smallest of those with the fewest access modes that do. Where the scheduler chooses: set aside ones."""
+        """Return the smallest volume with the fewest sufficient modes. If the scheduler chooses: only a reserved
+        one.
+        """
         by_modes: dict[tuple[str, ...], list[KubeObject]] = {}
         for volume in self.api.list(VOLUME):
             modes = tuple(sorted(volume.spec.get("accessModes") or ()))
@@ -209,7 +211,7 @@ class PersistentVolumeController:
         self.api.patch(CLAIM, claim.key, {**changes, "status": got})
 
     def _order(self, claim: KubeObject, storage_class: KubeObject | None) -> None:
-        """Tell the provisioner of the claim's class that a volume is wanted."""
+        """Order a volume from the provisioner of the claim's class."""
         provisioner = "" if storage_class is None else storage_class.manifest["provisioner"]
         driver = MIGRATED_DRIVERS.get(provisioner, provisioner)
         if storage_class is None:
@@ -241,13 +243,13 @@ def _is_deleted_after_use(volume: KubeObject) -> bool:
 
 
 def _is_free(volume: KubeObject, claim: KubeObject) -> bool:
-    """Nobody has it, and it is of the claim's class."""
+    """Return True if it is unused and of the claim's class."""
     available = volume.status.get("phase") == "Available" and not volume.spec.get("claimRef")
     return available and storage_class_of(volume) == storage_class_of(claim)
 
 
 def _match(claim: KubeObject, volumes: Iterable[KubeObject]) -> KubeObject | None:
-    """The best of these, wherever it can be reached from: without a pod there is no node to ask."""
+    """Return the best of these, wherever it is reachable: without a pod there is no node to check."""
     anywhere = [replace(candidate(item), node_selector=None) for item in volumes]
     found = find_matching_volume(claim, claim_size(claim), anywhere, {}, {})
     return None if found is None else found.volume

@@ -1,8 +1,8 @@
-"""The pod garbage collector: pods that nobody can end any more are taken away.
+"""The pod garbage collector: deletes pods that nothing else can end.
 
-Those on a node that has been gone for 40 s, those that are being deleted on a node out of service, and those that are
-being deleted without a node. Source: upstream ``pkg/controller/podgc``. It looks every 20 s of simulated time, but only
-while there is a pod to look at. Not here: the threshold of 12,500 finished pods, more than a sandbox holds.
+These are pods on a node that has been gone for 40 s, terminating pods on a node out of service, and terminating pods
+without a node. Source: upstream ``pkg/controller/podgc``. It runs every 20 s of simulated time, but only while there
+is a pod to check. Not here: the threshold of 12,500 finished pods, more than a sandbox holds.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ORPHANED = ("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longe
 
 @dataclass(slots=True)
 class PodGarbageCollector:
-    """``missing``: node that pods are bound to although it is not there → since when that is known, or when pods were
-    last taken away from there, in simulated microseconds; ``ticks``: a timer is set.
+    """``missing``: name of a missing node that still has pods → since when that is known, or when pods were last
+    deleted there, in simulated microseconds; ``ticks``: a timer is set.
     """
 
     api: ApiServer
@@ -34,7 +34,7 @@ class PodGarbageCollector:
     ticks: bool = False
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -50,14 +50,14 @@ class PodGarbageCollector:
         return pod.terminating and (not pod.node_name or _out_of_service(node))
 
     def _wait(self) -> None:
-        """Look again at the next full period, unless there is nothing to look at."""
+        """Check again at the next full period, if any pod needs it."""
         if not self.ticks and any(self._concerns(pod) for pod in self.api.pods()):
             self.ticks = True
             now_us = self.timeline.now_us
             self.timeline.after(PERIOD_US - now_us % PERIOD_US, self.collect, housekeeping=True)
 
     def collect(self) -> None:
-        """One look at all pods."""
+        """Check all pods once."""
         self.ticks = False
         now_us, pods = self.timeline.now_us, self.api.pods()
         orphans = [pod for pod in pods if pod.node_name and self.api.get("Node", pod.node_name) is None]
@@ -69,7 +69,7 @@ class PodGarbageCollector:
         for pod in orphans:
             if pod.node_name in over:
                 self._end(pod, orphaned=True)
-        # Whoever is bound to the same node after this has a quarantine again: upstream's queue has let the node go.
+        # Pods bound to this node later get a new quarantine: upstream's queue has dropped the node.
         self.missing |= over
         self._wait()
 
@@ -83,7 +83,7 @@ class PodGarbageCollector:
 
 
 def _out_of_service(node: KubeObject | None) -> bool:
-    """Not ready, and tainted by somebody who knows that it is not running."""
+    """Return True if it is not ready, and someone who knows that it is down has tainted it."""
     if not isinstance(node, Node) or node.ready_status == "True":
         return False
     return any(taint.key == OUT_OF_SERVICE for taint in node.taints)

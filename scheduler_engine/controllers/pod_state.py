@@ -1,4 +1,4 @@
-"""What controllers ask of a pod: is it active, ready, available, and which of several is given up first.
+"""A pod's state for controllers: is it active, ready, available, and which of several goes first.
 
 Source: upstream ``pkg/controller/controller_utils.go`` (IsPodActive, ActivePodsWithRanks) and
 ``pkg/api/v1/pod/util.go``.
@@ -18,17 +18,17 @@ PHASE_ORDER = {"": 0, "Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def digest(text: str) -> int:
-    """A number of 64 bits that is the same in every run."""
+    """Return a 64-bit number that is the same in every run."""
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
 
 
 def is_active(pod: Pod) -> bool:
-    """Neither finished nor being deleted."""
+    """Return True if it is neither finished nor being deleted."""
     return not pod.finished and not pod.terminating
 
 
 def told_alike(old: Pod, new: Pod) -> bool:
-    """Nothing has changed that an owner of pods looks at."""
+    """Return True if nothing that an owner checks has changed."""
     return (
         is_ready(old) == is_ready(new)
         and old.phase == new.phase
@@ -40,18 +40,18 @@ def told_alike(old: Pod, new: Pod) -> bool:
 
 
 def ready_since_us(pod: Pod) -> int:
-    """Since when a ready pod is ready, in simulated microseconds."""
+    """Return when a ready pod became ready, in simulated microseconds."""
     since_us = time_us((pod.condition("Ready") or {}).get("lastTransitionTime"))
     return (pod.start_time_us or 0) if since_us is None else since_us
 
 
 def available_at_us(pod: Pod, min_ready_seconds: int) -> int | None:
-    """When the pod is (or was) ready for long enough; None when it is not ready."""
+    """Return when the pod is (or was) ready for long enough; None if it is not ready."""
     return ready_since_us(pod) + min_ready_seconds * SECOND_US if is_ready(pod) else None
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
-    """Ready for long enough; where no time is asked for, however long."""
+    """Return True if it is ready for long enough, or at all if no time is set."""
     if not min_ready_seconds:
         return is_ready(pod)
     at_us = available_at_us(pod, min_ready_seconds)
@@ -59,15 +59,15 @@ def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
 
 
 def restarts(pod: Pod) -> int:
-    """Of the container that restarted most."""
+    """Return the highest restart count of a container."""
     return max((status.get("restartCount") or 0 for status in pod.status.get("containerStatuses") or ()), default=0)
 
 
 def deletion_order(pods: Iterable[Pod], related: Iterable[Pod], now_us: int) -> list[Pod]:
-    """First who is given up first: without a node, not running, not ready, cheap by its annotation, beside more of the
-    ``related`` pods, ready for less long, restarted more often, younger.
+    """Sort pods by which goes first: without a node, not running, not ready, cheap by its annotation, beside more of
+    the ``related`` pods, ready for less long, restarted more often, younger.
 
-    Ages compare by their order of magnitude (powers of two). Among equals a cluster goes by the random uid, this by a
+    Ages compare by their order of magnitude (powers of two). Among equals a cluster compares the random uid, this a
     hash of the name.
     """
     beside: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""The external provisioner of every driver together: makes a volume for a claim that asks for one.
+"""The external provisioner of all drivers: creates a volume for a claim that requests one.
 
 Source: seed 002 §6; upstream ``sig-storage-lib-external-provisioner`` and ``external-provisioner``. It acts on the
-annotation with which the PersistentVolume controller orders a volume, and, where binding waits for the first consumer,
+annotation with which the PersistentVolume controller orders a volume, and, if binding waits for the first consumer,
 on the node that the scheduler has selected.
 """
 
@@ -26,19 +26,19 @@ PROVISIONING_US = SECOND_US
 
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 TOPOLOGY_LABELS = (ZONE, HOSTNAME)
-"""A volume made for a node is reached from nodes with the same value of the first of these that the node has."""
+"""A volume made for a node is reachable from nodes with the same value of the first of these that the node has."""
 
 
 @dataclass(slots=True)
 class Provisioner:
-    """It keeps nothing in mind: an order that was met meanwhile is dropped when its time comes."""
+    """A provisioner without memory: an order that is met in the meantime is dropped when its time comes."""
 
     api: ApiServer
     timeline: Timeline
     watch: Watch
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -48,7 +48,7 @@ class Provisioner:
         return True
 
     def _wanted(self, claim: KubeObject) -> KubeObject | None:
-        """The class by which a volume is to be made for the claim now, None when none is."""
+        """Return the class if a volume is to be made for the claim now, else None."""
         storage_class = self.api.get(STORAGE_CLASS, storage_class_of(claim))
         if storage_class is None or claim.spec.get("volumeName") or STORAGE_PROVISIONER not in claim.annotations:
             return None
@@ -56,7 +56,7 @@ class Provisioner:
         return None if waits and SELECTED_NODE not in claim.annotations else storage_class
 
     def provision(self, claim_key: str, uid: str) -> None:
-        """The volume is ready, if it is still wanted. A selected node that is gone is handed back to the scheduler."""
+        """Create the volume if it is still wanted. If the selected node is gone, let the scheduler choose again."""
         claim = self.api.get(CLAIM, claim_key)
         storage_class = None if claim is None or claim.uid != uid else self._wanted(claim)
         if claim is None or storage_class is None:
@@ -77,7 +77,7 @@ class Provisioner:
 
 
 def _volume(claim: KubeObject, storage_class: KubeObject, node: KubeObject | None) -> dict[str, Any]:
-    """The manifest of a new volume, set aside for its claim."""
+    """Return the manifest of a new volume, reserved for its claim."""
     driver, name = claim.annotations[STORAGE_PROVISIONER], f"pvc-{claim.uid}"
     reference = {"apiVersion": "v1", "kind": CLAIM, "namespace": claim.namespace, "name": claim.name, "uid": claim.uid}
     spec = {
@@ -104,7 +104,7 @@ def _csi(driver: str, name: str) -> dict[str, Any]:
 
 
 def _topology(storage_class: KubeObject, node: KubeObject | None) -> list[dict[str, Any]]:
-    """Where the volume can be reached from: beside ``node``; without one, in the class's first allowed topology."""
+    """Return where the volume is reachable: near ``node``; without one, in the class's first allowed topology."""
     if node is not None:
         found = next((label for label in TOPOLOGY_LABELS if label in node.labels), None)
         wanted = [] if found is None else [{"key": found, "values": [node.labels[found]]}]

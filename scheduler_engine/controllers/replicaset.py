@@ -1,4 +1,4 @@
-"""The ReplicaSet controller: as many pods as ``spec.replicas`` says. ReplicationControllers work the same way.
+"""The ReplicaSet controller: keeps ``spec.replicas`` pods. ReplicationControllers work the same way.
 
 Source: seed 002 §4 (scale-down does not look at the spread) and §9 (victims come back through their owner); upstream
 ``pkg/controller/replicaset`` and ``pkg/controller/replication``. Not here: bursts of 500 and the slow start, as writes
@@ -43,8 +43,8 @@ class ReplicaSetController(WorkloadController):
         self._status(owner, self._active(owner), "")
 
     def _claimed(self, owner: KubeObject) -> list[Pod]:
-        """The active pods that an owner controls, once it has claimed and let go what it has to. Pods that have ended
-        or are being deleted keep their owner, whatever their labels say.
+        """Return the owner's active pods, after claiming and releasing pods. Finished or terminating pods keep their
+        owner, whatever their labels say.
         """
         claimed = self.claim(owner, "Pod", self._active_in(owner.namespace))
         return [pod for pod in claimed if isinstance(pod, Pod)]
@@ -53,12 +53,12 @@ class ReplicaSetController(WorkloadController):
         return [pod for pod in self.api.unfinished(namespace) if is_active(pod)]
 
     def _active(self, owner: KubeObject) -> list[Pod]:
-        """The same without claiming any."""
+        """Return them without claiming any."""
         found = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
         return [pod for pod, reference in found if reference is not None and reference["uid"] == owner.uid]
 
     def _create(self, owner: KubeObject, missing: int) -> str:
-        """Why a pod could not be created, else ""."""
+        """Create pods; return why one was refused, else ""."""
         if missing <= 0:
             self.told.pop(owner.key, None)
         elif not self.may_make(owner):
@@ -70,7 +70,7 @@ class ReplicaSetController(WorkloadController):
         return ""
 
     def _related(self, owner: KubeObject) -> list[Pod]:
-        """The active pods that the sets with the same controller select. A set without a controller has none."""
+        """Return the active pods selected by the sets with the same controller. A set without one has none."""
         parent = owner.controller_ref
         if parent is None:
             return []

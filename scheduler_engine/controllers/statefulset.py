@@ -1,7 +1,7 @@
-"""The StatefulSet controller: pods with numbers and claims of their own, made and ended in order.
+"""The StatefulSet controller: pods with their own numbers and claims, created and ended in order.
 
-Source: upstream ``pkg/controller/statefulset`` (stateful_set_control.go, stateful_set_utils.go). The templates of
-earlier revisions, which a cluster keeps in ControllerRevisions, are kept in the controller. Not here: maxUnavailable
+Source: upstream ``pkg/controller/statefulset`` (stateful_set_control.go, stateful_set_utils.go). The controller keeps
+the templates of earlier revisions, which a cluster keeps in ControllerRevisions. Not here: maxUnavailable
 (alpha) and ``persistentVolumeClaimRetentionPolicy``: claims stay.
 """
 
@@ -55,10 +55,10 @@ class StatefulSetController(WorkloadController):
     def watch_end(self, owner: KubeObject) -> None:
         self._status(owner, _wanted(owner), owner.status.get("updateRevision", ""))
 
-    # --- the three steps; each says whether the next one may follow ---
+    # --- the three steps; each returns True if the next one may follow ---
 
     def _fill(self, owner: KubeObject, wanted: Iterable[int], pods: dict[int, Pod], revision: str) -> bool:
-        """Make what is missing, the lowest number first. In order: only while every one before it is available."""
+        """Create missing pods, the lowest number first. In order: only while all before it are available."""
         in_order, going_on = _in_order(owner), True
         for number in wanted:
             pod = pods.get(number)
@@ -82,7 +82,7 @@ class StatefulSetController(WorkloadController):
             self.api.delete("Pod", pod.key)
 
     def _empty(self, owner: KubeObject, wanted: range, pods: dict[int, Pod]) -> bool:
-        """End what is too many, the highest number first. In order: only when the one before is gone."""
+        """Delete surplus pods, the highest number first. In order: only after the one before is gone."""
         too_many = sorted((number for number in pods if number not in wanted), reverse=True)
         for number in too_many:
             if not pods[number].terminating:
@@ -92,7 +92,7 @@ class StatefulSetController(WorkloadController):
         return not too_many
 
     def _update(self, owner: KubeObject, wanted: range, pods: dict[int, Pod], revision: str) -> None:
-        """Take away the highest pod of an older revision, when every one above it is available."""
+        """Delete the highest pod of an older revision, if all above it are available."""
         strategy = owner.spec.get("updateStrategy") or {}
         if strategy.get("type") == "OnDelete":
             return
@@ -109,7 +109,7 @@ class StatefulSetController(WorkloadController):
     # --- pods and claims ---
 
     def _create(self, owner: KubeObject, number: int, newest: str) -> bool:
-        """With a partition, pods below it come back as they were. False when it was refused: so would be the next."""
+        """Create a pod; below the partition, in its old revision. Return False if refused: so would be the next."""
         if not self.may_make(owner, f"{owner.name}-{number}"):
             return True
         templates, current = self.templates[owner.key], owner.status.get("currentRevision", newest)
@@ -133,7 +133,7 @@ class StatefulSetController(WorkloadController):
         return True
 
     def _with_claim(self, owner: KubeObject, manifest: Manifest, template: Manifest) -> Manifest:
-        """The pod with the volume of its own claim, which is made when there is none yet. Raises ApiError."""
+        """Return the pod with its claim's volume, creating the claim if it does not exist. Raises ApiError."""
         pod, volume = manifest["metadata"]["name"], template["metadata"]["name"]
         name = f"{volume}-{pod}"
         if self.api.get(CLAIM, f"{owner.namespace}/{name}") is None:
@@ -176,7 +176,7 @@ class StatefulSetController(WorkloadController):
 
 
 def ordinal_of(owner: KubeObject, pod: KubeObject) -> int | None:
-    """The number in the pod's name; None when it is no name of this set."""
+    """Return the number in the pod's name; None if the name is not of this set."""
     parent, _, number = pod.name.rpartition("-")
     return int(number) if parent == owner.name and number.isascii() and number.isdigit() else None
 
@@ -191,6 +191,6 @@ def _in_order(owner: KubeObject) -> bool:
 
 
 def _partition(owner: KubeObject) -> int:
-    """Pods with lower numbers are not updated."""
+    """Return the partition: pods with lower numbers are not updated."""
     rolling = (owner.spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
     return int(rolling.get("partition") or 0)

@@ -1,7 +1,7 @@
 """The taint eviction controller: NoExecute taints drive pods away, at once or after their tolerationSeconds.
 
-Source: seed 002 §5 (Taint based Evictions); upstream ``pkg/controller/tainteviction``. As upstream, an eviction that is
-planned keeps its time, whatever tolerations are changed meanwhile, until the pod tolerates no taint or every taint.
+Source: seed 002 §5 (Taint based Evictions); upstream ``pkg/controller/tainteviction``. As upstream, a planned eviction
+keeps its time, even if tolerations change, until the pod tolerates no taint or every taint.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Stay:
 
 @dataclass(slots=True)
 class TaintEvictionController:
-    """``planned``: key of a pod → its eviction to come."""
+    """``planned``: key of a pod → its planned eviction."""
 
     api: ApiServer
     timeline: Timeline
@@ -48,7 +48,7 @@ class TaintEvictionController:
     planned: dict[str, Planned] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -73,7 +73,7 @@ class TaintEvictionController:
                     self._process(current)
 
     def _process(self, pod: Pod) -> None:
-        """Evict, plan to evict or leave in peace one pod, as the taints of its node now ask for."""
+        """Evict, plan to evict or leave one pod, as its node's taints now require."""
         found = no_execute(self.api.get("Node", pod.node_name))
         if pod.terminating or not found:
             self._cancel(pod.key, "deleted" if pod.terminating else "removed")
@@ -110,7 +110,7 @@ class TaintEvictionController:
         self.api.delete_pod(pod_key, REASON, MESSAGE)
 
     def _cancel(self, pod_key: str, why: str, stay: Stay | None = None) -> None:
-        """Record each plan that is given up, even if ``stay`` brings another plan or the eviction at once."""
+        """Record each cancelled plan, even if ``stay`` brings another plan or an immediate eviction."""
         plan = self.planned.pop(pod_key, None)
         if plan is not None:
             self.timeline.cancel(plan.timer)
@@ -123,20 +123,20 @@ class TaintEvictionController:
 
 
 def _taints_may_differ(event: WatchEvent) -> bool:
-    """The end of a node leaves plans as they are; a new one of its name is looked at, whatever its taints."""
+    """Return False if a node goes, as plans stay, and True for a new one of its name, whatever its taints."""
     if event.new is None:
         return False
     return event.old is None or no_execute(event.old) != no_execute(event.new)
 
 
 def no_execute(node: KubeObject | None) -> tuple[Taint, ...]:
-    """The taints of a node that drive pods away."""
+    """Return the taints of a node that drive pods away."""
     return tuple(taint for taint in node.taints if taint.effect == "NoExecute") if isinstance(node, Node) else ()
 
 
 def stay_of(found: Iterable[Taint], tolerations: Iterable[Toleration]) -> Stay:
-    """The first taint that is not tolerated decides, else the one that is tolerated for the shortest time; of each
-    taint the first toleration counts.
+    """Return the stay by the first taint that is not tolerated, else by the one tolerated for the shortest time; for
+    each taint the first toleration counts.
     """
     held, soonest = tuple(tolerations), Stay()
     for taint in found:

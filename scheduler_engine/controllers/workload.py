@@ -1,6 +1,6 @@
-"""What the controllers of workloads share: owned objects, pods from a template, looking again later.
+"""The base of workload controllers: owned objects, pods from a template, delayed checks.
 
-Where upstream tries again after a while, this tries again at each change. Source: upstream
+Where upstream retries after a while, this retries at each change. Source: upstream
 ``pkg/controller/controller_utils.go`` and ``controller_ref_manager.go``.
 """
 
@@ -23,22 +23,22 @@ from scheduler_engine.timeline import SECOND_US
 Manifest = dict[str, Any]
 
 MAX_PODS = 5_000
-"""So many pods a sandbox holds before its controllers are refused more."""
+"""A sandbox holds at most this many pods; its controllers get no more."""
 
 LONGEST_BASE, MAX_BACKOFF_US = 58, 15 * 60 * SECOND_US
 ROUND_US = SECOND_US
-"""How long an owner waits with the next pod where one has ended in the very instant in which it was made. In a cluster
-the kubelet, the watch and the controller take about as long; here none of them takes time.
+"""How long an owner delays the next pod if one ended at the very moment it was made. In a cluster the kubelet, the
+watch and the controller take about as long; here none of them takes time.
 """
 ENDS_AT_ONCE = "Pods end within a second of being made: the next ones wait until it has passed"
 REVISION_LABEL = "controller-revision-hash"
-"""Which template of a StatefulSet or DaemonSet a pod was made from."""
+"""The template of a StatefulSet or DaemonSet that a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
-"""Kinds that may let a pod in which was refused before."""
+"""Kinds that may admit a pod which was refused before."""
 
 
 def scaled(value: int | str, total: int, round_up: bool) -> int:
-    """A number, or a percentage of ``total``."""
+    """Return a number, or a percentage of ``total``."""
     if isinstance(value, int):
         return value
     part = int(value.rstrip("%")) * total
@@ -51,7 +51,7 @@ def replicas_of(owner: KubeObject) -> int:
 
 
 def template_metadata(template: Mapping[str, Any], fields: Sequence[str] = ("labels", "annotations")) -> Manifest:
-    """What an object made from a template takes over of its metadata."""
+    """Return the metadata that an object takes over from its template."""
     given = template.get("metadata") or {}
     return {name: given[name] for name in fields if given.get(name)}
 
@@ -69,11 +69,11 @@ def owner_reference(owner: KubeObject) -> Manifest:
 
 @dataclass(slots=True)
 class WorkloadController(KeyedController):
-    """``made``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → when it will be
-    looked at again; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was
-    replaced). Times in simulated microseconds. ``told`` holds the last failures.
+    """``made``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → time of its next
+    check; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was replaced).
+    Times in simulated microseconds. ``told`` holds the last failures.
 
-    ``during``: the command at hand; ``fresh``: uids of the pods made in it → when; ``hasty``: owners and places whose
+    ``during``: the present command; ``fresh``: uids of the pods made in it → when; ``hasty``: owners and places whose
     pods have ended within a second → when the next ones may be made.
     """
 
@@ -95,14 +95,14 @@ class WorkloadController(KeyedController):
             self.sync(owner)
 
     def sync(self, owner: KubeObject) -> None:
-        """Bring one owner to where it should be."""
+        """Reconcile one owner."""
         raise NotImplementedError
 
     def watch_end(self, owner: KubeObject) -> None:
-        """Keep the status of an owner that waits for its objects to go; nothing is made or deleted any more."""
+        """Keep the status of an owner that waits for its objects to go; create and delete nothing more."""
 
     def notice(self, event: WatchEvent) -> None:
-        """Note the owners that a change concerns."""
+        """Note the owners that a change affects."""
         if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
             return
         self._time_round(event)
@@ -117,7 +117,7 @@ class WorkloadController(KeyedController):
             self.try_again()
 
     def try_again(self) -> None:
-        """Look at all owners that were refused something: it may be let in now."""
+        """Check all owners that were refused something: it may be admitted now."""
         for key in self.told:
             self.enqueue(key)
 
@@ -131,7 +131,7 @@ class WorkloadController(KeyedController):
             self.enqueue(f"{item.namespace}/{reference['name']}")
 
     def enqueue_at(self, key: str, at_us: int, housekeeping: bool = False) -> None:
-        """Look at an owner again at a time to come."""
+        """Check an owner again at a later time."""
         if self.timeline.now_us < at_us < self.alarms.get(key, at_us + 1):
             self.alarms[key] = at_us
             self.timeline.after(at_us - self.timeline.now_us, self.ring, key, at_us, housekeeping=housekeeping)
@@ -154,8 +154,8 @@ class WorkloadController(KeyedController):
         return not item.terminating
 
     def claim(self, owner: KubeObject, kind: str, among: Iterable[KubeObject] | None = None) -> list[KubeObject]:
-        """The objects that an owner controls: those without an owner that its selector matches become its own, those
-        that it matches no longer are let go. ``among``: the only ones to look at.
+        """Return the objects that an owner controls, after claiming unowned ones that its selector matches and
+        releasing those that it no longer matches. ``among``: check only these.
         """
         selector, mine = self.selector(owner), []
         for item in self.api.list(kind, owner.namespace) if among is None else among:
@@ -182,18 +182,18 @@ class WorkloadController(KeyedController):
         return [item for item in self.claim(owner, "Pod") if isinstance(item, Pod)]
 
     def owned(self, owner: KubeObject, kind: str) -> list[KubeObject]:
-        """The objects that an owner controls, without claiming any."""
+        """Return the objects that an owner controls, without claiming any."""
         found = ((item, item.controller_ref) for item in self.api.list(kind, owner.namespace))
         return [item for item, reference in found if reference is not None and reference["uid"] == owner.uid]
 
     def pods_of(self, owner: KubeObject) -> list[Pod]:
-        """Without claiming any."""
+        """Return its pods, without claiming any."""
         return [item for item in self.owned(owner, "Pod") if isinstance(item, Pod)]
 
     def may_replace(self, owner: KubeObject, slot: str) -> bool:
-        """The failed pod in ``slot`` may be replaced now; else the owner's turn comes again when it may.
+        """Return True if the failed pod in ``slot`` may be replaced now; else check the owner again when it may.
 
-        The first one at once, then at least 1 s apart, twice as long each time, up to 15 min.
+        The first one at once, then at least 1 s apart, doubling up to 15 min.
         """
         now_us, name = self.timeline.now_us, f"{owner.key}/{slot}"
         delay_us, last_us = self.backoffs.get(name, (0, now_us))
@@ -206,11 +206,11 @@ class WorkloadController(KeyedController):
         return True
 
     def slot(self, pod: Pod) -> str:
-        """The place that a pod takes among those of its owner, where it has one of its own."""
+        """Return the pod's own place among those of its owner, if it has one."""
         return ""
 
     def _time_round(self, event: WatchEvent) -> None:
-        """Note the pods that are made, and those that end within a second while nobody has given a command."""
+        """Note new pods, and those that end within a second during the same command."""
         pod = event.new or event.old
         reference = pod.controller_ref if isinstance(pod, Pod) else None
         if not isinstance(pod, Pod) or reference is None or reference["kind"] != self.KIND:
@@ -225,9 +225,9 @@ class WorkloadController(KeyedController):
                 self.hasty[f"{pod.namespace}/{reference['name']}/{self.slot(pod)}"] = until_us
 
     def may_make(self, owner: KubeObject, slot: str = "") -> bool:
-        """A pod may be made in ``slot`` now; else the owner's turn comes again when it may.
+        """Return True if a pod may be made in ``slot`` now; else check the owner again when it may.
 
-        A round of making and ending takes time, so that one that goes round for ever does so second by second.
+        A round of creating and ending takes time, so an endless one advances second by second.
         """
         until_us = self.hasty.get(f"{owner.key}/{slot}", 0)
         if self.during != self.api.recorder.command or until_us <= self.timeline.now_us:
@@ -237,12 +237,12 @@ class WorkloadController(KeyedController):
         return False
 
     def available(self, owner: KubeObject, pod: Pod) -> bool:
-        """Ready for ``minReadySeconds``, and not on its way out."""
+        """Return True if it is ready for ``minReadySeconds``, and not terminating."""
         seconds = owner.spec.get("minReadySeconds") or 0
         return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
 
     def watch_availability(self, owner: KubeObject, pods: Iterable[Pod]) -> None:
-        """Look again when the next ready pod has been ready for ``minReadySeconds``."""
+        """Check again when the next ready pod has been ready for ``minReadySeconds``."""
         seconds = owner.spec.get("minReadySeconds") or 0
         if not seconds:
             return
@@ -256,7 +256,7 @@ class WorkloadController(KeyedController):
     def pod_manifest(
         self, owner: KubeObject, template: Mapping[str, Any], name: str = "", base: str = "", **changes: Any
     ) -> Manifest:
-        """A pod from a template; ``changes`` (``metadata``, ``spec``) are laid over it.
+        """Build a pod from a template, merged with ``changes`` (``metadata``, ``spec``).
 
         Without a ``name`` it gets ``base`` (the owner's name) and five more characters, as from ``generateName``.
         """
@@ -269,7 +269,7 @@ class WorkloadController(KeyedController):
         return merge(pod, changes)
 
     def _free_name(self, owner: KubeObject, base: str) -> str:
-        """No two pods of an owner get the same name."""
+        """Return a name that no pod of the owner has."""
         while True:
             number = self.made[owner.key] = self.made.get(owner.key, 0) + 1
             name = base + suffix(f"{owner.kind}/{owner.key}/{number}")
@@ -277,7 +277,7 @@ class WorkloadController(KeyedController):
                 return name
 
     def create(self, manifest: Mapping[str, Any]) -> None:
-        """Write a new object with its defaults. Raises ApiError."""
+        """Create an object with its defaults. Raises ApiError."""
         pods = len(self.api.objects.get("Pod", ()))
         if manifest["kind"] == "Pod" and pods >= MAX_PODS:
             quota = f"exceeded quota: sandbox, requested: pods=1, used: pods={pods}, limited: pods={MAX_PODS}"
@@ -285,7 +285,7 @@ class WorkloadController(KeyedController):
         self.api.create(set_defaults(manifest))
 
     def create_pod(self, owner: KubeObject, manifest: Mapping[str, Any]) -> str:
-        """Create a pod and say so; when it is refused, the reason."""
+        """Create a pod and record it; if it is refused, return the reason."""
         metadata = manifest["metadata"]
         try:
             self.create(manifest)
@@ -302,7 +302,7 @@ class WorkloadController(KeyedController):
         self.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def set_status(self, owner: KubeObject, **fields: Any) -> None:
-        """None takes a field away."""
+        """Write the status; None removes a field."""
         observed = {"observedGeneration": owner.metadata.get("generation")} if self.OBSERVES else {}
         self.api.patch(owner.kind, owner.key, {"status": {**observed, **fields}})
 

@@ -1,4 +1,4 @@
-"""The kubelets of all nodes: they run pods, and evict them when their node runs short of something."""
+"""The kubelets of all nodes: they run pods, and evict them if their node runs short of a resource."""
 
 from scheduler_engine.kubelet.kubelet import Kubelet
 

@@ -1,6 +1,6 @@
-"""Admission by a kubelet: whether it takes a pod that is bound to its node, or lets it fail there.
+"""Admission by a kubelet: whether it accepts a pod that is bound to its node, or fails it there.
 
-It asks once, before the pod starts. Source: upstream ``pkg/kubelet/eviction/eviction_manager.go`` (Admit),
+It checks once, before the pod starts. Source: upstream ``pkg/kubelet/eviction/eviction_manager.go`` (Admit),
 ``pkg/kubelet/lifecycle/predicate.go``, ``pkg/scheduler/eventhandlers.go`` (AdmissionCheck) and
 ``pkg/kubelet/preemption/preemption.go``. Not here: topology, cpu and memory managers, sysctls, supplemental groups.
 """
@@ -32,7 +32,7 @@ PREEMPTED_CONDITION = "Pod was preempted by Kubelet to accommodate a critical po
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a kubelet does not take a pod: a word, and what it says."""
+    """Why a kubelet rejects a pod: a reason and a message."""
 
     reason: str
     message: str
@@ -44,15 +44,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Victims:
-    """Pods that a kubelet ends so that a critical pod has room."""
+    """Pods that a kubelet ends to make room for a critical pod."""
 
     pods: tuple[Pod, ...]
 
 
 def admit(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | None:
-    """None when the kubelet takes ``pod``; ``others`` are those that it has taken and that have not ended.
+    """Return None if the kubelet accepts ``pod``; ``others`` are its accepted pods that have not finished.
 
-    A mirror pod is never refused: what it mirrors is there.
+    A mirror pod is never refused: its original is already there.
     """
     if is_mirror(pod):
         return None
@@ -64,7 +64,7 @@ def admit(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | No
 
 
 def _pressure(pod: Pod, node: Node) -> Refusal | None:
-    """Of the pods that are not critical, memory pressure keeps away those that ask for nothing, all else everybody."""
+    """Reject pods that are not critical: under memory pressure those without requests, else all."""
     there = [kind for kind in PRESSURES if node.condition_status(kind) == "True"]
     if not there or is_critical(pod):
         return None
@@ -89,7 +89,7 @@ CHECKS: tuple[Callable[[Pod, Node], Refusal | None], ...] = (_pressure, _operati
 
 
 def _general(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | None:
-    """What the scheduler would have asked, and taints with NoExecute."""
+    """Check what the scheduler checks, and taints with NoExecute."""
     info = NodeInfo()
     info.set_node(node)
     for other in others:
@@ -109,7 +109,7 @@ def _general(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims |
 
 
 def _known_here(wanted: Wanted, info: NodeInfo) -> Wanted:
-    """Without the extended resources that the node does not know: somebody else hands those out."""
+    """Remove extended resources that the node does not know: another component manages those."""
     scalar = tuple(
         item for item in wanted.scalar if not is_extended_resource(item[0]) or item[0] in info.allocatable.scalar
     )
@@ -132,7 +132,7 @@ Needs = dict[str, int]
 
 
 def _room_for(pod: Pod, others: Sequence[Pod], lacking: Sequence[Lacking]) -> Refusal | Victims:
-    """Whom to end: as few as possible, those that ask for nothing before those with requests, guaranteed ones last."""
+    """Choose whom to end: as few as possible, those without requests before those with, guaranteed ones last."""
     needs = {item.resource: item.requested - (item.capacity - item.used) for item in lacking}
     groups = {
         qos: [other for other in others if preemptable(pod, other) and qos_class(other.spec) == qos]
@@ -153,7 +153,7 @@ def _room_for(pod: Pod, others: Sequence[Pod], lacking: Sequence[Lacking]) -> Re
 
 
 def _nearest(pods: Sequence[Pod], needs: Needs) -> list[Pod]:
-    """One after the other the pod that leaves the smallest part of the needs open, of equal ones the smallest."""
+    """Choose one by one the pod that leaves the smallest part of the needs open, of equal ones the smallest."""
     left, chosen = list(pods), list[Pod]()
     while needs:
         best = min(
@@ -171,7 +171,7 @@ def _distance(pod: Pod, needs: Needs) -> float:
 
 
 def _less(needs: Needs, *pods: Pod) -> Needs:
-    """What is still missing when ``pods`` are gone."""
+    """Return what is still missing without ``pods``."""
     rest = {name: number - sum(_request(pod, name) for pod in pods) for name, number in needs.items()}
     return {name: number for name, number in rest.items() if number > 0}
 

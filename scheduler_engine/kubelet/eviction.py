@@ -1,7 +1,7 @@
-"""Node-pressure eviction: the loop by which the kubelet of one node keeps it from running dry.
+"""Node-pressure eviction: the loop in which a node's kubelet prevents it from running out of resources.
 
 Source: seed 002 §10; upstream ``pkg/kubelet/eviction/eviction_manager.go`` (synchronize). A look: measure, compare with
-the thresholds, report node conditions, free what belongs to nobody, and only then evict one pod. Not here: limits of
+the thresholds, report node conditions, free what no pod owns, and only then evict one pod. Not here: limits of
 emptyDir volumes and ephemeral storage, the allocatable cgroup's own threshold, notification by the kernel.
 """
 
@@ -20,12 +20,12 @@ Observations = dict[str, Observation]
 CLEANUP_POLL_US = 1_000_000
 CLEANUP_TIMEOUT_US = 30_000_000
 OF_CONTAINERS = ("memory", "ephemeral-storage")
-"""Resources of which an eviction's message tells what a container used."""
+"""Resources for which an eviction's message says what a container used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found. ``met``: thresholds that may evict; ``states`` as in ``PressureObserved``."""
+    """The result of one look. ``met``: thresholds that may evict; ``states`` as in ``PressureObserved``."""
 
     observations: Observations
     states: dict[Threshold, str]
@@ -39,11 +39,11 @@ class Look:
 
 @dataclass(slots=True)
 class EvictionManager:
-    """What one kubelet keeps in mind, times in simulated microseconds.
+    """One kubelet's memory, with times in simulated microseconds.
 
     ``first_seen``: threshold → since when it has been below without a break; ``last_seen``: node condition → when a
-    threshold last meant it; ``met``: thresholds that evicted last time, and must win back their minimum reclaim;
-    ``conditions``: what it reports.
+    threshold last implied it; ``met``: thresholds that evicted last time, and must regain their minimum reclaim;
+    ``conditions``: those it reports.
     """
 
     configuration: EvictionConfiguration
@@ -53,7 +53,7 @@ class EvictionManager:
     conditions: tuple[str, ...] = ()
 
     def look(self, stats: Stats, now_us: int) -> Look:
-        """Compare what is measured with the thresholds, and remember it."""
+        """Compare the measurements with the thresholds, and remember the result."""
         seen = stats.observations()
         states: dict[Threshold, str] = {}
         for threshold in self.configuration.thresholds:
@@ -77,16 +77,18 @@ class EvictionManager:
         return Look(seen, states, until, self.met)
 
     def most_urgent(self, look: Look) -> Threshold | None:
-        """Memory comes before everything else."""
+        """Return the most urgent one: memory comes first."""
         return min(look.met, key=lambda threshold: threshold.resource != "memory", default=None)
 
     def resolved(self, stats: Stats) -> bool:
-        """After node-level resources were freed: is every threshold cleared, minimum reclaim included?"""
+        """After freeing node-level resources, return True if every threshold is cleared, with minimum reclaim."""
         seen = stats.observations()
         return not any(_below(threshold, seen, with_reclaim=True) for threshold in self.configuration.thresholds)
 
     def grace_seconds(self, threshold: Threshold, pod: Pod) -> int:
-        """A hard threshold gives hardly any, a soft one the lesser of the pod's and the configured grace period."""
+        """Return the short grace of a hard threshold, or for a soft one the lesser of the pod's and the configured
+        one.
+        """
         if threshold.hard:
             return self.configuration.hard_grace_seconds
         own = pod.spec.get("terminationGracePeriodSeconds")
@@ -95,7 +97,7 @@ class EvictionManager:
 
     @property
     def idle(self) -> bool:
-        """Nothing to remember and nothing to report."""
+        """Return True if there is nothing to remember or report."""
         return not self.first_seen and not self.last_seen
 
 
@@ -104,9 +106,9 @@ def ranked(stats: Stats, threshold: Threshold) -> list[Ranked]:
 
 
 def eviction_message(threshold: Threshold, row: Ranked, observation: Observation) -> str:
-    """The text in the pod's status, in Kubernetes' words; it names a container when the pod has just one.
+    """Return the text for the pod's status, in Kubernetes' words; it names the container of a pod with just one.
 
-    Kubernetes knows what a container uses of memory and disk, not of process numbers and inodes.
+    Kubernetes knows a container's use of memory and disk, not of process numbers and inodes.
     """
     resource = threshold.resource
     limit = _written(resource, threshold.amount.of(observation.capacity))
@@ -132,6 +134,6 @@ def _below(threshold: Threshold, seen: Observations, with_reclaim: bool = False)
 
 
 def _written(resource: str, amount: int) -> str:
-    """Bytes with a binary suffix; upstream writes them as measured, in Ki."""
+    """Format bytes with a binary suffix; upstream writes them as measured, in Ki."""
     notation = "DecimalSI" if resource in ("inodes", "pids") else "BinarySI"
     return canonical(Quantity(amount * NANO, notation))

@@ -1,8 +1,8 @@
-"""The kubelets, as far as the rest of the cluster can see them: bound pods start and end.
+"""The kubelets, as far as the rest of the cluster sees them: bound pods start and end.
 
 Source: seed 002 §9 (graceful termination of victims), §10 and §11; upstream ``pkg/kubelet``. They learn of pods and
-nodes through a watch and write status to the API server. The kubelet of a node that is unreachable does nothing; what
-is due waits until it is back. How long things take and what they use is simulated (``api/simulated.py``).
+nodes through a watch and write status to the API server. The kubelet of an unreachable node does nothing; due actions
+wait until it is back. Durations and resource usage are simulated (``api/simulated.py``).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import EventRecorded, PodRejected
 
 JOB_DURATION_US = 10 * SECOND_US
-"""How long a pod of a Job runs that says nothing else."""
+"""How long a pod of a Job runs by default."""
 
 
 @dataclass(slots=True)
 class MakingRoom:
     """A critical pod, by key and uid, for which ``victims`` (key, uid) end on its node, one after the other.
 
-    ``ending``: uid of the one that was told to; ``behind``: uid → key of pods that came to the node meanwhile.
+    ``ending``: uid of the current victim; ``behind``: uid → key of pods that came to the node in the meantime.
     """
 
     key: str
@@ -44,9 +44,9 @@ class MakingRoom:
 class Kubelet:
     """The kubelets of all nodes together.
 
-    ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer, 0 = it was due while
-    nobody heard of the kubelet); ``agents``: node → the part that looks after the node itself; ``rooms``: node → the
-    critical pod for which others are ending there.
+    ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer, 0 = it fell due while
+    the kubelet was silent); ``agents``: node → the agent for the node itself; ``rooms``: node → the critical pod for
+    which others are ending there.
     """
 
     api: ApiServer
@@ -57,7 +57,7 @@ class Kubelet:
     rooms: dict[str, MakingRoom] = field(default_factory=dict)
 
     def work(self) -> bool:
-        """Handle what is new; False when there was nothing."""
+        """Handle one change; return False if there was none."""
         event = self.api.next_event(self.watch)
         if event is None:
             return False
@@ -101,7 +101,7 @@ class Kubelet:
         self._sync(pod, node)
 
     def _sync(self, pod: Pod, node: Node) -> None:
-        """Do, or set a timer for, what comes next for a pod."""
+        """Do a pod's next action, or set a timer for it."""
         if is_silent(node):
             return
         if pod.terminating and pod.finished:
@@ -125,12 +125,12 @@ class Kubelet:
             else:
                 self._start(pod, node)
 
-    # --- what happens to a pod ---
+    # --- actions on a pod ---
 
     def _admits(self, pod: Pod, node: Node) -> bool:
-        """Whether the kubelet takes a pod that is new to it; else the pod fails, or waits until others have ended.
+        """Return True if the kubelet accepts a new pod; else the pod fails, or waits until others have ended.
 
-        While others end for one, the kubelet looks at no other new pod.
+        While others end for one, the kubelet checks no other new pod.
         """
         room = self.rooms.get(node.name)
         if room is not None:
@@ -147,7 +147,7 @@ class Kubelet:
         return answer is None
 
     def _make_room(self, node: str) -> None:
-        """End the next victim when the one before has ended; after the last one look at the pods that wait."""
+        """End the next victim after the previous one has ended; after the last, handle the waiting pods."""
         room = self.rooms[node]
         while room.victims:
             key, uid = room.victims[0]
@@ -177,7 +177,7 @@ class Kubelet:
         self._write(pod, conditions=self._readiness(pod, node))
 
     def _readiness(self, pod: Pod, node: Node) -> list[dict[str, Any]]:
-        """The pod's conditions with what Ready is now."""
+        """Return the pod's conditions with the current Ready."""
         node_ready = node.ready_status == "True"
         status = "True" if pod.annotations.get(READY) != "false" and node_ready else "False"
         if pod.condition_status("Ready") == status:
@@ -186,7 +186,7 @@ class Kubelet:
         return condition_set(pod.conditions, self.timeline.now_us, "Ready", status, reason)
 
     def _soon(self, pod: Pod, what: str, delay_us: int) -> None:
-        """Set the timer for what comes next, unless it is set."""
+        """Set the timer for the next action, unless it is set."""
         held = self.timers.get(pod.uid)
         if held is not None and held[0] == what:
             if not held[1]:
@@ -196,7 +196,7 @@ class Kubelet:
         self.timers[pod.uid] = what, self.timeline.after(delay_us, self.due, what, pod.key, pod.uid)
 
     def due(self, what: str, pod_key: str, uid: str) -> None:
-        """The time has come to start a pod, to complete it or to end it."""
+        """Start a pod, complete it or end it: its time has come."""
         self.timers.pop(uid, None)
         pod = self.api.pod(pod_key)
         node = self.api.get("Node", pod.node_name) if pod is not None else None
@@ -215,7 +215,7 @@ class Kubelet:
             self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
 
     def _stop(self, pod: Pod) -> None:
-        """Its time is over. One that finalizers hold stays, ended; its containers have gone when they were asked to."""
+        """Stop a pod. If finalizers hold it, it stays, finished; its containers stopped when asked to."""
         if lifecycle.held_back(pod.manifest) and not pod.finished:
             self._write(pod, phase="Succeeded", conditions=ended_conditions(pod, self.timeline.now_us, "PodCompleted"))
         self.api.remove("Pod", pod.key)
@@ -231,12 +231,12 @@ class Kubelet:
 
 
 def _taken(pod: Pod) -> bool:
-    """A kubelet has let it in, and it has not ended."""
+    """Return True if a kubelet has accepted it and it has not finished."""
     return not pod.finished and (pod.phase == "Running" or pod.start_time_us is not None)
 
 
 def duration_of(pod: Pod) -> int | None:
-    """How long a pod runs until it has succeeded, in microseconds; None = until somebody ends it."""
+    """Return how long a pod runs until it succeeds, in microseconds; None = until someone ends it."""
     if pod.spec.get("restartPolicy", "Always") == "Always":
         return None
     owner = pod.controller_ref

@@ -1,7 +1,7 @@
-"""The part of a kubelet that looks after its node: it measures every 10 s, reports pressure, reclaims and evicts.
+"""The part of a kubelet that manages its node: it measures every 10 s, reports pressure, reclaims and evicts.
 
 Source: seed 002 §10 (Eviction monitoring interval, Node conditions, Reclaiming node level resources). A kubelet only
-looks while there is something to see: simulated usage on its node, or a configuration of its own.
+looks if there is something to see: simulated usage on its node, or its own configuration.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CONDITION_TEXTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     ),
 }
-"""Node condition → (reason, message) when it is True, and when it is False."""
+"""Node condition → (reason, message) if it is True, and if it is False."""
 
 TERMINATED_BY_KUBELET = "TerminationByKubelet"
 EVICTED = "Evicted"
@@ -62,10 +62,10 @@ EVICTED = "Evicted"
 
 @dataclass(slots=True)
 class NodeAgent:
-    """``written``: what the node's annotations say of its kubelet: its configuration, and the grace of hard evictions;
-    ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being evicted, its
-    uid and when it is no longer waited for; ``timer``: the next look, 0 = none; ``told``: what was told last;
-    ``late``: arguments of ``kill`` for pods that ended while nobody heard of the kubelet.
+    """``written``: the kubelet's values from the node's annotations: its configuration, and the grace of hard
+    evictions; ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being
+    evicted, its uid and when the wait for it ends; ``timer``: the next look, 0 = none; ``told``: the last report;
+    ``late``: arguments of ``kill`` for pods that ended while the kubelet was silent.
     """
 
     api: ApiServer
@@ -80,7 +80,7 @@ class NodeAgent:
     late: list[tuple[str, str, str, str]] = field(default_factory=list)
 
     def node_changed(self, node: Node) -> None:
-        """Take over the node's configuration when it is another one."""
+        """Apply the node's configuration if it has changed."""
         written = node.annotations.get(KUBELET_CONFIGURATION), node.annotations.get(HARD_EVICTION_GRACE)
         if written != self.written:
             self.written = written
@@ -108,7 +108,7 @@ class NodeAgent:
             return default_configuration()
 
     def wake(self, item: Node | Pod) -> None:
-        """Begin to look, at the next full 10 s, when ``item`` gives a reason to."""
+        """Start looking, at the next full 10 s, if ``item`` gives a reason to."""
         if not self.timer and (
             says_usage(item.annotations) or (isinstance(item, Node) and self.written[0] is not None)
         ):
@@ -121,14 +121,14 @@ class NodeAgent:
         self.timer = self.timeline.after(delay_us, self.look, housekeeping=True)
 
     def stop(self) -> None:
-        """The node is gone."""
+        """Stop: the node is gone."""
         self.timeline.cancel(self.timer)
         self.timer = 0
 
     # --- one look ---
 
     def look(self) -> None:
-        """Measure and act; then sleep until the next look, or for good when there is nothing to see."""
+        """Measure and act; then sleep until the next look, or stop if there is nothing to see."""
         self.timer = 0
         node = self.api.get("Node", self.name)
         if not isinstance(node, Node):
@@ -171,7 +171,7 @@ class NodeAgent:
         return there and self.timeline.now_us < until_us
 
     def _report(self, node: Node, look: Look) -> None:
-        """Say what was seen, in the trace and in the node's conditions."""
+        """Report the findings in the trace and in the node's conditions."""
         conditions = node.status.get("conditions") or []
         for kind, (pressure, relief) in CONDITION_TEXTS.items():
             status = "True" if kind in self.manager.conditions else "False"
@@ -205,7 +205,7 @@ class NodeAgent:
     # --- reclaiming ---
 
     def _reclaim(self, threshold: Threshold, stats: Stats, look: Look) -> bool:
-        """Free what belongs to nobody; where that is not enough, evict one pod. True when a pod is evicted."""
+        """Free what no pod owns; if that is not enough, evict one pod. Return True if a pod is evicted."""
         resource = threshold.resource
         self._tell("Node", self.name, "Warning", "EvictionThresholdMet", f"Attempting to reclaim {resource}")
         if reclaims(threshold.signal, stats.dedicated_imagefs):
@@ -251,13 +251,13 @@ class NodeAgent:
         self._end(pod, seconds, EVICTED, message, message)
 
     def preempt(self, pod: Pod) -> None:
-        """End a pod so that a critical one has room."""
+        """End a pod to make room for a critical one."""
         seconds = int(pod.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
         self.api.recorder.add(PodEvicted(self.name, pod.key, "", seconds, PREEMPTED))
         self._end(pod, seconds, PREEMPTING, PREEMPTED, PREEMPTED_CONDITION)
 
     def _end(self, pod: Pod, seconds: int, reason: str, message: str, why: str) -> None:
-        """Say at once that the pod has to go, and let it fail when its time is over."""
+        """Announce at once that the pod must go, and fail it when its time is over."""
         self._tell("Pod", pod.key, "Warning", reason, message)
         target = ("DisruptionTarget", "True", TERMINATED_BY_KUBELET, why)
         conditions = condition_set(pod.conditions, self.timeline.now_us, *target)
@@ -268,7 +268,7 @@ class NodeAgent:
             self.kill(pod.key, pod.uid, reason, message)
 
     def kill(self, pod_key: str, uid: str, reason: str, message: str) -> None:
-        """The pod that had to go has ended; while nobody hears of the kubelet, nobody hears of that."""
+        """Fail the pod that had to go; while the kubelet is silent, this has to wait."""
         pod, node = self.api.pod(pod_key), self.api.get("Node", self.name)
         if not isinstance(node, Node) or is_silent(node):
             self.late.append((pod_key, uid, reason, message))
@@ -282,10 +282,10 @@ class NodeAgent:
 
 
 def is_silent(node: Node) -> bool:
-    """Nobody hears from this kubelet: its node's condition Ready is Unknown."""
+    """Return True if the kubelet is unreachable: its node's condition Ready is Unknown."""
     return node.ready_status == "Unknown"
 
 
 def ended_conditions(pod: Pod, now_us: int, reason: str = "") -> list[Condition]:
-    """A pod whose containers have ended is not ready."""
+    """Return the conditions with Ready set to False: the pod's containers have ended."""
     return condition_set(pod.conditions, now_us, "Ready", "False", reason)

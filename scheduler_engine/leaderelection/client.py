@@ -1,4 +1,4 @@
-"""What a lock asks of the API server, and a replica's connection to the simulated one.
+"""A lock's requests to the API server, and a replica's connection to the simulated one.
 
 Source: upstream ``apimachinery/pkg/api/errors`` (wording) and ``apiserver`` registry (updates by resourceVersion).
 """
@@ -18,20 +18,20 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 class LockClient(Protocol):
-    """Manifests go in and come out and are changed by neither side. Every method raises ApiError."""
+    """Neither side changes the manifests passed. Every method raises ApiError."""
 
     def get(self, kind: str, key: str) -> Manifest:
-        """The stored object. NotFound when there is none."""
+        """Return the stored object. NotFound if there is none."""
 
     def create(self, manifest: Manifest) -> Manifest:
-        """The object as stored. AlreadyExists when there is one."""
+        """Return the object as stored. AlreadyExists if there is one."""
 
     def update(self, manifest: Manifest) -> Manifest:
-        """The object as stored. NotFound when there is none, Conflict when its resourceVersion is another one."""
+        """Return the object as stored. NotFound if there is none, Conflict if its resourceVersion differs."""
 
 
 def no_answer(message: str) -> ApiError:
-    """A failure before any answer of the API server: it has neither code nor reason."""
+    """Return a failure without an answer of the API server: it has neither code nor reason."""
     return ApiError(0, "", message)
 
 
@@ -67,5 +67,5 @@ class ApiServerClient:
 
 
 def version_of(manifest: Manifest) -> str:
-    """``metadata.resourceVersion``; "" when it has none."""
+    """Return ``metadata.resourceVersion``; "" if it has none."""
     return str((manifest.get("metadata") or {}).get("resourceVersion", ""))

@@ -10,7 +10,7 @@ from scheduler_engine.timeline import Timers
 
 @dataclass(slots=True)
 class ElectorClock:
-    """Shows ``own_us`` at the simulated microsecond ``since_us``; from then on it moves ``rate`` times as fast.
+    """Shows ``own_us`` at the simulated microsecond ``since_us``; after that it runs ``rate`` times as fast.
 
     A fraction keeps the clock exact over any time; ``Fraction("1.1")`` gains 100 ms a second.
     """
@@ -21,11 +21,11 @@ class ElectorClock:
     since_us: int = 0
 
     def now_us(self) -> int:
-        """Microseconds that this clock shows."""
+        """Return the microseconds on this clock."""
         return self.own_us + int((self.timeline.now_us - self.since_us) * self.rate)
 
     def jump(self, by_us: int) -> None:
-        """Set the clock forward, or back when ``by_us`` is negative."""
+        """Set the clock forward, or back if ``by_us`` is negative."""
         self.own_us += by_us
 
     def set_rate(self, rate: Fraction) -> None:
@@ -35,5 +35,5 @@ class ElectorClock:
         self.own_us, self.since_us, self.rate = self.now_us(), self.timeline.now_us, rate
 
     def simulated_us(self, own_us: int) -> int:
-        """How many simulated microseconds pass while this clock counts ``own_us``."""
+        """Return how many simulated microseconds pass while this clock counts ``own_us``."""
         return -int(-own_us // self.rate)

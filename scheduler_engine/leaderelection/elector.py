@@ -1,6 +1,6 @@
-"""One candidate: try to acquire or renew, release, and what it believes about who leads.
+"""One candidate: try to acquire or renew, release, and track who it believes leads.
 
-Nothing fences: an elector knows only what it has seen, and judges expiry by its own clock from the moment at which it
+There is no fencing: an elector knows only what it has seen, and judges expiry by its own clock from the moment it
 saw a change. Source: seed 003; upstream ``client-go/tools/leaderelection/leaderelection.go``.
 """
 
@@ -53,16 +53,16 @@ RULES: tuple[tuple[Callable[[LeaderElectionConfig], bool], str], ...] = (
     (lambda c: c.lock is not None, "Lock must not be nil."),
     (lambda c: c.lock is not None and c.lock.identity != "", "Lock identity is empty"),
 )
-"""(what must hold, the message when it does not), in the order in which they are judged."""
+"""(condition, message if it does not hold), in the order checked."""
 
 
 def validate(config: LeaderElectionConfig) -> str:
-    """The first thing that is wrong; "" when nothing is."""
+    """Return the first error; "" if there is none."""
     return next((message for holds, message in RULES if not holds(config)), "")
 
 
 def new_leader_elector(config: LeaderElectionConfig, clock: ElectorClock) -> LeaderElector:
-    """Raises Rejected with the first thing that is wrong in ``config``."""
+    """Create an elector. Raises Rejected with the first error in ``config``."""
     wrong = validate(config)
     if config.lock is None or wrong:
         raise Rejected(wrong)
@@ -72,9 +72,9 @@ def new_leader_elector(config: LeaderElectionConfig, clock: ElectorClock) -> Lea
 @dataclass(slots=True)
 class LeaderElector:
     """``observed_time_us`` is by its own clock, None before it has seen anything; ``observed_raw`` is the text last
-    compared, None before the first read. ``last_message`` tells why the last try came to nothing, "" when it did not;
-    ``last_outcome`` is created, acquired, renewed, released, held (by somebody else) or failed. ``last_steps``: (step,
-    how it went) of the last try, see ``ElectorTried``.
+    compared, None before the first read. ``last_message`` says why the last try failed, "" if it did not;
+    ``last_outcome`` is created, acquired, renewed, released, held (by another) or failed. ``last_steps``: (step,
+    result) of the last try, see ``ElectorTried``.
     """
 
     config: LeaderElectionConfig
@@ -88,31 +88,31 @@ class LeaderElector:
     last_outcome: str = ""
     last_steps: list[tuple[str, str]] = field(default_factory=list)
 
-    # --- what it believes ---
+    # --- beliefs ---
 
     def get_leader(self) -> str:
-        """The identity of the holder last seen; "" when there is none."""
+        """Return the holder last seen; "" if there is none."""
         return self.observed_record.holder_identity
 
     def is_leader(self) -> bool:
-        """It believes so; others may know better."""
+        """Return True if it believes that it leads; it may be wrong."""
         return self.get_leader() == self.lock.identity
 
     def is_lease_valid(self, now_us: int) -> bool:
-        """``now_us`` is strictly before the end of the lease, counted from the last change that it saw."""
+        """Return True if ``now_us`` is strictly before the end of the lease, counted from its last seen change."""
         if self.observed_time_us is None:
             return False
         return self.observed_time_us + self.observed_record.lease_duration_seconds * SECOND_US > now_us
 
     def valid_until_us(self) -> int | None:
-        """When the lease last seen ends, in simulated microseconds, as its own clock has it; None: it saw none."""
+        """Return the end of the last seen lease by its own clock, in simulated microseconds; None: it saw none."""
         if self.observed_time_us is None or not self.observed_record.holder_identity:
             return None
         end_us = self.observed_time_us + self.observed_record.lease_duration_seconds * SECOND_US
         return self.clock.timeline.now_us + self.clock.simulated_us(end_us - self.clock.now_us())
 
     def check(self, max_tolerable_expired_us: int) -> str:
-        """The health check: what is wrong with a leader that has not renewed for too long; "" when it is well."""
+        """Return why a leader is unhealthy that has not renewed for too long; "" if it is healthy."""
         if not self.is_leader() or self.observed_time_us is None:
             return ""
         age_us = self.clock.now_us() - self.observed_time_us
@@ -123,9 +123,9 @@ class LeaderElector:
     # --- acquire, renew, release ---
 
     def try_acquire_or_renew(self) -> bool:
-        """One try; True when this elector holds the lock afterwards.
+        """Try once; return True if this elector then holds the lock.
 
-        A leader with a valid lease first writes without reading; whoever cannot do that reads, judges and writes.
+        A leader with a valid lease first writes without reading; otherwise it reads, judges and writes.
         """
         self.last_message, self.last_outcome, self.last_steps = "", "failed", []
         succeeded = "renewed" if self.is_leader() else "acquired"
@@ -134,7 +134,7 @@ class LeaderElector:
         record = LeaderElectionRecord(self.lock.identity, seconds, acquire_time_us=now_us, renew_time_us=now_us)
         if self.is_leader() and self.is_lease_valid(now_us):
             observed = self.observed_record
-            # Kept when the write fails: who then has to take the lock anew still writes the old acquire time.
+            # Kept if the write fails: an elector that must take the lock again still writes the old acquire time.
             record = self._continued(record, observed)
             if self._write("fast path", self.lock.update, record, "Failed to update lock optimistically", succeeded):
                 return True
@@ -153,7 +153,7 @@ class LeaderElector:
     def _judge_and_update(
         self, record: LeaderElectionRecord, old: LeaderElectionRecord, raw: str, now_us: int, succeeded: str
     ) -> bool:
-        """The lock exists: note what changed, leave it to a holder whose lease is valid, else write."""
+        """Handle an existing lock: note a change, respect a holder with a valid lease, else write."""
         if raw != (self.observed_raw or ""):
             self._observe(old)
             self.observed_raw = raw
@@ -170,7 +170,7 @@ class LeaderElector:
         return self._write("update", self.lock.update, record, "Failed to update lock", succeeded)
 
     def release(self) -> bool:
-        """Give the lock up, when this elector holds it; also True when it does not hold it."""
+        """Release the lock, if this elector holds it; also return True if it does not."""
         self.last_message, self.last_outcome, self.last_steps = "", "failed", []
         try:
             old, _ = self.lock.get()
@@ -187,7 +187,7 @@ class LeaderElector:
         return self._write("release", self.lock.update, free, "Failed to release lock", "released")
 
     def maybe_report_transition(self) -> None:
-        """Tell about a holder other than the one last told about."""
+        """Report the holder if it differs from the last one reported."""
         if self.get_leader() != self.reported_leader:
             self.reported_leader = self.get_leader()
             if self.config.on_new_leader is not None:

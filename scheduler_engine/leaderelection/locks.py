@@ -1,6 +1,6 @@
 """The object that electors compete for: a Lease, or the annotation of an Endpoints or a ConfigMap.
 
-v1.34 knows leases only; the other two are the locks of seed 003. Source: seed 003; upstream
+v1.34 supports only leases; the other two are the locks of seed 003. Source: seed 003; upstream
 ``client-go/tools/leaderelection/resourcelock``.
 """
 
@@ -27,7 +27,7 @@ ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 
 @dataclass(frozen=True, slots=True)
 class LockKind:
-    """The object behind a lock type. ``annotated``: the record is in ``ANNOTATION`` rather than in ``spec``."""
+    """The object of a lock type. ``annotated``: the record is in ``ANNOTATION`` rather than in ``spec``."""
 
     kind: str
     api_version: str
@@ -47,18 +47,18 @@ REMOVED = {
     "endpointsleases": "endpointsleases lock is removed, migrate to leases",
     "configmapsleases": "configmapsleases lock is removed, migrated to leases",
 }
-"""v1.34's words for the lock types of older versions; the last differs there, too."""
+"""v1.34's texts for the lock types of older versions; the last differs there, too."""
 
 
 def v1_34_refusal(lock_type: str) -> str:
-    """Why v1.34 makes no lock of this type; "" when it does."""
+    """Return why v1.34 refuses a lock of this type; "" if it does not."""
     return "" if lock_type == "leases" else REMOVED.get(lock_type, f"Invalid lock-type {lock_type}")
 
 
 @dataclass(slots=True)
 class ResourceLock:
-    """One elector's view of the lock object. ``held`` is the object as last read or written: its resourceVersion makes
-    an update fail when someone else wrote in between.
+    """One elector's view of the lock object. ``held`` is the object as last read or written: an update fails by its
+    resourceVersion if someone else wrote in between.
     """
 
     lock_type: str
@@ -77,7 +77,7 @@ class ResourceLock:
         return f"{self.namespace}/{self.name}"
 
     def get(self) -> tuple[LeaderElectionRecord, str]:
-        """(the record, the text by which changes are noticed). Raises ApiError."""
+        """Return (the record, the text that reveals changes). Raises ApiError."""
         self.held = self.client.get(self.kind.kind, self.describe())
         try:
             return self._read(self.held)
@@ -92,7 +92,7 @@ class ResourceLock:
         return record, compared_json(record)
 
     def create(self, record: LeaderElectionRecord) -> None:
-        """Make the lock object. Raises ApiError, and then holds none: the next update fails before it is sent."""
+        """Create the lock object. Raises ApiError, and then holds none: the next update fails before it is sent."""
         self.held = None
         bare = {
             "apiVersion": self.kind.api_version,
@@ -103,7 +103,7 @@ class ResourceLock:
         self._tell(record)
 
     def update(self, record: LeaderElectionRecord) -> None:
-        """Write over the object as it was last seen. Raises ApiError."""
+        """Overwrite the object as last seen. Raises ApiError."""
         if self.held is None:
             raise no_answer(f"{self.kind.noun} not initialized, call get or create first")
         self.held = self.client.update(self._with(self.held, record))
@@ -127,7 +127,7 @@ class ResourceLock:
         return {**manifest, "spec": lease_spec(record)}
 
     def record_event(self, text: str) -> None:
-        """A Kubernetes Event on the lock object, "a became leader"."""
+        """Record a Kubernetes Event on the lock object, "a became leader"."""
         if self.recorder is not None:
             message = f"{self.identity} {text}"
             self.recorder.add(EventRecorded(self.kind.kind, self.describe(), "Normal", "LeaderElection", message))
@@ -136,7 +136,7 @@ class ResourceLock:
 def new_lock(
     lock_type: str, namespace: str, name: str, client: LockClient, identity: str, recorder: Recorder | None = None
 ) -> ResourceLock:
-    """A lock of any of the three kinds. Raises Rejected for another type, in Kubernetes' words."""
+    """Create a lock of any of the three kinds. Raises Rejected for another type, in Kubernetes' words."""
     if lock_type not in LOCK_KINDS:
         raise Rejected(v1_34_refusal(lock_type))
     return ResourceLock(lock_type, namespace, name, identity, client, recorder)

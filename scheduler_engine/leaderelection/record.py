@@ -1,4 +1,4 @@
-"""What a lock says about its holder, and its three written forms.
+"""A lock's record of its holder, and its three written forms.
 
 Source: seed 003; upstream ``client-go/tools/leaderelection/resourcelock/interface.go`` and ``leaselock.go``.
 """
@@ -18,7 +18,7 @@ from scheduler_engine.api.objects import EPOCH, time_us, timestamp
 class LeaderElectionRecord:
     """Times are microseconds of the writer's own clock, None is Kubernetes' zero time. No holder is "".
 
-    ``strategy`` and ``preferred_holder`` belong to coordinated election; they are carried, not used.
+    ``strategy`` and ``preferred_holder`` belong to coordinated election; they are kept but not used.
     """
 
     holder_identity: str = ""
@@ -42,16 +42,16 @@ FIELDS = (
 COORDINATED_FIELDS = (("strategy", "strategy", TEXT), ("preferredHolder", "preferred_holder", TEXT))
 
 SPEC_NAMES = {"leaderTransitions": "leaseTransitions"}
-"""The one field that a Lease calls otherwise."""
+"""The one field with another name in a Lease."""
 
 
 def compared_json(record: LeaderElectionRecord) -> str:
-    """The text by which an elector notices a change: whole seconds only, so that it misses a change within one."""
+    """Return the text in which an elector sees a change: whole seconds only, so it misses a change within one."""
     return _json(record, FIELDS + COORDINATED_FIELDS)
 
 
 def annotation_json(record: LeaderElectionRecord) -> str:
-    """The text in the annotation of Endpoints and ConfigMaps, as those older locks wrote it."""
+    """Return the text for the annotation of Endpoints and ConfigMaps, as those older locks wrote it."""
     return _json(record, FIELDS)
 
 
@@ -64,7 +64,7 @@ def _json(record: LeaderElectionRecord, fields: tuple[tuple[str, str, str], ...]
 
 
 def from_annotation(text: str) -> LeaderElectionRecord:
-    """The record in an annotation. Raises ValueError when the text is none."""
+    """Return the record in an annotation. Raises ValueError when the text is not one."""
     value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError("the record is no JSON object")
@@ -72,7 +72,7 @@ def from_annotation(text: str) -> LeaderElectionRecord:
 
 
 def lease_spec(record: LeaderElectionRecord) -> dict[str, Any]:
-    """``spec`` of a Lease; its times keep their microseconds, what is empty and optional is left out."""
+    """Return ``spec`` of a Lease; its times keep their microseconds, empty optional fields are omitted."""
     spec: dict[str, Any] = {}
     for name, attribute, form in FIELDS:
         value = getattr(record, attribute)
@@ -86,7 +86,7 @@ def lease_spec(record: LeaderElectionRecord) -> dict[str, Any]:
 
 
 def from_lease_spec(spec: Mapping[str, Any]) -> LeaderElectionRecord:
-    """The record in a Lease; what is missing or null is empty. Raises ValueError for a value of a wrong type."""
+    """Return the record in a Lease; missing or null fields are empty. Raises ValueError for a value of a wrong type."""
     return _read({name: spec.get(SPEC_NAMES.get(name, name)) for name, _, _ in FIELDS + COORDINATED_FIELDS})
 
 
@@ -110,5 +110,5 @@ def _time_us(text: str) -> int | None:
 
 
 def micro_time(at_us: int) -> str:
-    """Microseconds since ``EPOCH`` as Kubernetes writes a MicroTime."""
+    """Format microseconds since ``EPOCH`` as a Kubernetes MicroTime."""
     return (EPOCH + timedelta(microseconds=at_us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

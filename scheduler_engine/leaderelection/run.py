@@ -17,18 +17,18 @@ from scheduler_engine.trace.events import ElectorTried
 NOT_STARTED, ACQUIRING, LEADING, STOPPED = "not started", "acquiring", "leading", "stopped"
 
 LEADER_ELECTION_LOST = "Leaderelection lost"
-"""What kube-scheduler v1.34.1 logs before it exits; in seed 003 it is still ``lost master``."""
+"""The text that kube-scheduler v1.34.1 logs before it exits; in seed 003 it is still ``lost master``."""
 CANCELLED = "cancelled"
 KILLED = "killed"
 
 
 @dataclass(slots=True)
 class Election:
-    """``state`` is what the replica does, which differs from what its elector has seen: one that was overtaken goes on
-    leading until its renew deadline. ``outcome`` tells why a stopped one stopped.
+    """``state`` is what the replica does, which may differ from what its elector has seen: an overtaken one still leads
+    until its renew deadline. ``outcome`` says why it stopped.
 
-    ``wake_serial`` counts timers, since only the last one set counts. ``deadline_us`` (simulated) ends the renewal
-    under way, None between renewals.
+    ``wake_serial`` counts timers, since only the last one set counts. ``deadline_us`` (simulated) ends the current
+    renewal, None between renewals.
     """
 
     elector: LeaderElector
@@ -40,19 +40,19 @@ class Election:
     wake_serial: int = 0
 
     def start(self) -> None:
-        """Become a candidate; the first try is at once."""
+        """Become a candidate; try at once."""
         self.state = ACQUIRING
         self._acquire()
 
     def cancel(self) -> None:
-        """An orderly end; a leader gives the lock up when it is configured to release."""
+        """End in an orderly way; a leader releases the lock if configured to."""
         if self.state == ACQUIRING:
             self._stop(CANCELLED)
         elif self.state == LEADING:
             self._stop_leading(CANCELLED)
 
     def kill(self) -> None:
-        """The process is gone: it does nothing more, and the lock stays as it is."""
+        """End the process: it does nothing more, and the lock stays as it is."""
         self._end(KILLED)
 
     # --- the two loops ---
@@ -74,7 +74,7 @@ class Election:
             self._renew()
 
     def _renew(self) -> None:
-        """A try of a renewal; the renewal begins with its first try and ends with a success or at its deadline."""
+        """Try to renew; a renewal begins with its first try and ends with a success or at its deadline."""
         config, now_us = self.elector.config, self.timeline.now_us
         retry_us = self._own_us(config.retry_period_ns)
         if self.deadline_us is None:
@@ -117,7 +117,7 @@ class Election:
     # --- waiting ---
 
     def _own_us(self, duration_ns: int) -> int:
-        """How long a duration on the elector's own clock is on the simulated clock."""
+        """Convert a duration on the elector's own clock to the simulated clock."""
         return self.elector.clock.simulated_us(duration_ns // 1000)
 
     def _wait(self, delay_us: int) -> None:

@@ -1,4 +1,4 @@
-"""Which pods a PodDisruptionBudget is about. Source: upstream ``policy/v1`` (``spec.selector``)."""
+"""The pods that a PodDisruptionBudget selects. Source: upstream ``policy/v1`` (``spec.selector``)."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class Selection:
 
 
 def selection(budget: KubeObject) -> Selection:
-    """Whom a budget selects; without a selector nobody."""
+    """Return a budget's selection; without a selector it is empty."""
     return Selection(budget.namespace, selector_from(budget.spec.get("selector")))

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a text of manifests, and everything that Kubernetes would warn of, with its place."""
+"""Find every error in a text of manifests, and everything that Kubernetes would warn of, with its position."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``errors`` and ``warnings`` in the order of the text; only objects without errors are asked for warnings.
+    """``errors`` and ``warnings`` in the order of the text; only objects without errors are checked for warnings.
 
-    At most ``MOST_ERRORS`` of each; ``more_errors`` and ``more_warnings``: there are others that nobody counted.
+    At most ``MOST_ERRORS`` of each; ``more_errors`` and ``more_warnings``: there are others, not counted.
     """
 
     manifests: list[Manifest]
@@ -26,7 +26,7 @@ class Checked:
 
 
 def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
-    """Read a text and judge every object in it. Never raises: what cannot be read is one error more."""
+    """Read a text and check every object in it. Never raises: unreadable text is one more error."""
     try:
         manifests, errors = read_manifests(text, limits)
     except Rejected as problem:

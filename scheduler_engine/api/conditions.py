@@ -1,4 +1,4 @@
-"""Conditions in the status of objects: setting one in the place of the one of its type, and what they say.
+"""Conditions in the status of objects: set one by its type, and read what they imply.
 
 Source: upstream ``apimachinery/pkg/api/meta/conditions.go``, ``pkg/api/v1/pod/util.go`` and
 ``pkg/controller/nodelifecycle`` (which taints they mean).
@@ -19,13 +19,13 @@ CONDITION_TAINTS: dict[str, dict[str, str]] = {
     "PIDPressure": {"True": taints.PID_PRESSURE},
     "NetworkUnavailable": {"True": taints.NETWORK_UNAVAILABLE},
 }
-"""Node condition → status → the taint that it means, with the effect NoSchedule. Ready also taints NoExecute."""
+"""Node condition → status → the taint that it implies, with effect NoSchedule. Ready also implies NoExecute."""
 
 Condition = dict[str, Any]
 
 
 def with_condition(conditions: Sequence[Condition], condition: Mapping[str, Any]) -> list[Condition]:
-    """Conditions with ``condition`` put in the place of the one of its type, or at the end."""
+    """Return the conditions with ``condition`` replacing the one of its type, or at the end."""
     kept = [item for item in conditions if item.get("type") != condition["type"]]
     position = next((i for i, item in enumerate(conditions) if item.get("type") == condition["type"]), len(kept))
     return [*kept[:position], dict(condition), *kept[position:]]
@@ -34,7 +34,7 @@ def with_condition(conditions: Sequence[Condition], condition: Mapping[str, Any]
 def condition_set(
     conditions: Sequence[Condition], now_us: int, kind: str, status: str, reason: str = "", message: str = ""
 ) -> list[Condition]:
-    """Conditions with the one of type ``kind`` set; its transition time changes only with its status."""
+    """Set the condition of type ``kind``; its transition time changes only with its status."""
     held = next((item for item in conditions if item.get("type") == kind), {})
     since = held.get("lastTransitionTime") if held.get("status") == status else None
     new = {"type": kind, "status": status, "lastTransitionTime": since or timestamp(now_us)}
@@ -43,11 +43,11 @@ def condition_set(
 
 
 def is_ready(pod: Pod) -> bool:
-    """As its condition Ready says; without one it is not."""
+    """Return True if its condition Ready is True."""
     return pod.condition_status("Ready") == "True"
 
 
 def condition_statuses(node: Node) -> dict[str, str]:
-    """Status of each condition that means a taint, as far as the node reports it, in the table's order."""
+    """Return the status of each reported condition that implies a taint, in the table's order."""
     given = {item.get("type"): str(item.get("status")) for item in node.status.get("conditions") or ()}
     return {kind: given[kind] for kind in CONDITION_TAINTS if kind in given}

@@ -1,6 +1,6 @@
-"""What the API server fills in before validation.
+"""The defaults that the API server sets before validation.
 
-One table, ``DEFAULTS``: kind → function. It works on a fresh copy, so nothing given is ever changed.
+One table, ``DEFAULTS``: kind → function. It works on a fresh copy, so the input never changes.
 Source: upstream ``pkg/apis/{core,storage,scheduling}/v1/defaults.go``.
 """
 
@@ -19,7 +19,7 @@ Data = dict[str, Any]
 
 
 def set_defaults(manifest: Mapping[str, Any]) -> Data:
-    """The manifest as the API server writes it after defaulting: namespace, defaults of its kind, nothing empty.
+    """Return the manifest as the API server writes it after defaulting: namespace, defaults of its kind, nothing empty.
 
     The manifest must be well typed (``fields.check_fields``). Kinds without a field table only get their namespace.
     """
@@ -29,7 +29,7 @@ def set_defaults(manifest: Mapping[str, Any]) -> Data:
 
 
 def with_defaults(manifest: Mapping[str, Any]) -> Data:
-    """Like ``set_defaults``, but empty lists and mappings that were given are still there, as validation sees them."""
+    """Like ``set_defaults``, but keep empty lists and mappings of the input, as validation sees them."""
     kind = str(manifest.get("kind", ""))
     data = written_form(manifest, kind) if kind in TYPES else dict(manifest)
     if kind in KINDS and KINDS[kind].namespaced and not (data.get("metadata") or {}).get("namespace"):

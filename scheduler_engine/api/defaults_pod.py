@@ -1,4 +1,4 @@
-"""Defaults of a pod spec, that of a template included, and of volume sources.
+"""Defaults of a pod spec, also in a template, and of volume sources.
 
 Source: upstream ``pkg/apis/core/v1/defaults.go``.
 """
@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def fill(data: Data, **values: Any) -> None:
-    """Set what is missing; an empty text that counts as missing is gone before (``fields.written_form``)."""
+    """Set missing fields; an empty text that counts as missing is removed before (``fields.written_form``)."""
     for name, value in values.items():
         data.setdefault(name, value)
 
@@ -29,7 +29,7 @@ def _image_pull_policy(image: str) -> str:
 
 
 def pod_spec(spec: Data) -> None:
-    """What every pod spec gets, that of a template included."""
+    """Set the defaults of every pod spec, also in a template."""
     fill(
         spec,
         dnsPolicy="ClusterFirst",
@@ -115,6 +115,6 @@ def _volume(volume: Data) -> None:
 
 
 def persistent_volume_claim(data: Data) -> None:
-    """A claim, or a claim template of a StatefulSet."""
+    """Set the defaults of a claim, or a claim template of a StatefulSet."""
     fill(data.setdefault("spec", {}), volumeMode="Filesystem")
     fill(data.setdefault("status", {}), phase="Pending")

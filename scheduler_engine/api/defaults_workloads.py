@@ -1,4 +1,4 @@
-"""Defaults of the owners of pods. Source: upstream ``pkg/apis/{apps,batch,core}/v1/defaults.go``."""
+"""Defaults of the workloads. Source: upstream ``pkg/apis/{apps,batch,core}/v1/defaults.go``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scheduler_engine.api.defaults_pod import fill, persistent_volume_claim, pod
 Data = dict[str, Any]
 
 MOST_RETRIES = 2**31 - 1
-"""``backoffLimit`` of a Job that counts retries for each index instead."""
+"""``backoffLimit`` of a Job that counts retries per index instead."""
 
 
 def replica_set(data: Data) -> None:
@@ -78,7 +78,7 @@ def job(data: Data) -> None:
 
 
 def _with_template(data: Data) -> Data:
-    """The spec, the pod template in it with its defaults; a template that is missing counts as an empty one."""
+    """Return the spec with the pod template's defaults; a missing template counts as an empty one."""
     spec: Data = data.setdefault("spec", {})
     pod_spec(spec.setdefault("template", {}).setdefault("spec", {}))
     return spec
@@ -90,7 +90,7 @@ def _template_labels(spec: Data) -> Data:
 
 
 def _label(data: Data, labels: Data) -> None:
-    """An owner without labels takes those of its template."""
+    """Copy the template's labels to an owner without labels."""
     metadata = data.setdefault("metadata", {})
     if labels and not metadata.get("labels"):
         metadata["labels"] = dict(labels)

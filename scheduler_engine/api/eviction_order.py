@@ -1,11 +1,11 @@
-"""In which order a kubelet evicts pods, and why.
+"""The order in which a kubelet evicts pods, and the reasons.
 
-Source: seed 002 §10 (Pod selection for kubelet eviction); upstream ``pkg/kubelet/eviction/helpers.go``. Starved of
-memory or disk: pods over their requests first, then by priority, then by how far they are over. Starved of process
-numbers, which have no requests: by priority, then by usage. Inodes have no requests either, and the seed tells the same
-of them; upstream ranks them as it ranks disks, so that whoever uses any exceeds a request of 0 and goes first, whatever
-the priority, and what is taken off the number at last is the request for ephemeral storage, in bytes. Equal pods stand
-in order of their names.
+Source: seed 002 §10 (Pod selection for kubelet eviction); upstream ``pkg/kubelet/eviction/helpers.go``. Short of
+memory or disk: pods over their requests first, then by priority, then by their excess. Short of process
+numbers, which have no requests: by priority, then by usage. Inodes have no requests either, and the seed says the same
+of them; upstream ranks them like disks, so a pod that uses any exceeds a request of 0 and goes first, whatever its
+priority, and the amount finally subtracted is the request for ephemeral storage, in bytes. Equal pods are
+ordered by name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.api.qos import qos_class
 
 CRITICAL = "critical: never evicted by a kubelet"
-"""Why a critical pod stands in the table although it stays."""
+"""Why a critical pod is in the table although it stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One row of the table: amounts in bytes, inodes or processes. ``over``: usage less the request that counts."""
+    """A row of the table: amounts in bytes, inodes or processes. ``over``: usage less the request that counts."""
 
     pod: Pod
     exceeds: bool
@@ -53,13 +53,13 @@ class Ranked:
         return f"{side}; priority {self.pod.priority}; usage over request {self.over}"
 
     def row(self) -> tuple[str, bool, int, int, int, int, str, str]:
-        """As in the trace event ``EvictionRanked``."""
+        """Return the row of the trace event ``EvictionRanked``."""
         key, priority = self.pod.key, self.pod.priority
         return key, self.exceeds, priority, self.usage, self.request, self.over, self.qos, self.reason
 
 
 def measured(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
-    """Which kinds of usage (keys of ``USAGE``) a signal makes a kubelet compare."""
+    """Return the kinds of usage (keys of ``USAGE``) that a kubelet compares for a signal."""
     if signal == "memory.available":
         return ("memory",)
     if signal == "pid.available":
@@ -72,7 +72,7 @@ def measured(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
 
 
 def rank(pods: Iterable[Pod], signal: str, dedicated_imagefs: bool) -> list[Ranked]:
-    """The first is evicted first."""
+    """Sort pods by eviction order."""
     kinds = measured(signal, dedicated_imagefs)
     return sorted((_ranked(pod, kinds) for pod in pods), key=_order)
 

@@ -2,7 +2,7 @@
 
 The tables (``fields_*.py``) hold one line per type: ``name`` is a text, ``name:type`` anything else, ``[T]`` a list
 of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even
-when it is empty; ``?`` a type whose empty value is kept when it is given (a Go pointer).
+if it is empty; ``?`` a type whose empty value is kept if it is set (a Go pointer).
 Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`` (strict decoding).
 """
 
@@ -24,7 +24,7 @@ from scheduler_engine.api.times import in_utc, is_time
 from scheduler_engine.errors import MOST_ERRORS, FieldError
 
 MOST_HINTS = 100
-"""Unknown fields of one object for which a known one with a similar name is looked up."""
+"""The number of unknown fields per object that get a hint at a known field with a similar name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +81,22 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "intstr": (_a_number_or_text, "a whole number or a text"),
     "any": (lambda value: True, "anything"),
 }
-"""Scalar types but for quantities: test and words."""
+"""Scalar types except quantities: test and words."""
 
 ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "intstr": 0, "quantity": "0"}
 
 NUMERIC = ("int32", "int64", "quantity", "intstr")
 
 IN_QUOTES = "; write it in quotes: "
-"""What comes before a value for which a text is wanted."""
+"""The text before a value that should be a text."""
 
 _WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
 
 def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
-    """Unknown fields, wrong types and quantities that are none, in the order written.
+    """Return unknown fields, wrong types and invalid quantities, in the order written.
 
-    All of them up to ``MOST_ERRORS``; one more says that there may be still more.
+    All of them up to ``MOST_ERRORS``; one more means that there may be others.
     """
     return list(islice(_check_struct(manifest, kind, "", iter(range(MOST_HINTS))), MOST_ERRORS + 1))
 
@@ -150,9 +150,9 @@ def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> I
 
 
 def well_typed(manifest: Mapping[str, Any], kind: str, loose: bool = False) -> dict[str, Any]:
-    """The manifest without unknown fields and without values of a wrong type; in lists these become null.
+    """Return the manifest without unknown fields and values of a wrong type; in lists these become null.
 
-    ``loose``: where a number or a quantity belongs, every number and text stays.
+    ``loose``: where a number or a quantity belongs, keep every number and text.
     """
     fields = TYPES[kind]
     parts = {name: _typed_field(item, fields[name], loose) for name, item in manifest.items() if name in fields}
@@ -199,7 +199,7 @@ def _shown(value: Any) -> str:
 
 
 def as_written(error: FieldError, written: str) -> FieldError:
-    """The error with advice about quotes that shows a value as it is ``written``, and why a word is none."""
+    """Return the error with advice about quotes that shows a value as ``written``, and why a word is invalid."""
     told, advice, value = error.message.rpartition(IN_QUOTES)
     if not advice or not written or value == f'"{written}"':
         return error
@@ -214,16 +214,17 @@ def _hint(name: str, fields: Mapping[str, Field]) -> str:
 
 
 def meant(error: FieldError) -> str:
-    """The path of the field that was probably meant by an unknown one, that of the error itself without a hint."""
+    """Return the path that an unknown field probably meant, or the error's own path without a hint."""
     hint = re.search(r'\(did you mean "(\w+)"\?\)$', error.message)
     return error.path.rpartition(".")[0] + f".{hint[1]}" if hint else error.path
 
 
 def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A well-typed manifest as the API server takes it: no nulls, no empty optional scalars, canonical amounts.
+    """Return a well-typed manifest as the API server accepts it: no nulls, no empty optional scalars, canonical
+    amounts.
 
-    Required scalars that are missing get their zero, as in Kubernetes.
-    Resource lists are rounded up to thousandths. Unknown fields are left out. The input is not changed.
+    Missing required scalars get their zero, as in Kubernetes.
+    Resource lists are rounded up to thousandths. Unknown fields are omitted. The input does not change.
     """
     fields = TYPES[kind]
     result: dict[str, Any] = {}
@@ -241,9 +242,9 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def without_empty(manifest: Mapping[str, Any], kind: str, structs: bool = False) -> dict[str, Any]:
-    """A manifest in written form without its empty lists and mappings, as the API server prints it.
+    """Return a manifest in written form without empty lists and mappings, as the API server prints it.
 
-    ``structs``: nor empty types behind no pointer. What is left is equal for what Kubernetes holds equal.
+    ``structs``: also omit empty types that are not pointers. The result is equal if Kubernetes considers it equal.
     """
     fields = TYPES[kind]
     result: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The fields of every kind, but for owners of pods and what pods and volumes are made of.
+"""The fields of every kind, except workloads and the parts of pods and volumes.
 
 One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/*/types.go`` (v1.34.1).
 """

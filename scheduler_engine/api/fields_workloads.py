@@ -1,4 +1,4 @@
-"""The fields of the owners of pods, and of the objects that leaders hold.
+"""The fields of the workloads, and of the objects that leaders hold.
 
 One line per type, in the notation of ``api/fields.py``.
 Source: upstream ``api/{core,apps,batch,coordination}/v1/types.go`` (v1.34.1).

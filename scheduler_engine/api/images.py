@@ -18,7 +18,7 @@ _DEFAULT_DOMAIN = "docker.io"
 
 
 def image_tag(image: str) -> str | None:
-    """The tag, ``latest`` when there is neither a tag nor a digest; None for what is no name of an image."""
+    """Return the tag, ``latest`` if there is neither tag nor digest; None if the image name is invalid."""
     if _IDENTIFIER.fullmatch(image):
         return None
     domain, rest = _split(image)
@@ -33,7 +33,7 @@ def image_tag(image: str) -> str | None:
 
 
 def _split(image: str) -> tuple[str, str]:
-    """The registry, which may be left out, and the rest."""
+    """Return the registry, which is optional, and the rest."""
     first, slash, rest = image.partition("/")
     if not slash or not (first == "localhost" or "." in first or ":" in first or first != first.lower()):
         first, rest = _DEFAULT_DOMAIN, image
@@ -43,5 +43,5 @@ def _split(image: str) -> tuple[str, str]:
 
 
 def normalized_image_name(name: str) -> str:
-    """As nodes report it: ``:latest`` is added when there is no tag."""
+    """Return the name as nodes report it: add ``:latest`` if it has no tag."""
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

@@ -14,7 +14,7 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 class Requirement:
     """``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt (the last two for node labels only).
 
-    ``sign``: ``=``, ``==`` or ``!=`` where an In or NotIn of one value is written that way.
+    ``sign``: ``=``, ``==`` or ``!=`` if an In or NotIn of one value is written that way.
     """
 
     key: str
@@ -36,9 +36,9 @@ class Requirement:
 
     @property
     def broken(self) -> bool:
-        """It can never be carried out: Gt or Lt of something that is no integer, or a value that no label can have.
+        """Return True if it can never be evaluated: Gt or Lt of a non-integer, or a value that no label can have.
 
-        The former passes validation everywhere, the latter where a node is only preferred.
+        The former always passes validation, the latter only in node preferences.
         """
         if self.operator in ("Gt", "Lt") and not (len(self.values) == 1 and is_int64(self.values[0])):
             return True
@@ -46,12 +46,12 @@ class Requirement:
 
     @property
     def text(self) -> str:
-        """As the fields of a manifest say it: ``disktype In [ssd]``."""
+        """Return the text as in a manifest: ``disktype In [ssd]``."""
         values = f" [{', '.join(self.values)}]" if self.values else ""
         return f"{self.key} {self.operator}{values}"
 
     def _compares(self, text: str) -> bool:
-        """Gt and Lt: both sides must be 64-bit integers, else nothing matches."""
+        """Compare for Gt and Lt: both sides must be 64-bit integers, else nothing matches."""
         if len(self.values) != 1:
             return False
         try:
@@ -76,7 +76,7 @@ class Requirement:
 
 
 def parse_int64(text: str) -> int:
-    """Like Go's ParseInt(text, 10, 64). Raises ValueError."""
+    """Parse like Go's ParseInt(text, 10, 64). Raises ValueError."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"not an integer: {text}")
@@ -96,7 +96,7 @@ def is_int64(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """All requirements must hold. ``nothing`` matches no labels at all; no requirement matches everything."""
+    """All requirements must hold. ``nothing`` matches no labels; a selector without requirements matches everything."""
 
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
@@ -119,7 +119,7 @@ EVERYTHING = Selector()
 
 
 def selector_from(label_selector: Mapping[str, Any] | None) -> Selector:
-    """A ``metav1.LabelSelector`` as a selector: None matches nothing, ``{}`` everything."""
+    """Convert a ``metav1.LabelSelector``: None matches nothing, ``{}`` everything."""
     if label_selector is None:
         return NOTHING
     requirements = [
@@ -134,10 +134,10 @@ def selector_from(label_selector: Mapping[str, Any] | None) -> Selector:
 
 
 def selector_from_set(labels: Mapping[str, str] | None) -> Selector:
-    """Every label must be there with its value; none matches everything (upstream ``SelectorFromSet``)."""
+    """Require every label with its value; none matches everything (upstream ``SelectorFromSet``)."""
     return Selector(tuple(Requirement(key, "In", (value,), "=") for key, value in sorted((labels or {}).items())))
 
 
 def requirements_from(expressions: Sequence[Mapping[str, Any]]) -> tuple[Requirement, ...]:
-    """``matchExpressions`` of a node selector term."""
+    """Read ``matchExpressions`` of a node selector term."""
     return tuple(Requirement(item["key"], item["operator"], tuple(item.get("values") or ())) for item in expressions)

@@ -1,4 +1,4 @@
-"""Text in, manifests out: YAML or JSON, several documents, lists taken apart, hostile input refused.
+"""Read manifests from text: YAML or JSON, several documents, split lists, hostile input refused.
 
 Source: upstream ``apimachinery/pkg/util/yaml`` and ``cli-runtime`` (what kubectl accepts with ``-f``).
 """
@@ -25,7 +25,7 @@ WRITTEN = (
     (re.compile(r"^spec\.Host(?=PID$|IPC$)"), "spec.host"),
     (re.compile(r"^(spec(\.volumes\[\d+\])?)\.storageOS$"), r"\1.storageos"),
 )
-"""Where a field is written that Kubernetes calls otherwise in its errors."""
+"""The manifest's path for fields that Kubernetes' errors name differently."""
 
 _TOLD = re.compile(r'Invalid value: ("(?:[^"\\]|\\.)*"): ')
 
@@ -40,14 +40,14 @@ class Manifest:
     positions: Place
 
     def place(self, path: str) -> tuple[int, int]:
-        """Line and column of a field path, or of the nearest thing that is there."""
+        """Return line and column of a field path, or of its nearest existing ancestor."""
         found = self.positions.find(written_path(path))
         return found.line, found.column
 
     def place_of(self, error: FieldError, seen: dict[int, dict[str, str]] | None = None) -> Place:
-        """Like ``place``; of labels and other pairs Kubernetes names only the mapping and the wrong key or value.
+        """Like ``place``; for labels and other pairs Kubernetes names only the mapping and the wrong key or value.
 
-        ``seen`` keeps, for many errors of one manifest, under which key each text of a mapping stands first.
+        ``seen`` caches, for many errors of one manifest, the first key for each text of a mapping.
         """
         found, keys = self.positions.trail(written_path(error.path))
         told = _TOLD.match(error.message)
@@ -66,9 +66,9 @@ class Manifest:
 
 
 def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Manifest]:
-    """Every object of ``text``, the items of ``List`` kinds as objects of their own. Empty documents are left out.
+    """Return every object of ``text``, with the items of ``List`` kinds as separate objects. Skip empty documents.
 
-    Raises Rejected with line and column: not YAML or JSON, keys given twice, no object, beyond a limit.
+    Raises Rejected with line and column: not YAML or JSON, duplicate keys, not an object, beyond a limit.
     """
     manifests, errors = read_manifests(text, limits)
     if errors:
@@ -77,9 +77,9 @@ def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[M
 
 
 def read_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Manifest], list[FieldError]]:
-    """Like ``load_manifests``, but keys given twice and what is no object are errors beside the objects that are.
+    """Like ``load_manifests``, but return errors for duplicate keys and non-objects beside the valid objects.
 
-    Raises Rejected for what is not YAML or JSON, or beyond a limit.
+    Raises Rejected for text that is not YAML or JSON, or beyond a limit.
     """
     manifests: list[Manifest] = []
     errors: list[FieldError] = []
@@ -100,7 +100,9 @@ def read_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[
 
 
 def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """The documents of ``text`` as plain data; keys given twice are noted, not refused. Raises Rejected otherwise."""
+    """Return the documents of ``text`` as plain data; duplicate keys are noted, not refused. Raises Rejected
+    otherwise.
+    """
     decoded = _decoded(text, limits)
     if decoded.lstrip()[:1] in ("{", "["):
         try:
@@ -119,9 +121,9 @@ def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[D
 
 
 def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[FieldError]:
-    """The same errors with the line and column at which each one's field stands in the text it came from.
+    """Return the errors with line and column of each one's field in its original text.
 
-    Advice to put a value in quotes shows it as it stands there.
+    Advice to put a value in quotes shows it as it is written there.
     """
     found: list[FieldError] = []
     seen: dict[int, dict[str, str]] = {}
@@ -134,7 +136,7 @@ def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[Fie
 
 
 def _first_keys(value: dict[str, Any], place: Place) -> dict[str, str]:
-    """Every key and text of a mapping, in quotes → the first key that is it or has it."""
+    """Return every key and text of a mapping, in quotes → the first key that is it or has it."""
     found: dict[str, str] = {}
     for key, item in value.items():
         for text in (key, item) if key in place.children else ():
@@ -144,7 +146,7 @@ def _first_keys(value: dict[str, Any], place: Place) -> dict[str, str]:
 
 
 def written_path(path: str) -> str:
-    """A path of an error as a path of the manifest."""
+    """Convert a path of an error to a path of the manifest."""
     for pattern, instead in WRITTEN:
         path = pattern.sub(instead, path)
     return path
@@ -169,7 +171,7 @@ def _rejected(error: NotReadable) -> Rejected:
 
 
 def _taken_apart(data: dict[str, Any], place: Place, errors: list[FieldError]) -> list[tuple[dict[str, Any], Place]]:
-    """The object itself, or the items of a ``List``; those of a ``PodList`` … take over kind and apiVersion."""
+    """Return the object itself, or the items of a ``List``; those of a ``PodList`` … inherit kind and apiVersion."""
     kind, items = data.get("kind"), data.get("items")
     if not isinstance(kind, str) or not kind.endswith("List") or "spec" in data:
         return [(data, place)]

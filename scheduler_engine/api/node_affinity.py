@@ -1,6 +1,6 @@
 """Node selectors and node affinity. Source: upstream ``component-helpers/scheduling/corev1/nodeaffinity``.
 
-A term without expressions and fields matches nothing; the terms of a selector are ORed, what is in a term is ANDed.
+A term without expressions and fields matches nothing; a selector's terms are ORed, a term's parts are ANDed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class NodeSelectorTerm:
         return not any(self.missed_labels(labels)) and not any(self.missed_fields(node_name))
 
     def missed_labels(self, labels: Mapping[str, str]) -> Iterator[Requirement]:
-        """The expressions that labels do not meet."""
+        """Yield the expressions that labels do not meet."""
         return (item for item in self.expressions if not item.matches(labels))
 
     def missed_fields(self, node_name: str) -> Iterator[Requirement]:
-        """The fields that are another in the node; of an unknown field every node has the empty text."""
+        """Yield the fields that differ in the node; an unknown field is the empty text in every node."""
         fields = self.fields if node_name else ()
         return (item for item in fields if not item.matches({item.key: "", "metadata.name": node_name}))
 
@@ -45,7 +45,7 @@ class NodeSelector:
 
 @dataclass(frozen=True, slots=True)
 class RequiredNodeAffinity:
-    """``spec.nodeSelector`` and the required part of ``spec.affinity.nodeAffinity`` together."""
+    """``spec.nodeSelector`` combined with the required part of ``spec.affinity.nodeAffinity``."""
 
     label_selector: Selector
     node_selector: NodeSelector | None
@@ -56,9 +56,9 @@ class RequiredNodeAffinity:
         return self.node_selector is None or self.node_selector.matches(node_name, labels)
 
     def broken_for(self, labels: Mapping[str, str]) -> bool:
-        """Whether the answer for a node that does not match is an error, some term being one that nobody can carry out.
+        """Return True if the result for a node that does not match is an error, as some term cannot be evaluated.
 
-        Filter takes such an error for a no, queueing hints do not.
+        Filter treats such an error as a no, queueing hints do not.
         """
         if self.node_selector is None or not self.label_selector.matches(labels):
             return False
@@ -82,7 +82,7 @@ def node_selector_from(manifest: Mapping[str, Any]) -> NodeSelector:
 
 
 def required_node_affinity(spec: Mapping[str, Any]) -> RequiredNodeAffinity:
-    """Of a pod's ``spec``."""
+    """Read a pod's ``spec``."""
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     return RequiredNodeAffinity(
@@ -91,7 +91,7 @@ def required_node_affinity(spec: Mapping[str, Any]) -> RequiredNodeAffinity:
 
 
 def preferred_terms(node_affinity: Mapping[str, Any] | None) -> tuple[PreferredSchedulingTerm, ...]:
-    """Preferred terms of a ``nodeAffinity`` mapping; weight 0 and empty terms never match."""
+    """Return the preferred terms of a ``nodeAffinity`` mapping; weight 0 and empty terms never match."""
     listed: Sequence[Mapping[str, Any]] = (node_affinity or {}).get(
         "preferredDuringSchedulingIgnoredDuringExecution"
     ) or ()

@@ -1,8 +1,7 @@
-"""What a kubelet measures: what its pods use, and how much of the node is left.
+"""A kubelet's measurements: the usage of its pods, and what is left of the node.
 
 Source: seed 002 §10 (Eviction signals); upstream ``pkg/kubelet/eviction/helpers.go`` (makeSignalObservations). Usage is
-simulated (``api/simulated.py``): a pod that says nothing uses nothing. A node that does not say how large its disk is
-has 100Gi.
+simulated (``api/simulated.py``): a pod without annotations uses nothing. A node without a disk size has 100Gi.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ GIBIBYTE = 1024**3
 DEFAULT_NODEFS = 100 * GIBIBYTE
 DEFAULT_MAX_PIDS = 32_768
 BYTES_PER_INODE = 16_384
-"""As ext4 is made by default."""
+"""The default of ext4."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Bytes, inodes or processes."""
+    """Available and total amount, in bytes, inodes or processes."""
 
     available: int
     capacity: int
@@ -33,7 +32,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """``running``: pods whose containers run; ``dead``: finished ones whose containers still lie on the disk."""
+    """``running``: pods whose containers run; ``dead``: finished ones whose containers are still on the disk."""
 
     node: Node
     running: tuple[Pod, ...]
@@ -44,7 +43,7 @@ class Stats:
         return IMAGEFS in self.node.annotations
 
     def observations(self) -> dict[str, Observation]:
-        """Eviction signal → what is left of how much."""
+        """Return eviction signal → what is left of how much."""
         found: dict[str, Observation] = {}
         memory = (self.node.status.get("capacity") or {}).get("memory")
         if memory is not None:
@@ -75,7 +74,7 @@ class Stats:
         return DEFAULT_NODEFS if written is None else parse_quantity(written).value()
 
     def unused_images(self) -> list[dict[str, Any]]:
-        """Images on the node that no container there, dead or alive, was made from."""
+        """Return images that no container on the node, dead or alive, was made from."""
         wanted = _images_of((*self.running, *self.dead))
         return [
             image
@@ -87,7 +86,7 @@ class Stats:
 def reclaims(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
     """Return what a kubelet removes before it evicts: ``dead containers`` and ``unused images``, or nothing.
 
-    On a filesystem of their own they free nothing where the node's own is short.
+    On a separate filesystem they free nothing if the node's own is short.
     Source: upstream ``pkg/kubelet/eviction/helpers.go`` (buildSignalToNodeReclaimFuncs).
     """
     if not signal.startswith(("nodefs", "imagefs")) or (dedicated_imagefs and signal.startswith("nodefs")):
@@ -96,7 +95,7 @@ def reclaims(signal: str, dedicated_imagefs: bool) -> tuple[str, ...]:
 
 
 def usage(item: Pod | Node, name: str) -> int:
-    """What a pod, or the system daemons of a node, use: ``name`` is a key of ``USAGE``."""
+    """Return the usage of a pod, or of a node's system daemons: ``name`` is a key of ``USAGE``."""
     return amount_of(item.annotations, USAGE[name]) or 0
 
 

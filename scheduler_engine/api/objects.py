@@ -1,6 +1,6 @@
 """Typed, immutable views over manifests.
 
-The manifest as given (after defaulting) is kept; what the scheduler reads is worked out once and cached. Nothing
+A view keeps the manifest (after defaulting); what the scheduler reads is computed once and cached. Nothing
 changes a view or its manifest: an update makes a new view (``evolve``). Copies therefore share views, and pickles store
 the manifest.
 """
@@ -22,13 +22,13 @@ from scheduler_engine.api.node_affinity import (
 from scheduler_engine.api.taints import Taint, Toleration, taint_from, toleration_from
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-"""Simulated second 0 as a date, where a manifest needs one (``status.startTime``)."""
+"""Simulated second 0 as a date, for manifests that need one (``status.startTime``)."""
 
 ObjectT = TypeVar("ObjectT", bound="KubeObject")
 
 
 def time_us(text: str | None) -> int | None:
-    """An RFC 3339 time as microseconds since ``EPOCH`` (may be negative); None stays None."""
+    """Convert an RFC 3339 time to microseconds since ``EPOCH`` (may be negative); None stays None."""
     if text is None:
         return None
     delta = datetime.fromisoformat(text.replace("Z", "+00:00")) - EPOCH
@@ -36,12 +36,12 @@ def time_us(text: str | None) -> int | None:
 
 
 def timestamp(now_us: int) -> str:
-    """Simulated microseconds as Kubernetes writes a time (RFC 3339, whole seconds)."""
+    """Format simulated microseconds as a Kubernetes time (RFC 3339, whole seconds)."""
     return (EPOCH + timedelta(seconds=now_us // 1_000_000)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def merge(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A new manifest with ``changes`` laid over it; mappings merge, None deletes the key, everything else replaces."""
+    """Return a manifest with ``changes`` merged in; mappings merge, None deletes the key, all else replaces."""
     merged = dict(manifest)
     for key, value in changes.items():
         if value is None:
@@ -55,7 +55,7 @@ def merge(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 class KubeObject:
-    """Any object; ``kind`` and namespacing come from ``api/scheme.py``."""
+    """An object of any kind; ``kind`` and namespacing come from ``api/scheme.py``."""
 
     def __init__(self, manifest: dict[str, Any]) -> None:
         self.manifest = manifest
@@ -93,20 +93,20 @@ class KubeObject:
 
     @cached_property
     def controller_ref(self) -> dict[str, Any] | None:
-        """The owner reference with ``controller: true``."""
+        """Return the owner reference with ``controller: true``."""
         owners = self.metadata.get("ownerReferences") or ()
         return next((owner for owner in owners if owner.get("controller")), None)
 
     def condition(self, kind: str) -> dict[str, Any] | None:
-        """The condition of this type in the status."""
+        """Return the condition of this type in the status."""
         return next((item for item in self.status.get("conditions") or () if item.get("type") == kind), None)
 
     def condition_status(self, kind: str) -> str:
-        """True, False or Unknown; "" where there is no condition of this type."""
+        """Return True, False or Unknown; "" if there is no condition of this type."""
         return str((self.condition(kind) or {}).get("status") or "")
 
     def evolve(self: ObjectT, changes: Mapping[str, Any]) -> ObjectT:
-        """A new view with ``changes`` merged into the manifest (see ``merge``)."""
+        """Return a new view with ``changes`` merged into the manifest (see ``merge``)."""
         return type(self)(merge(self.manifest, changes))
 
     def __deepcopy__(self: ObjectT, memo: dict[int, object]) -> ObjectT:
@@ -140,12 +140,12 @@ class Pod(KubeObject):
 
     @property
     def finished(self) -> bool:
-        """Succeeded or Failed: the scheduler does not see it."""
+        """Return True if Succeeded or Failed: the scheduler ignores it."""
         return self.phase in ("Succeeded", "Failed")
 
     @cached_property
     def start_time_us(self) -> int | None:
-        """``status.startTime`` in simulated microseconds, None when not started."""
+        """Return ``status.startTime`` in simulated microseconds, None if not started."""
         return time_us(self.status.get("startTime"))
 
     @cached_property
@@ -162,7 +162,7 @@ class Pod(KubeObject):
 
     @cached_property
     def claim_names(self) -> tuple[str, ...]:
-        """Names of the PersistentVolumeClaims its volumes name directly, in order."""
+        """Return the PersistentVolumeClaims that its volumes name directly, in order."""
         return tuple(
             volume["persistentVolumeClaim"]["claimName"]
             for volume in self.volumes
@@ -191,7 +191,7 @@ class Pod(KubeObject):
 
     @cached_property
     def has_pod_affinity(self) -> bool:
-        """Any pod affinity or anti-affinity is given, were it empty (upstream ``podWithAffinity``)."""
+        """Return True if any pod affinity or anti-affinity is set, even empty (upstream ``podWithAffinity``)."""
         return self.affinity.get("podAffinity") is not None or self.affinity.get("podAntiAffinity") is not None
 
     @cached_property
@@ -205,7 +205,7 @@ class Pod(KubeObject):
 
     @cached_property
     def host_ports(self) -> tuple[tuple[str, str, int], ...]:
-        """(host IP, protocol, host port) of every container port with a host port, sidecar init containers included."""
+        """Return (host IP, protocol, host port) of every container port with a host port, also of sidecars."""
         sidecars = [item for item in self.init_containers if item.get("restartPolicy") == "Always"]
         return tuple(
             (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])
@@ -216,7 +216,7 @@ class Pod(KubeObject):
 
     @cached_property
     def signature(self) -> str:
-        """Equal for pods that the scheduler cannot tell apart but by name (replicas): labels, spec and resize
+        """Return the same for pods that differ for the scheduler only by name (replicas): labels, spec and resize
         status.
         """
         spec = {key: value for key, value in self.spec.items() if key != "nodeName"}
@@ -242,17 +242,17 @@ class Node(KubeObject):
 
     @property
     def ready_status(self) -> str:
-        """Status of the condition Ready; True for a node that does not report it."""
+        """Return the status of condition Ready; True for a node that does not report it."""
         return self.condition_status("Ready") or "True"
 
     @cached_property
     def allocatable(self) -> dict[str, Any]:
-        """Resource name → quantity as written."""
+        """Return resource name → quantity as written."""
         return self.status.get("allocatable") or {}
 
     @cached_property
     def images(self) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """(names, size in bytes) per image."""
+        """Return (names, size in bytes) per image."""
         return tuple(
             (tuple(image.get("names") or ()), image.get("sizeBytes") or 0) for image in self.status.get("images") or ()
         )

@@ -1,4 +1,4 @@
-"""YAML and JSON as one kind of event stream with places, so that errors can point at the line."""
+"""YAML and JSON as one event stream with positions, so that errors can point at the line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import yaml
 from scheduler_engine.api.scalars import JSONScalar, core_tag, resolve_plain, resolve_tagged
 
 LONGEST_INTEGER = 40
-"""Digits of a JSON number that is kept exactly: Kubernetes reads an amount as it is written."""
+"""The most digits of a JSON number that is kept exactly: Kubernetes reads an amount as written."""
 
 
 class NotReadable(Exception):
-    """The text stops being YAML or JSON at ``line``/``column`` (from 1)."""
+    """The text stops being valid YAML or JSON at ``line``/``column`` (from 1)."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -25,13 +25,13 @@ class NotReadable(Exception):
 
 
 class NotJson(NotReadable):
-    """The text breaks the rules of JSON; it may still be YAML."""
+    """The text is not valid JSON; it may still be YAML."""
 
 
 class Event(NamedTuple):
     """``what``: document, map, list, end, scalar, merge (the key ``<<``) or alias (``anchor`` names its target).
 
-    ``written``: how the text has a scalar, which reading may have made another value (``y`` is true, ``0x10`` 16).
+    ``written``: the scalar's text, which parsing may have changed (``y`` is true, ``0x10`` 16).
     """
 
     what: str
@@ -43,14 +43,14 @@ class Event(NamedTuple):
 
 
 def yaml_events(text: str) -> Iterator[Event]:
-    """Events of every document. Raises NotReadable; the aliases are not followed here."""
+    """Yield the events of every document. Raises NotReadable; aliases are not followed here."""
     try:
         loader = yaml.CSafeLoader(text)
         plain = _Resolved()
         event: Any
         for event in iter(loader.get_event, None):
             mark = event.start_mark
-            if type(event) is yaml.ScalarEvent:  # Most of a text, so it takes the shortest way.
+            if type(event) is yaml.ScalarEvent:  # Most of a text, so it takes the shortest path.
                 yield _scalar_event(event, plain, mark.line + 1, mark.column + 1)
                 continue
             known = _KNOWN_EVENTS.get(type(event))
@@ -67,7 +67,7 @@ def yaml_events(text: str) -> Iterator[Event]:
 
 
 class _Resolved(dict[str, JSONScalar]):
-    """Plain text → its value, each worked out once: most keys and many values come again and again."""
+    """Plain text → its value, each computed once: most keys and many values repeat."""
 
     def __missing__(self, text: str) -> JSONScalar:
         value = self[text] = resolve_plain(text)
@@ -88,7 +88,7 @@ def _scalar_event(event: yaml.ScalarEvent, plain: _Resolved, line: int, column: 
 
 
 def _other_scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar:
-    """The value of what is quoted or has a tag."""
+    """Return the value of a scalar that is quoted or has a tag."""
     text: str = event.value
     if "\0" in text:
         raise NotReadable("a text must not hold the character U+0000", line, column)
@@ -118,7 +118,7 @@ _KNOWN_EVENTS: dict[type, Callable[[Any, int, int], Event]] = {
     yaml.AliasEvent: lambda event, line, column: Event("alias", line, column, None, event.anchor),
     yaml.DocumentStartEvent: lambda event, line, column: Event("document", line, column),
 }
-"""Parser event → what it is here; the others say nothing about data."""
+"""Parser event → its name here; the others do not affect data."""
 
 
 _TOKEN = re.compile(
@@ -129,7 +129,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 def json_events(text: str) -> Iterator[Event]:
-    """Events of one or more JSON values. Raises NotReadable at the first thing that is not JSON."""
+    """Yield the events of one or more JSON values. Raises NotReadable at the first invalid JSON."""
     expect = "value"
     stack: list[str] = []
     for kind, token, line, column in _tokens(text):

@@ -1,4 +1,4 @@
-"""Builds plain data from parse events, within limits, and remembers where everything stood."""
+"""Build plain data from parse events, within limits, and remember all positions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scheduler_engine.errors import MOST_ERRORS, FieldError
 _BOUNDARY = re.compile(r"[.\[]|$")
 _BRACKET = re.compile(r"\](?=[.\[]|$)")
 _LONGEST_KEY = 1000
-"""Characters of a key that the path of a key given twice shows."""
+"""The most characters of a duplicate key shown in a path."""
 _MOST_BOUNDARIES = 64
-"""Dots and brackets after which a key is looked for; keys may hold some themselves (``example.com/a.b``)."""
+"""The dots and brackets after which to look for a key; keys may contain them (``example.com/a.b``)."""
 
 
 def owners_of(path: str) -> Iterator[str]:
-    """The path itself, and those of what it stands in (``spec.volumes[0]``, ``spec.volumes``, ``spec``)."""
+    """Yield the path itself, and its ancestors (``spec.volumes[0]``, ``spec.volumes``, ``spec``)."""
     yield path
     for match in islice(_BOUNDARY.finditer(path, 1), _MOST_BOUNDARIES):
         yield path[: match.start()]
@@ -29,7 +29,7 @@ def owners_of(path: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``size`` in bytes; ``nodes`` counts every value, those that aliases repeat included."""
+    """``size`` in bytes; ``nodes`` counts every value, including those repeated by aliases."""
 
     size: int = 1024 * 1024
     nodes: int = 75_000
@@ -40,9 +40,9 @@ class Limits:
 
 @dataclass(slots=True)
 class Place:
-    """Where a value starts (for a value in a mapping: its key), counted from 1; ``children`` by key or index.
+    """The start of a value (for a value in a mapping: its key), counted from 1; ``children`` by key or index.
 
-    ``written``: how a scalar stands there; "" for what is none, or is repeated by an alias.
+    ``written``: a scalar's text; "" for other values, or if an alias repeats it.
     """
 
     line: int
@@ -51,11 +51,11 @@ class Place:
     written: str = ""
 
     def find(self, path: str) -> Place:
-        """The place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
+        """Return the place of a field path such as ``spec.containers[0].image``, or of its nearest known ancestor."""
         return self.trail(path)[0]
 
     def trail(self, path: str) -> tuple[Place, tuple[str | int, ...]]:
-        """The same place, and the keys that lead to it."""
+        """Return that place, and the keys that lead to it."""
         place, position = self, 0
         keys: list[str | int] = []
         while position < len(path) and place.children:
@@ -68,7 +68,7 @@ class Place:
         return place, tuple(keys)
 
     def _step(self, path: str, position: int) -> tuple[str | int, int] | None:
-        """The longest key that the path has at ``position``, and where it goes on."""
+        """Return the longest key in the path at ``position``, and the position after it."""
         bracket = path[position] == "["
         start = position + 1 if path[position] in ".[" else position
         pattern = _BRACKET if bracket else _BOUNDARY
@@ -83,12 +83,12 @@ class Place:
 
 
 _NOWHERE: dict[str | int, Place] = {}
-"""The children of what has none; never added to."""
+"""The empty children of a leaf; never added to."""
 
 
 @dataclass(slots=True)
 class Document:
-    """One document of a text: its data, the places, and the keys given twice (the last value is kept)."""
+    """One document of a text: its data, the places, and duplicate keys (the last value is kept)."""
 
     data: Any
     place: Place
@@ -97,7 +97,7 @@ class Document:
 
 @dataclass(slots=True)
 class _Built:
-    """A finished value; ``nodes`` and ``height`` as an alias to it would add them."""
+    """A finished value; an alias to it would add ``nodes`` and ``height``."""
 
     value: Any
     place: Place
@@ -107,7 +107,7 @@ class _Built:
 
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being filled."""
+    """An unfinished collection."""
 
     value: dict[str, Any] | list[Any]
     place: Place
@@ -121,7 +121,7 @@ class _Open:
 
 
 def build_documents(events: Iterable[Event], limits: Limits) -> Iterator[Document]:
-    """Every document of the stream. Raises NotReadable for what cannot be data, or breaks a limit."""
+    """Yield every document of the stream. Raises NotReadable for events that cannot be data, or break a limit."""
     builder = _Builder(limits)
     for event in events:
         if event.what == "document":
@@ -147,14 +147,14 @@ class _Builder:
         self.anchors, self.duplicates = {}, []
 
     def take(self, event: Event) -> Document | None:
-        """Take one event; the finished document when it was the last one of it."""
+        """Take one event; return the document if this finishes it."""
         what = event.what
         if self.stack and what != "end":
             frame = self.stack[-1]
             if frame.key_event is None and frame.keyed:
                 self._key(frame, event)
                 return None
-            if what == "scalar" and event.anchor is None:  # Most of a text, so it takes the shortest way.
+            if what == "scalar" and event.anchor is None:  # Most of a text, so it takes the shortest path.
                 self._count(event, 1)
                 self._put(frame, event.value, Place(event.line, event.column, _NOWHERE, event.written), event)
                 return None
@@ -206,7 +206,7 @@ class _Builder:
         self.stack.append(_Open({} if keyed else [], place, event.anchor, keyed))
 
     def _path(self) -> str:
-        """Of the value that comes next."""
+        """Return the path of the next value."""
         parts: list[str] = []
         for frame in self.stack:
             key = "<<" if frame.key is None else frame.key[:_LONGEST_KEY]

@@ -1,4 +1,4 @@
-"""Defaults of ``spec.resources`` of a pod, worked out from its containers.
+"""Defaults of ``spec.resources`` of a pod, computed from its containers.
 
 Source: upstream ``pkg/apis/core/v1/defaults.go`` and ``component-helpers/resource/helpers.go``.
 """
@@ -14,7 +14,7 @@ Amounts = dict[str, Quantity]
 
 
 def default_pod_level_resources(spec: dict[str, Any]) -> None:
-    """Fill in pod-level hugepage limits and pod-level requests, only where pod-level resources are given at all."""
+    """Set pod-level hugepage limits and pod-level requests, only if pod-level resources are set at all."""
     resources = spec.get("resources")
     if not resources:
         return
@@ -38,7 +38,7 @@ def default_pod_level_resources(spec: dict[str, Any]) -> None:
 
 
 def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
-    """The effective amounts of all containers: together, or the init container that needs most beside its sidecars."""
+    """Return the containers' effective amounts: the sum, or the largest init container with its sidecars."""
     total: Amounts = {}
     for container in spec.get("containers") or ():
         _add(total, _amounts(container, which))
@@ -52,7 +52,7 @@ def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
             running = {name: sidecars[name] for name in running}
         else:
             _add(running, {name: sidecars[name] for name in running if name in sidecars})
-        _raise_to(peak, running)  # of what else the sidecars have it knows already
+        _raise_to(peak, running)  # peak already includes the sidecars' other resources
     _raise_to(total, peak)
     return total
 

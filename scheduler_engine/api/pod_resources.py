@@ -1,4 +1,4 @@
-"""What a pod asks of a node.
+"""A pod's requests.
 
 Sums are kept exact, in nano-units, and rounded once per pod: millicores for cpu, whole units for everything else.
 Source: seed 002 §3 and §6; upstream ``component-helpers/resource/helpers.go`` and ``framework/types.go``.
@@ -16,7 +16,7 @@ from scheduler_engine.api.quantity import NANO, Quantity, parse_quantity
 DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 DEFAULT_REQUESTS = {"cpu": DEFAULT_MILLI_CPU * (NANO // 1000), "memory": DEFAULT_MEMORY * NANO}
-"""What a container without a request counts for in scoring, in nano-units."""
+"""The score amounts of a container without a request, in nano-units."""
 
 Amounts = dict[str, int]
 """Resource name → nano-units."""
@@ -37,12 +37,12 @@ class Resource:
     scalar: dict[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> int:
-        """How much of one resource."""
+        """Return the amount of one resource."""
         place = BASIC.get(name)
         return getattr(self, place) if place else self.scalar.get(name, 0)
 
     def add(self, other: Resource, sign: int = 1) -> None:
-        """Add (or subtract) everything but the pod number."""
+        """Add (or subtract) everything except the pod number."""
         self.milli_cpu += sign * other.milli_cpu
         self.memory += sign * other.memory
         self.ephemeral_storage += sign * other.ephemeral_storage
@@ -55,42 +55,46 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class PodResource:
-    """``request`` is what Filter and accounting use; the non-zero amounts are what scoring counts."""
+    """Filter and accounting use ``request``; scoring uses the non-zero amounts."""
 
     request: Resource
     non_zero_milli_cpu: int
     non_zero_memory: int
 
     def scored(self, name: str) -> int:
-        """How much of one resource scoring counts."""
+        """Return the amount of one resource for scoring."""
         non_zero = {"cpu": self.non_zero_milli_cpu, "memory": self.non_zero_memory}
         return non_zero[name] if name in non_zero else self.request.of(name)
 
 
 def is_extended_resource(name: str) -> bool:
-    """Outside ``kubernetes.io/``, as ``nvidia.com/gpu`` (upstream ``IsExtendedResourceName``)."""
+    """Return True for names outside ``kubernetes.io/``, as ``nvidia.com/gpu`` (upstream ``IsExtendedResourceName``)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar_resource(name: str) -> bool:
-    """Extended resources, hugepages, volume limits and whatever is in ``kubernetes.io/`` (``IsScalarResourceName``)."""
+    """Check for extended resources, hugepages, volume limits and names in ``kubernetes.io/``
+    (``IsScalarResourceName``).
+    """
     return (
         is_extended_resource(name) or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
     )
 
 
 def is_pod_level_resource(name: str) -> bool:
-    """May be given in ``spec.resources`` of a pod."""
+    """Return True if allowed in ``spec.resources`` of a pod."""
     return name in ("cpu", "memory") or name.startswith("hugepages-")
 
 
 def resource_from(quantities: Mapping[str, Any]) -> Resource:
-    """A resource list (name → quantity as written) as amounts."""
+    """Convert a resource list (name → quantity as written) to amounts."""
     return resource_of(_amounts(quantities))
 
 
 def pod_resource(pod: Pod) -> PodResource:
-    """The effective request: containers, sidecars, init containers, overhead, pod-level resources, resize status."""
+    """Return the effective request: containers, sidecars, init containers, overhead, pod-level resources, resize
+    status.
+    """
     requests = pod_requests(pod)
     defaults = DEFAULT_REQUESTS
     if _pod_level_requests(pod):
@@ -102,11 +106,11 @@ def pod_resource(pod: Pod) -> PodResource:
 
 
 class RequestParts(NamedTuple):
-    """What a pod's requests are made of, in nano-units.
+    """The parts of a pod's requests, in nano-units.
 
-    ``running``: all containers and sidecars together, ``sidecars`` what these have of it. ``steps``: per init container
-    its name and, of what it asks for, how much runs while it starts: itself and the sidecars before it. ``pod_level``
-    replaces the sums of the containers.
+    ``running``: all containers and sidecars together, ``sidecars`` their share of it. ``steps``: per init container
+    its name and, for the resources it requests, the sum that runs while it starts: itself and the sidecars before it.
+    ``pod_level`` replaces the sums of the containers.
     """
 
     running: Amounts
@@ -116,7 +120,7 @@ class RequestParts(NamedTuple):
     overhead: Amounts
 
     def containers(self) -> Amounts:
-        """What all containers need: what runs together, or the largest step of the init containers."""
+        """Return the containers' need: what runs together, or the largest step of the init containers."""
         return _total(dict(self.running), self.steps, {}, {})
 
     def total(self) -> Amounts:
@@ -126,10 +130,10 @@ class RequestParts(NamedTuple):
 def pod_requests(
     pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
 ) -> Amounts:
-    """The pod's requests, overhead included.
+    """Return the pod's requests, including overhead.
 
     ``use_status`` counts what a resized container really has; ``pod_level`` lets ``spec.resources`` replace the sum of
-    the containers; ``defaults`` (nano-units) stand in, container by container, for missing requests, not for zero.
+    the containers; ``defaults`` (nano-units) replace, container by container, missing requests, but not zero.
     """
     running, _, steps = _of_containers(pod, use_status, defaults or {})
     return _total(running, steps, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
@@ -138,13 +142,13 @@ def pod_requests(
 def request_parts(
     pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
 ) -> RequestParts:
-    """What ``pod_requests`` adds up, given the same arguments."""
+    """Return the parts that ``pod_requests`` adds up, for the same arguments."""
     of_containers = _of_containers(pod, use_status, defaults or {})
     return RequestParts(*of_containers, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
 
 
 def _total(requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: Amounts, overhead: Amounts) -> Amounts:
-    """``requests`` are those that run together, and become the total."""
+    """Return the total, by changing ``requests``, which run together."""
     for _, step in steps:
         _raise_to(requests, step)
     requests.update(pod_level)
@@ -153,7 +157,7 @@ def _total(requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: A
 
 
 def resource_of(amounts: Amounts) -> Resource:
-    """Nano-units as a ``Resource``, each amount rounded up."""
+    """Convert nano-units to a ``Resource``, each amount rounded up."""
     return Resource(
         amount("cpu", amounts.get("cpu", 0)),
         amount("memory", amounts.get("memory", 0)),
@@ -164,7 +168,7 @@ def resource_of(amounts: Amounts) -> Resource:
 
 
 def amount(name: str, nano: int) -> int:
-    """Millicores for cpu, whole units otherwise; rounded up."""
+    """Return millicores for cpu, whole units otherwise; rounded up."""
     quantity = Quantity(nano)
     return quantity.milli_value() if name == "cpu" else quantity.value()
 
@@ -172,7 +176,7 @@ def amount(name: str, nano: int) -> int:
 def _of_containers(
     pod: Pod, use_status: bool, defaults: Mapping[str, int]
 ) -> tuple[Amounts, Amounts, list[tuple[str, Amounts]]]:
-    """``running``, ``sidecars`` and ``steps`` of the parts."""
+    """Return ``running``, ``sidecars`` and ``steps`` of the parts."""
     statuses = _container_statuses(pod) if use_status else {}
     running: Amounts = {}
     for container in pod.containers:
@@ -194,7 +198,7 @@ def _of_containers(
 def _container_requests(
     pod: Pod, container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, int]
 ) -> Amounts:
-    """A resized container counts for the most of what it has, was allotted and (unless infeasible) wants."""
+    """Return for a resized container the most of what it has, was allotted and (unless infeasible) wants."""
     requests = _amounts((container.get("resources") or {}).get("requests") or {})
     status = statuses.get(container.get("name", ""))
     if status is not None and status.get("resources") is not None:

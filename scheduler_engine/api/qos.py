@@ -1,4 +1,4 @@
-"""Quality-of-service classes and the OOM scores that follow from them.
+"""Quality-of-service classes and the resulting OOM scores.
 
 Source: seed 002 §10 (Node out of memory behavior); upstream ``pkg/apis/core/v1/helper/qos`` and ``pkg/kubelet/qos``.
 """
@@ -23,7 +23,7 @@ Amounts = dict[str, int]
 
 
 def qos_class(spec: Mapping[str, Any]) -> str:
-    """Guaranteed, Burstable or BestEffort, from cpu and memory of a pod's spec; pod-level resources come first."""
+    """Return Guaranteed, Burstable or BestEffort, by cpu and memory of a pod's spec; pod-level resources come first."""
     levels = list(_levels(spec))
     if not any(requests or limits for requests, limits in levels):
         return BEST_EFFORT
@@ -32,7 +32,7 @@ def qos_class(spec: Mapping[str, Any]) -> str:
 
 
 def _levels(spec: Mapping[str, Any]) -> Iterator[tuple[Amounts, Amounts]]:
-    """(requests, limits) of the pod as a whole, else of each container; only what is more than zero."""
+    """Yield (requests, limits) of the pod as a whole, else of each container; only values above zero."""
     whole = spec.get("resources") or {}
     if whole.get("requests") or whole.get("limits"):
         yield _compute(whole.get("requests")), _compute(whole.get("limits"))
@@ -49,7 +49,7 @@ def _compute(quantities: Mapping[str, Any] | None) -> Amounts:
 
 
 def oom_score_adj(pod: Pod, container: Mapping[str, Any], memory_capacity: int) -> int:
-    """From −997 (killed last) to 1000 (killed first); ``memory_capacity`` of the node in bytes."""
+    """Return −997 (killed last) to 1000 (killed first); ``memory_capacity`` of the node in bytes."""
     qos = qos_class(pod.spec)
     if qos == GUARANTEED or pod.priority >= NODE_CRITICAL_PRIORITY:
         return GUARANTEED_OOM_SCORE_ADJ
@@ -60,10 +60,10 @@ def oom_score_adj(pod: Pod, container: Mapping[str, Any], memory_capacity: int) 
 
 
 def oom_scores(pod: Pod, memory_capacity: int) -> list[tuple[str, str, int, int, int]]:
-    """The OOM-score table of a pod: (container, QoS class, oom_score, oom_score_adj, effective score).
+    """Return the OOM-score table of a pod: (container, QoS class, oom_score, oom_score_adj, effective score).
 
-    ``oom_score`` is the share of the node's memory that a container uses, in thousandths; the pod's simulated usage is
-    shared out evenly. The container with the highest effective score is killed first.
+    ``oom_score`` is the share of the node's memory that a container uses, in thousandths; containers share the pod's
+    simulated usage evenly. The container with the highest effective score is killed first.
     """
     used = (amount_of(pod.annotations, USAGE["memory"]) or 0) // max(len(pod.containers), 1)
     score = 1000 * used // memory_capacity if memory_capacity > 0 else 0

@@ -1,7 +1,7 @@
-"""Kubernetes quantities, exact.
+"""Exact Kubernetes quantities.
 
-A quantity is an integer number of nano-units plus the notation it was written in; whatever is finer than a nano-unit is
-rounded up (away from zero), as Kubernetes does. For what its 64-bit arithmetic makes of them see ``quantity_int64.py``.
+A quantity is an integer number of nano-units plus the notation it was written in; anything finer than a nano-unit is
+rounded up (away from zero), as in Kubernetes. For the results of its 64-bit arithmetic see ``quantity_int64.py``.
 Source: upstream ``apimachinery/pkg/api/resource/{quantity,amount,suffix}.go``.
 """
 
@@ -19,33 +19,34 @@ DECIMAL_SI = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12,
 BINARY_SI = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 SUFFIX_OF = {power: name for name, power in DECIMAL_SI.items()}
 PATTERN = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)", re.ASCII)
-"""Nothing is tried twice: a text of any length is read once from its start to its end."""
+"""Without backtracking: a text of any length is read once from start to end."""
 EXPONENT = re.compile(r"[eE]([+-]?)0*+([0-9]*+)(?<=[0-9])", re.ASCII)
 FORMAT_MESSAGE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 SUFFIX_MESSAGE = "unable to parse quantity's suffix"
 NUMBER_MESSAGE = "unable to parse numeric part of quantity"
 MAX_DIGITS = 18
-"""Numbers with more digits take Kubernetes' arbitrary-precision path."""
+"""Numbers with more digits need Kubernetes' arbitrary precision."""
 
 MOST_PLACES = 120
-"""Digits before the decimal point. Kubernetes takes more, but counts only what 64 bits hold. Sums, shares and products
-of such amounts still fit a floating-point number, with which panels are drawn."""
+"""Digits before the decimal point. Kubernetes accepts more, but counts only what 64 bits hold. Sums, shares and
+products of such amounts still fit a floating-point number, as needed to draw panels.
+"""
 LARGE_MESSAGE = f"must be less than 1e{MOST_PLACES}, the largest amount that can be counted here"
 
 _KEPT_LENGTH = 64
-"""Characters of a text that is kept as it was written and remembered; longer ones would fill the memory."""
+"""The longest text that is cached as written; longer ones would fill the memory."""
 _MOST_BINARY_PLACES = 20
-"""Digits before the point from which on a number with a binary suffix is above the largest one in any case."""
+"""A number with a binary suffix and more digits before the point is always above the largest one."""
 _MOST_DECIMALS = 1000
-"""Decimal places of a number with a binary suffix that are counted one by one; what follows can only round it up."""
+"""The decimal places of a number with a binary suffix that count; any others can only round it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """``nano``: value × 10⁹, an integer. ``notation``: DecimalSI, BinarySI or DecimalExponent.
 
-    ``written`` is the text as given where Kubernetes keeps it. ``digits`` × 10^``scale`` is the value once more, in the
-    form in which Kubernetes holds it; ``wide``: with arbitrary precision.
+    ``written`` is the original text if Kubernetes keeps it. ``digits`` × 10^``scale`` is the value again, in
+    Kubernetes' own form; ``wide``: with arbitrary precision.
     """
 
     nano: int
@@ -56,11 +57,11 @@ class Quantity:
     wide: bool = field(default=True, compare=False)
 
     def value(self) -> int:
-        """Whole units, rounded away from zero (bytes for memory)."""
+        """Return whole units, rounded away from zero (bytes for memory)."""
         return divide_away(self.nano, NANO)
 
     def milli_value(self) -> int:
-        """Thousandths, rounded away from zero (millicores for cpu)."""
+        """Return thousandths, rounded away from zero (millicores for cpu)."""
         return divide_away(self.nano, NANO // 1000)
 
     def __str__(self) -> str:
@@ -68,14 +69,14 @@ class Quantity:
 
 
 def divide_away(number: int, by: int) -> int:
-    """Integer division, rounded away from zero."""
+    """Divide integers, rounded away from zero."""
     return -(-number // by) if number >= 0 else number // by
 
 
 def parse_quantity(text: str | int | float) -> Quantity:
     """Read ``500m``, ``1.5Gi``, ``2e3`` or a JSON number.
 
-    Raises ValueError with Kubernetes' text when it is no quantity, and with ``LARGE_MESSAGE`` when it is too large.
+    Raises ValueError with Kubernetes' text if it is not a quantity, and with ``LARGE_MESSAGE`` if it is too large.
     """
     if isinstance(text, str):
         return _cached(text) if len(text) <= _KEPT_LENGTH else _parsed(text)
@@ -109,13 +110,13 @@ _cached = lru_cache(maxsize=4096)(_parsed)
 
 
 def _go_number(number: float) -> str:
-    """A number as Go writes it in JSON: very large and very small ones with an exponent."""
+    """Format a number like Go in JSON: very large and very small ones with an exponent."""
     exact = Decimal(repr(number))
     return format(exact, "f") if number == 0 or 1e-6 <= abs(number) < 1e21 else format(exact.normalize(), "e")
 
 
 def _notation(suffix: str) -> tuple[str, int]:
-    """The notation that a suffix stands for, with its power of ten or two."""
+    """Return the notation of a suffix, with its power of ten or two."""
     if suffix in DECIMAL_SI:
         return "DecimalSI", DECIMAL_SI[suffix]
     if suffix in BINARY_SI:
@@ -127,12 +128,12 @@ def _notation(suffix: str) -> tuple[str, int]:
 
 
 def _in_32_bits(number: int) -> int:
-    """An exponent as Kubernetes keeps it: what does not fit is cut off."""
+    """Cut an exponent to 32 bits, as Kubernetes does."""
     return (number + 2**31) % 2**32 - 2**31
 
 
 def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, power: int) -> Quantity | None:
-    """The quantity when it fits Kubernetes' 64-bit form, else None."""
+    """Return the quantity if it fits Kubernetes' 64-bit form, else None."""
     number = number or "0"
     if notation == "BinarySI":
         room = 15 - len(number) - power * 3 // 10 - 1 if not fraction else -1
@@ -154,7 +155,8 @@ def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, pow
 
 
 def _wide(sign: str, digits: str, places: int, notation: str, power: int) -> Quantity:
-    """The quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit number.
+    """Return the quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit
+    number.
 
     ``digits`` without leading zeros, ``places`` of them after the point.
     """
@@ -176,7 +178,7 @@ def _wide(sign: str, digits: str, places: int, notation: str, power: int) -> Qua
 
 
 def _rounded_up(digits: str, places: int) -> int:
-    """Nano-units of ``digits`` with ``places`` of them after the point (fewer than none: zeros follow)."""
+    """Return nano-units of ``digits`` with ``places`` of them after the point (negative: zeros follow)."""
     counted = max(len(digits) - places + 9, 0)
     if len(digits) <= counted:
         return int(digits + "0" * (9 - places))
@@ -184,7 +186,7 @@ def _rounded_up(digits: str, places: int) -> int:
 
 
 def _binary_nano(digits: str, places: int, power: int) -> int:
-    """Nano-units of the number × 2^``power``, something above the largest number where it does not matter what."""
+    """Return nano-units of the number × 2^``power``, or any value above the largest number if it exceeds that."""
     if len(digits) - places > _MOST_BINARY_PLACES:
         return (LARGEST + 1) * NANO
     cut = places - _MOST_DECIMALS
@@ -194,7 +196,7 @@ def _binary_nano(digits: str, places: int, power: int) -> int:
 
 
 def canonical(quantity: Quantity) -> str:
-    """The form Kubernetes stores: the largest suffix that leaves no fraction."""
+    """Return the form Kubernetes stores: the largest suffix that leaves no fraction."""
     if quantity.written:
         return quantity.written
     number = quantity.nano
@@ -214,7 +216,7 @@ def canonical(quantity: Quantity) -> str:
 
 
 def rounded_up_to_milli(quantity: Quantity) -> Quantity:
-    """The quantity in whole thousandths, rounded away from zero, as the API server stores resource lists."""
+    """Return whole thousandths, rounded away from zero, as the API server stores resource lists."""
     if not quantity.wide and quantity.scale >= -3:
         return quantity
     milli = quantity.milli_value()
@@ -222,7 +224,7 @@ def rounded_up_to_milli(quantity: Quantity) -> Quantity:
 
 
 def added(left: Quantity, right: Quantity) -> Quantity:
-    """The exact sum; it keeps the notation of ``left`` unless that is zero."""
+    """Return the exact sum; it keeps the notation of ``left`` unless that is zero."""
     notation = left.notation if left.nano else right.notation
     nano = left.nano + right.nano
     if not left.wide and not right.wide:

@@ -1,6 +1,6 @@
-"""Quantities as Kubernetes' 64-bit arithmetic reads them: beyond 64 bits they wrap around or become 0.
+"""Quantities in Kubernetes' 64-bit arithmetic: beyond 64 bits they wrap around or become 0.
 
-The scheduler itself counts with exact numbers; this is what a learner sees in a cluster for amounts that nobody has.
+The scheduler itself counts with exact numbers; this shows how a cluster treats absurdly large amounts.
 Source: upstream ``apimachinery/pkg/api/resource/{amount,scale_int}.go``.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from scheduler_engine.api.quantity import LARGEST, Quantity, divide_away
 
 WRAPPING_STEPS = (1, 2, 3, 6, 9)
-"""Powers of ten by which Kubernetes multiplies in one step, so that the product wraps; by others it gives up with 0."""
+"""Powers of ten by which Kubernetes multiplies in one step, so the product wraps; others give 0."""
 
 
 def as_int64(quantity: Quantity) -> int | None:
-    """The value, None when it needs arbitrary precision or has decimal places (upstream ``AsInt64``)."""
+    """Return the value, None if it needs arbitrary precision or has decimal places (upstream ``AsInt64``)."""
     if quantity.wide or quantity.scale < 0:
         return None
     number = quantity.digits * _ten_to(quantity.scale)
@@ -21,7 +21,7 @@ def as_int64(quantity: Quantity) -> int | None:
 
 
 def scaled_value(quantity: Quantity, scale: int) -> int:
-    """The value in units of 10^``scale`` (0 = ``Value()``, -3 = ``MilliValue()``)."""
+    """Return the value in units of 10^``scale`` (0 = ``Value()``, -3 = ``MilliValue()``)."""
     if not quantity.wide:
         if quantity.scale < scale:
             return divide_away(quantity.digits, _ten_to(scale - quantity.scale))

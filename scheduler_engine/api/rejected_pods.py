@@ -1,4 +1,4 @@
-"""Pods that a kubelet does not take: how the message of their status begins.
+"""Pods that a kubelet rejects: the start of the message in their status.
 
 Source: upstream ``pkg/kubelet/kubelet.go`` (rejectPod).
 """
@@ -11,10 +11,10 @@ REJECTED = "Pod was rejected: "
 
 
 def rejection(message: str) -> str:
-    """The message of the status of a pod that is not taken; ``message`` says why."""
+    """Return the status message of a rejected pod; ``message`` says why."""
     return REJECTED + message
 
 
 def is_rejected(pod: Pod) -> bool:
-    """Whether a kubelet did not take the pod."""
+    """Return True if a kubelet rejected the pod."""
     return bool(pod.node_name) and str(pod.status.get("message") or "").startswith(REJECTED)

@@ -1,4 +1,4 @@
-"""Plain YAML scalars as Kubernetes takes them: YAML 1.1 as read by ``sigs.k8s.io/yaml``, then brought to JSON values.
+"""Plain YAML scalars as in Kubernetes: YAML 1.1 as read by ``sigs.k8s.io/yaml``, then converted to JSON values.
 
 ``yes``/``on``/``y`` are booleans, ``010`` is octal, ``0x10`` is 16, ``1_000`` is 1000, ``~`` is null, dates stay texts.
 """
@@ -23,7 +23,7 @@ _TAGS = {"tag:yaml.org,2002:" + name: name for name in ("str", "int", "float", "
 
 
 def resolve_plain(text: str) -> JSONScalar:
-    """The JSON value of an unquoted scalar. Raises ValueError for infinities and NaN, which JSON cannot hold."""
+    """Return the JSON value of an unquoted scalar. Raises ValueError for infinities and NaN, which JSON cannot hold."""
     if text in _WORDS:
         return _WORDS[text]
     if text in _NOT_JSON:
@@ -66,7 +66,7 @@ def _float(plain: str, text: str) -> JSONScalar:
 
 
 def resolve_tagged(tag: str, text: str) -> JSONScalar:
-    """The value of a scalar with an explicit tag. Raises ValueError for tags outside YAML's core, or a wrong value."""
+    """Return the value of a scalar with an explicit tag. Raises ValueError for an unknown tag or a wrong value."""
     name = _TAGS.get(tag)
     if name is None:
         raise ValueError(f"tag {tag} is not allowed")
@@ -85,12 +85,12 @@ def resolve_tagged(tag: str, text: str) -> JSONScalar:
 
 
 def core_tag(tag: str | None, name: str) -> bool:
-    """Whether a collection's tag is missing, ``!`` or the core tag of ``name`` (map or seq)."""
+    """Return True if a collection's tag is missing, ``!`` or the core tag of ``name`` (map or seq)."""
     return tag is None or tag == "!" or _TAGS.get(tag) == name
 
 
 def key_text(value: JSONScalar) -> str:
-    """A mapping key as JSON writes it. Raises ValueError for null."""
+    """Return a mapping key as JSON writes it. Raises ValueError for null."""
     if value is None:
         raise ValueError("a key must not be null")
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The table of kinds the sandbox knows.
+"""The table of kinds that the sandbox knows.
 
 Source: upstream ``api/*/register.go`` and the Kubernetes deprecation guide (versions no longer served in v1.34).
 """
@@ -159,11 +159,11 @@ NO_OBJECTS = {
     "KubeletConfiguration": "it is a file for the kubelet; give it to a node's kubelet",
     "Eviction": "it is a request to the eviction subresource of a pod; evict the pod instead",
 }
-"""Kinds that people bring along although no API server stores them → what they are."""
+"""Kinds in people's files that no API server stores → what they are."""
 
 
 def kind_of(manifest: Mapping[str, Any]) -> Kind:
-    """The table's row for a manifest.
+    """Return the table's row for a manifest.
 
     Raises Rejected when ``apiVersion`` or ``kind`` is missing, unknown, or a version that is gone.
     """
@@ -186,12 +186,12 @@ def kind_of(manifest: Mapping[str, Any]) -> Kind:
 
 
 def view(manifest: dict[str, Any]) -> KubeObject:
-    """The typed view of a manifest of a known kind. Raises Rejected like ``kind_of``."""
+    """Return the typed view of a manifest of a known kind. Raises Rejected like ``kind_of``."""
     return kind_of(manifest).view(manifest)
 
 
 def key_of(manifest: Mapping[str, Any]) -> str:
-    """``namespace/name``, or the name alone for cluster-scoped kinds; a missing namespace counts as ``default``."""
+    """Return ``namespace/name``, or only the name if cluster-scoped; a missing namespace counts as ``default``."""
     metadata = manifest.get("metadata") or {}
     name = str(metadata.get("name") or "")
     if not kind_of(manifest).namespaced:

@@ -1,6 +1,6 @@
-"""What a sandbox is told about machines and programs that do not exist: annotations ``sandbox/…`` on pods and nodes.
+"""Simulated machines and programs in a sandbox: annotations ``sandbox/…`` on pods and nodes.
 
-They stand for what a kubelet would measure. A template may carry them, so that every pod of an owner behaves alike.
+They replace a kubelet's measurements. A template may have them, so that all pods of an owner behave alike.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from scheduler_engine.api.quantity import NANO, parse_quantity
 
 DURATION = "sandbox/duration"
-"""Seconds that a pod with restartPolicy Never or OnFailure runs until it has succeeded."""
+"""Seconds that a pod with restartPolicy Never or OnFailure runs before it succeeds."""
 
 START_DELAY = "sandbox/start-delay"
-"""Seconds from the binding of a pod until its containers run."""
+"""Seconds from a pod's binding to the start of its containers."""
 
 READY = "sandbox/ready"
 """``false``: the pod runs, but never becomes ready."""
@@ -26,19 +26,19 @@ USAGE = {
     "inodes": "sandbox/usage-inodes",
     "pids": "sandbox/usage-pids",
 }
-"""What a pod uses; on a node: what its system daemons use. ``ephemeral_storage``: local volumes and logs."""
+"""The usage of a pod; on a node: of its system daemons. ``ephemeral_storage``: local volumes and logs."""
 
 IMAGEFS = "sandbox/imagefs"
-"""Bytes of a node's second filesystem, for images and writable layers; without it these lie on the first."""
+"""Bytes of a node's second filesystem, for images and writable layers; without it the first has these."""
 
 MAX_PIDS = "sandbox/max-pids"
-"""How many processes a node can have."""
+"""The maximum number of processes on a node."""
 
 KUBELET_CONFIGURATION = "sandbox/kubelet-configuration"
 """A node's KubeletConfiguration as JSON."""
 
 HARD_EVICTION_GRACE = "sandbox/hard-eviction-grace"
-"""Seconds that a node's kubelet gives a pod to end when a hard threshold is met, if not those of v1.34.1."""
+"""Seconds of grace that a node's kubelet gives a pod at a hard threshold, if not those of v1.34.1."""
 
 AMOUNTS = (DURATION, START_DELAY, IMAGEFS, MAX_PIDS, HARD_EVICTION_GRACE, *USAGE.values())
 SECONDS = (DURATION, START_DELAY, HARD_EVICTION_GRACE)
@@ -46,7 +46,7 @@ LONGEST_SECONDS = 366 * 86_400
 
 
 def wrong_annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """(annotation, what is wrong with it) of those that are no amounts."""
+    """Yield (annotation, problem) for those that are not amounts."""
     for name in AMOUNTS:
         if name in annotations:
             problem = amount_problem(annotations[name])
@@ -57,7 +57,7 @@ def wrong_annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str
 
 
 def amount_problem(text: str) -> str:
-    """Why ``text`` is no quantity of at least 0; "" when it is one."""
+    """Return why ``text`` is not a quantity of at least 0; "" if it is one."""
     try:
         quantity = parse_quantity(text)
     except ValueError as problem:
@@ -66,7 +66,7 @@ def amount_problem(text: str) -> str:
 
 
 def amount_of(annotations: Mapping[str, str], name: str) -> int | None:
-    """Whole units (millicores for cpu), None when nothing is said."""
+    """Return whole units (millicores for cpu), None if not set."""
     if name not in annotations:
         return None
     quantity = parse_quantity(annotations[name])
@@ -74,5 +74,5 @@ def amount_of(annotations: Mapping[str, str], name: str) -> int | None:
 
 
 def seconds_us(annotations: Mapping[str, str], name: str, default_us: int) -> int:
-    """A number of seconds as microseconds."""
+    """Convert a number of seconds to microseconds."""
     return parse_quantity(annotations[name]).nano * 10**6 // NANO if name in annotations else default_us

@@ -15,7 +15,7 @@ NETWORK_UNAVAILABLE = "node.kubernetes.io/network-unavailable"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
-"""Set by a cloud's kubelet and taken away by its controller: here only by hand."""
+"""Set by a cloud's kubelet and removed by its controller: here only by hand."""
 TOLERATED_BY_ADMISSION = (NOT_READY, UNREACHABLE, MEMORY_PRESSURE)
 """Keys of the tolerations that admission adds to pods."""
 
@@ -31,7 +31,7 @@ class Taint:
 
     @property
     def text(self) -> str:
-        """As kubectl writes it: ``dedicated=gpu:NoSchedule``."""
+        """Return it as kubectl writes it: ``dedicated=gpu:NoSchedule``."""
         return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
 
 
@@ -51,7 +51,7 @@ class Toleration:
         return not self.differs_in(taint)
 
     def differs_in(self, taint: Taint) -> str:
-        """The field by which it does not match: effect, key, value or operator; "" when it tolerates the taint."""
+        """Return the field that does not match: effect, key, value or operator; "" if it tolerates the taint."""
         if self.effect and self.effect != taint.effect:
             return "effect"
         if self.key and self.key != taint.key:
@@ -82,7 +82,7 @@ def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
 def first_untolerated(
     taints: Iterable[Taint], tolerations: Iterable[Toleration], effects: tuple[str, ...]
 ) -> Taint | None:
-    """The first taint with one of ``effects`` that no toleration matches (upstream
+    """Return the first taint with one of ``effects`` that no toleration matches (upstream
     ``FindMatchingUntoleratedTaint``).
     """
     held = tuple(tolerations)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,]\d+)?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 _ZERO = datetime(1, 1, 1)
 _LARGEST_OFFSET = (24, 60)
-"""Hours and minutes; more than a day has, as some people write them."""
+"""Hours and minutes; more than a day, as Go accepts."""
 
 
 def is_time(value: object) -> bool:
@@ -16,7 +16,7 @@ def is_time(value: object) -> bool:
 
 
 def _parts(text: str) -> tuple[datetime, timedelta] | None:
-    """The time as written, to the second, and how far it is ahead of UTC."""
+    """Return the time as written, to the second, and its offset from UTC."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
@@ -33,9 +33,9 @@ def _parts(text: str) -> tuple[datetime, timedelta] | None:
 
 
 def in_utc(text: str) -> str | None:
-    """A time as the API server writes it, to the second in UTC; None for the zero time.
+    """Return a time as the API server writes it, to the second in UTC; None for the zero time.
 
-    What is no time, or none within the years 1 to 9999, stays as it is.
+    Keep a text that is not a time, or not within the years 1 to 9999.
     """
     parts = _parts(text)
     if parts is None:

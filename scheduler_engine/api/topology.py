@@ -1,4 +1,4 @@
-"""Labels that say where a node stands or a volume lies. Source: upstream ``api/core/v1/well_known_labels.go``."""
+"""Labels that locate a node or a volume. Source: upstream ``api/core/v1/well_known_labels.go``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-doma
 
 ZONE_LABELS = (BETA_ZONE, ZONE)
 REGION_LABELS = (BETA_REGION, REGION)
-"""Labels that name a place, the first one present counts."""
+"""Labels for a place; the first one present counts."""
 
 OUT_OF_BETA = {BETA_ZONE: ZONE, BETA_REGION: REGION}
-"""Old label → the one that took its place."""
+"""Old label → its replacement."""
 VOLUME_LABELS = {**OUT_OF_BETA, ZONE: ZONE, REGION: REGION}
-"""Labels that place a volume → the label of a node that answers when it lacks the former."""
+"""Labels that place a volume → the node label to use if the node lacks the former."""
 
 
 def zone_key(labels: Mapping[str, str]) -> str:
-    """``region:\\0:zone`` of a node with these labels; "" when they name neither (upstream ``GetZoneKey``)."""
+    """Return ``region:\\0:zone`` of a node with these labels; "" if they have neither (upstream ``GetZoneKey``)."""
     region, zone = _first_label(labels, REGION_LABELS), _first_label(labels, ZONE_LABELS)
     return f"{region}:\0:{zone}" if region or zone else ""
 

@@ -1,4 +1,4 @@
-"""Warnings: what Kubernetes accepts, but tells the person who applies it. kubectl prints them as ``Warning: …``.
+"""Warnings about valid manifests, for the person who applies them. kubectl prints them as ``Warning: …``.
 
 ``WARNINGS`` is the table: kind → its rules, which see the defaulted manifest.
 Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``pkg/registry``.
@@ -35,10 +35,10 @@ MOST_INDEXES, MOST_PARALLEL = 100_000, 10_000
 
 
 def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = None) -> list[FieldError]:
-    """What Kubernetes would warn of; the manifest must be valid. ``document`` is its number in its text.
+    """Return Kubernetes' warnings; the manifest must be valid. ``document`` is its number in its text.
 
-    ``defaulted``: what ``with_defaults`` gives of it, where somebody has it already.
-    More than ``MOST_ERRORS`` say that there may be still more.
+    ``defaulted``: the result of ``with_defaults``, if available.
+    More than ``MOST_ERRORS`` mean that there may be others.
     """
     kind = kind_of(manifest).name
     rule = WARNINGS.get(kind)
@@ -163,7 +163,7 @@ def _service(service: Data) -> Warnings:
 
 
 def _address(written: str, path: str) -> Warnings:
-    """An address in a form that only older fields take."""
+    """Warn of an address in a form that only older fields accept."""
     plain = names.plain_ip(written)
     if plain is None or str(plain) == written:
         return

@@ -59,7 +59,7 @@ def pod_warnings(pod: Data) -> Warnings:
 
 
 def template_warnings(template: Data, path: str) -> Warnings:
-    """A pod (``path`` is empty), or the template at ``path``, in Kubernetes' order."""
+    """Warn about a pod (``path`` is empty), or the template at ``path``, in Kubernetes' order."""
     prefix = f"{path}." if path else ""
     spec = template.get("spec") or {}
     annotations = (template.get("metadata") or {}).get("annotations") or {}
@@ -106,13 +106,13 @@ def _node_labels(spec: Data, path: str) -> Warnings:
 
 
 def node_terms(terms: Sequence[Data], path: str) -> Warnings:
-    """The terms of a required node selector."""
+    """Check the terms of a required node selector."""
     for index, term in enumerate(terms):
         yield from _node_term(term, f"{path}[{index}]", values_too=False)
 
 
 def _node_term(term: Data, path: str, values_too: bool) -> Warnings:
-    """``values_too``: label values that validation lets pass although no node can carry them."""
+    """``values_too``: also check label values that pass validation although no node can have them."""
     for index, requirement in enumerate(term.get("matchExpressions") or ()):
         place = f"{path}.matchExpressions[{index}]"
         yield from old_label(requirement["key"], f"{place}.key")
@@ -150,7 +150,7 @@ def _pod_affinity(affinity: Data, path: str) -> Warnings:
 def fractions(
     amounts: Mapping[str, str], path: str, resources: Sequence[str] = ("memory", "ephemeral-storage")
 ) -> Warnings:
-    """Bytes that are no whole number."""
+    """Warn of bytes that are not a whole number."""
     for name in resources:
         if name in amounts and parse_quantity(amounts[name]).nano % 1_000_000_000:
             yield f"{path}[{name}]", f"fractional byte value {quoted(amounts[name])} is invalid, must be an integer"
@@ -163,13 +163,13 @@ def claim_warnings(spec: Data, path: str) -> Warnings:
 
 
 def old_volumes(volume: Data, path: str) -> Warnings:
-    """Volume sources that no longer work, of a pod or a PersistentVolume."""
+    """Warn of a pod's or PersistentVolume's sources that no longer work."""
     for field, (name, text) in OLD_VOLUMES.items():
         if volume.get(field) is not None:
             yield f"{path}.{name}", text
 
 
-# --- things said twice, things without effect -------------------------------------------------------------------------
+# --- duplicates, and settings without effect --------------------------------------------------------------------------
 
 
 def _said_twice(spec: Data, path: str) -> Warnings:
@@ -213,7 +213,7 @@ def _environment(variables: Sequence[Data], path: str) -> Warnings:
 
 
 def _ports(spec: Data, path: str) -> Warnings:
-    """Each port is told of every earlier one of its number and protocol with which it collides."""
+    """Report for each port all earlier ones of its number and protocol that it collides with."""
     places: list[str] = []
     known: dict[tuple[Any, ...], list[int]] = {}
     for container, where in containers_with_paths(spec, path):

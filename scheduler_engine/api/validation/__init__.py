@@ -1,4 +1,4 @@
-"""Validation of manifests with Kubernetes' field paths, error types and texts, everything wrong at once.
+"""Validation of manifests with Kubernetes' field paths, error types and texts; it reports all errors at once.
 
 ``RULES`` is the table: kind → its rules, which see the defaulted manifest. ``UPDATE_RULES`` compare old and new.
 Source: upstream ``pkg/apis/*/validation`` and ``apimachinery/pkg/api/validation``.
@@ -78,7 +78,7 @@ BEFORE_RULES: dict[str, Callable[[Manifest], Manifest]] = {
     "Service": in_registry,
     "Job": jobs.in_registry,
 }
-"""What a registry completes in a new object before its rules are asked."""
+"""What a registry completes in a new object before its rules run."""
 
 SERVER_FIELDS = {
     "metadata": (
@@ -90,12 +90,12 @@ SERVER_FIELDS = {
 
 
 def validate(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> list[FieldError]:
-    """Everything wrong with a manifest as written: kind, unknown fields and wrong types, then the rules of its kind.
+    """Return all errors in a manifest as written: kind, unknown fields and wrong types, then the rules of its kind.
 
-    An API server stops after the first sort; here the rules are asked too, about what is well typed.
+    An API server stops after the first group; here the rules also run, on the well-typed parts.
 
-    ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; one
-    of more than ``MOST_ERRORS`` that there may be still more. ``allow_privileged`` as in ``check_rules``.
+    ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; more
+    than ``MOST_ERRORS`` that there may be others. ``allow_privileged`` as in ``check_rules``.
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
@@ -106,9 +106,9 @@ def validate(manifest: Manifest, document: int = 0, allow_privileged: bool = Tru
 
 
 def judged(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> tuple[list[FieldError], Manifest]:
-    """Like ``validate``, of a mapping that came from a text, and the form with defaults that the rules have seen.
+    """Like ``validate``, for a mapping from a text; also return the defaulted form that the rules saw.
 
-    Where the rules were not asked, that form is empty.
+    If the rules did not run, that form is empty.
     """
     try:
         kind = kind_of(manifest).name
@@ -127,7 +127,7 @@ def judged(manifest: Manifest, document: int = 0, allow_privileged: bool = True)
 
 
 def _not_json(manifest: Manifest) -> str:
-    """Why an object that did not come from a text cannot be written as one, "" when it can."""
+    """Return why an object not from a text cannot be written as one, "" if it can."""
     try:
         json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
@@ -140,13 +140,13 @@ def _not_json(manifest: Manifest) -> str:
 
 
 def _follows(error: FieldError, places: set[str], above: set[str]) -> bool:
-    """Whether an error only says that what stands at one of ``places``, or ``above`` one, could not be used."""
+    """Return True if an error only says that the value at one of ``places``, or ``above`` one, was unusable."""
     path = written_path(error.path)
     return bool(places) and (path in above or not places.isdisjoint(owners_of(path)))
 
 
 def check_rules(defaulted: Manifest, allow_privileged: bool = True) -> list[FieldError]:
-    """What the rules of its kind say about a manifest after ``with_defaults``, in Kubernetes' order.
+    """Check a manifest after ``with_defaults`` by the rules of its kind, in Kubernetes' order.
 
     ``allow_privileged``: the flag ``--allow-privileged`` of the API server, which every kubeadm cluster sets.
     """
@@ -159,7 +159,7 @@ def _rules(defaulted: Manifest, allow_privileged: bool) -> Iterable[FieldError]:
 
 
 def _by_policy(errors: Iterable[FieldError], allow_privileged: bool) -> Iterable[FieldError]:
-    """The rules are those of the strictest cluster; this takes out what the flags of another allow."""
+    """Remove errors that a cluster's flags allow: the rules are those of the strictest cluster."""
     if not allow_privileged:
         return errors
     return (error for error in errors if not error.message.endswith(BY_POLICY))
@@ -175,8 +175,8 @@ def check_update(
 ) -> None:
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
-    What the API server itself has set (``SERVER_FIELDS``) and the new form leaves out counts as unchanged. ``document``
-    is the number of the new form in the text or command it came from.
+    Fields set by the API server (``SERVER_FIELDS``) that the new form omits count as unchanged. ``document`` is the
+    number of the new form in the text or command it came from.
     """
     kind = str(new.get("kind"))
     rule = SUBRESOURCE_RULES.get((kind, subresource)) or UPDATE_RULES.get(kind)
@@ -198,7 +198,7 @@ def _completed(old: Manifest, new: Manifest) -> dict[str, Any]:
 
 
 def _numbered(errors: Iterable[FieldError], document: int, manifest: Manifest) -> list[FieldError]:
-    """At most one more than are told."""
+    """Return at most one more than the limit."""
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     parts = [part[:LONGEST_NAME] for part in (manifest.get("kind"), name) if isinstance(part, str)]

@@ -23,7 +23,7 @@ _APP_ARMOR_VALUES = {"RuntimeDefault": ("runtime/default",), "Unconfined": ("unc
 
 
 def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors:
-    """Annotations that Kubernetes reads."""
+    """Check annotations that Kubernetes reads."""
     if MIRROR in given and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"{path}[{MIRROR}]", given[MIRROR], text)
@@ -39,7 +39,7 @@ def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors
 
 
 def deletion_cost(text: str) -> int | None:
-    """A 32-bit integer without plus sign and leading zeros, None for any other text."""
+    """Return a 32-bit integer without plus sign and leading zeros, None for any other text."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or (digits[0] == "0" and text != "0"):
         return None
@@ -62,7 +62,7 @@ def _app_armor_profile(container: str, value: str, path: str, names: set[str]) -
 
 
 def changed_annotations(before: Mapping[str, str], after: Mapping[str, str], path: str) -> Errors:
-    """Some annotations of a pod stay as they are."""
+    """Check the annotations of a pod that may not change."""
     for prefix, named in ((APP_ARMOR, "AppArmor annotations"), (MIRROR, "mirror pod annotation")):
         for key in before:
             if key.startswith(prefix) and after.get(key) != before[key] and (prefix != MIRROR or key == MIRROR):
@@ -73,7 +73,7 @@ def changed_annotations(before: Mapping[str, str], after: Mapping[str, str], pat
 
 
 def annotations_match_fields(given: Mapping[str, str], spec: Data, path: str) -> Errors:
-    """A profile given both as an annotation and as a field is the same in both (of a new pod)."""
+    """Check that a profile is the same as an annotation and as a field (of a new pod)."""
     whole = spec.get("securityContext") or {}
     if SECCOMP_OF_POD in given:
         yield from _seccomp_match(given[SECCOMP_OF_POD], whole, f"{path}.securityContext")

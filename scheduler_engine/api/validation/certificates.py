@@ -46,7 +46,7 @@ def _signer_name(name: str, path: str) -> Errors:
 
 
 def _segments(value: str, path: str, check: names.Check) -> Errors:
-    """Only the first wrong part between the dots is told."""
+    """Report only the first wrong part between the dots."""
     for label in value.split("."):
         problems = check(label)
         yield from (invalid(path, value, f"validating label {quoted(label)}: {text}") for text in problems)
@@ -81,7 +81,7 @@ def _trust_bundle(source: Data, own: str, path: str, taken: set[str]) -> Errors:
 
 
 def _bundle_name(name: str) -> list[str]:
-    """A bundle of a signer has the signer's name, with colons for slashes, as a prefix."""
+    """Check that a signer's bundle has the signer's name, with colons for slashes, as a prefix."""
     return names.subdomain(name.rpartition(":")[2])
 
 

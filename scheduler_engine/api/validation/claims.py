@@ -28,7 +28,7 @@ _class_name = texts(names.subdomain)
 
 
 def class_name(value: str, path: str) -> Errors:
-    """An empty class name is allowed: it means no class."""
+    """Allow an empty class name: it means no class."""
     if value:
         yield from _class_name(value, path)
 

@@ -1,4 +1,4 @@
-"""Rules for containers: names, ports, probes, resizing, and which kind may have what.
+"""Rules for containers: names, ports, probes, resizing, and the fields allowed for each kind.
 
 Source: upstream ``apis/core/validation``.
 """
@@ -40,7 +40,7 @@ _port_name = texts(names.port_name)
 
 @dataclass(frozen=True, slots=True)
 class PodFacts:
-    """What the rules for a container need to know of its pod."""
+    """The facts about a pod that the rules for its containers need."""
 
     volumes: Mapping[str, Data]
     claim_names: ClaimNames
@@ -55,7 +55,7 @@ def port_number_or_name(port: int | str, path: str) -> Errors:
 
 
 def containers(items: Sequence[Data], path: str, pod: PodFacts) -> Errors:
-    """The regular containers of a pod."""
+    """Check the regular containers of a pod."""
     if not items:
         yield required(path)
         return
@@ -195,7 +195,7 @@ def _probe(probe: Data, path: str, pod: PodFacts) -> Errors:
 
 
 def _handler(handler: Data, path: str, pod: PodFacts, kinds: Sequence[str]) -> Errors:
-    """Exactly one of ``kinds``, and that well formed."""
+    """Require exactly one of ``kinds``, well formed."""
     given = [kind for kind in kinds if handler.get(kind) is not None]
     for number, kind in enumerate(given):
         if number > 0:
@@ -255,7 +255,7 @@ def ephemeral_containers(spec: Data, path: str, pod: PodFacts) -> Errors:
 
 
 def image_without_blanks(items: Sequence[Data], path: str) -> Errors:
-    """In a pod (not in a template) an image has no blanks at its ends."""
+    """Check that a pod's (not a template's) images have no blanks at their ends."""
     yield from each(_image_without_blanks)(items, path)
 
 

@@ -45,7 +45,7 @@ DIVISORS: dict[str, tuple[tuple[str, ...], str]] = {
     "ephemeral-storage": (_SIZES, "local ephemeral storage"),
     "hugepages-": (_SIZES, "hugepages"),
 }
-"""Resource of a ``resourceFieldRef`` → the divisors it may have, its name in the text."""
+"""Resource of a ``resourceFieldRef`` → its allowed divisors, its name in the text."""
 
 
 def environment(container: Data, path: str) -> Errors:
@@ -82,7 +82,7 @@ def _value_from(variable: Data, path: str) -> Errors:
 
 
 def field_reference(allowed: Sequence[str]) -> Rule:
-    """A ``fieldRef`` to one of the ``allowed`` fields of the pod."""
+    """Check a ``fieldRef`` to one of the ``allowed`` fields of the pod."""
 
     def rule(reference: Data, path: str) -> Errors:
         field = reference.get("fieldPath") or ""
@@ -115,7 +115,7 @@ def field_reference(allowed: Sequence[str]) -> Rule:
 
 
 def resource_reference(reference: Data, path: str) -> Errors:
-    """A ``resourceFieldRef`` of a container's own environment."""
+    """Check a ``resourceFieldRef`` of a container's own environment."""
     resource = reference["resource"]
     if not resource:
         yield required(f"{path}.resource")
@@ -125,7 +125,7 @@ def resource_reference(reference: Data, path: str) -> Errors:
 
 
 def container_resource_reference(reference: Data, path: str) -> Errors:
-    """A ``resourceFieldRef`` of a volume, which must name the container."""
+    """Check a ``resourceFieldRef`` of a volume, which must name the container."""
     if reference.get("containerName"):
         yield from resource_reference(reference, path)
     else:
@@ -173,7 +173,7 @@ def _env_from(source: Data, path: str, list_path: str) -> Errors:
 
 
 def _file_reference(reference: Data, path: str) -> Errors:
-    """A variable in a file of a volume."""
+    """Check a variable in a file of a volume."""
     checks = (("key", names.environment_variable), ("volumeName", names.dns_label))
     for field, check in checks:
         if not reference[field]:
@@ -187,7 +187,7 @@ def _file_reference(reference: Data, path: str) -> Errors:
 
 
 def files_in_empty_directories(spec: Data, path: str) -> Errors:
-    """Files with variables are in volumes of the pod that start empty."""
+    """Check that files with variables are in volumes of the pod that start empty."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes") or ()}
     for container, place in containers_with_paths(spec, path):
         for index, variable in enumerate(container.get("env") or ()):

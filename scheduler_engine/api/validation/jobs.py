@@ -34,7 +34,7 @@ COUNTS = (
 )
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 FIXED = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
-"""Fields of the spec that an update may not change; the template too, and ``completions`` unless it is Indexed."""
+"""Fields of the spec that an update may not change; also the template, and ``completions`` unless it is Indexed."""
 
 MOST_PARALLEL_INDEXES = MOST_FAILED_INDEXES = 100_000
 MOST_RULES = MOST_CONDITIONS = 20
@@ -47,7 +47,7 @@ _condition_type = texts(names.qualified_name)
 
 
 def in_registry(job: Data) -> Data:
-    """A Job as its registry completes it: without ``manualSelector`` it selects the pods that carry its UID."""
+    """Complete a Job like its registry: without ``manualSelector`` it selects the pods with its UID."""
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector"):
         return job
@@ -79,7 +79,7 @@ def job_rules(job: Data) -> Errors:
 
 
 def _generated_selector(job: Data, spec: Data) -> Errors:
-    """The selector and labels must be those of ``in_registry``."""
+    """Check that the selector and labels are those of ``in_registry``."""
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
     expected = in_registry(job)["spec"]["template"]["metadata"]["labels"]
     for key in GENERATED:
@@ -196,7 +196,7 @@ def _exit_codes(codes: Data, path: str, containers: set[str]) -> Errors:
 
 
 def _one_of(values: tuple[str, ...], value: str, path: str) -> Errors:
-    """A missing value lists those that there are, as Go prints a list."""
+    """List the allowed values if one is missing, as Go prints a list."""
     if not value:
         yield required(path, f"valid values: [{' '.join(map(quoted, values))}]")
     elif value not in values:

@@ -40,14 +40,14 @@ def labels(value: Mapping[str, str], path: str) -> Errors:
 
 
 def object_name(metadata: Data) -> str:
-    """The name, or what a name generated from ``generateName`` looks like to validation."""
+    """Return the name, or a sample of the name generated from ``generateName``, as validation sees it."""
     name: str = metadata.get("name") or ""
     generate: str = metadata.get("generateName") or ""
     return name or (generate[:58] + "xxxxx" if generate else "")
 
 
 def metadata_rules(manifest: Data, check: names.Check, namespaced: bool) -> Errors:
-    """Everything about ``metadata`` of a new object whose names are checked by ``check``."""
+    """Check all ``metadata`` of a new object whose names are checked by ``check``."""
     metadata, path = manifest.get("metadata") or {}, "metadata"
     if metadata.get("generateName"):
         yield from texts(names.generated(check))(metadata["generateName"], f"{path}.generateName")
@@ -141,7 +141,7 @@ def _finalizers(finalizers: list[str], path: str) -> Errors:
 
 
 def metadata_update(old: Data, new: Data) -> Errors:
-    """What an update may not change in ``metadata``, and what must stay well formed."""
+    """Check what an update may not change in ``metadata``, and what must stay well formed."""
     before, after, path = old.get("metadata") or {}, new.get("metadata") or {}, "metadata"
     if before.get("deletionTimestamp"):
         extra = sorted(set(after.get("finalizers") or ()) - set(before.get("finalizers") or ()))

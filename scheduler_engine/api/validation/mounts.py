@@ -1,4 +1,4 @@
-"""Rules for what a container mounts: volumes as directories and as block devices.
+"""Rules for a container's mounts: volumes as directories and as block devices.
 
 Source: upstream ``apis/core/validation`` (ValidateVolumeMounts, ValidateVolumeDevices).
 """
@@ -44,7 +44,7 @@ def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Er
 
 
 def _sub_path(mount: Data, place: str, list_path: str) -> Errors:
-    """Errors of the path do not tell which mount they are about, as in Kubernetes."""
+    """Check the path; its errors do not name the mount, as in Kubernetes."""
     plain, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
     yield from descending_path(plain, f"{list_path}.subPath")
     if plain and expression:

@@ -1,4 +1,4 @@
-"""What Kubernetes says about names that are not well formed; each check lists its texts, none when all is well.
+"""Kubernetes' errors for invalid names; each check lists its texts, none if the name is valid.
 
 Source: upstream ``apimachinery/pkg/util/validation/validation.go`` and ``ip.go``.
 """
@@ -21,7 +21,7 @@ _CHARACTERS = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
 def _pattern(text: str, regex: str, *examples: str, limit: int = 0) -> Check:
-    """A check by pattern and length; ``text`` is followed by the examples and the pattern."""
+    """Build a check by pattern and length; ``text`` is followed by the examples and the pattern."""
     listed = " or ".join(f"'{example}', " for example in examples)
     message = f"{text} (e.g. {listed}regex used for validation is '{regex}')"
     compiled = re.compile(regex)
@@ -86,7 +86,7 @@ _name_part = _pattern(f"must {_CHARACTERS}", _QUALIFIED, "MyName", "my.name", "1
 
 
 _SHORT_QUALIFIED = re.compile(rf"({_SUBDOMAIN}/)?{_QUALIFIED}")
-"""What nearly every qualified name is; no part of a text so short can be too long."""
+"""Matches nearly every qualified name; no part of so short a text can be too long."""
 
 
 def dns_label(value: str) -> list[str]:
@@ -99,7 +99,7 @@ def dns_label(value: str) -> list[str]:
 
 
 def qualified_name(value: str) -> list[str]:
-    """A label key or resource name: a name with an optional domain before a slash."""
+    """Check a label key or resource name: a name with an optional domain before a slash."""
     if len(value) <= 63 and _SHORT_QUALIFIED.fullmatch(value):
         return []
     prefix, slash, name = value.rpartition("/")
@@ -156,7 +156,9 @@ _PADDED = re.compile(r"(?:^|\.)0[0-9]")
 
 
 def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """None when it is no address; leading zeros in IPv4 are allowed, as Kubernetes keeps doing for old fields."""
+    """Return None for an invalid address; leading zeros in IPv4 are allowed, as Kubernetes still does for old
+    fields.
+    """
     try:
         return ipaddress.ip_address(_without_leading_zeros(value)) if "%" not in value else None
     except ValueError:
@@ -164,14 +166,14 @@ def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def plain_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The same; an IPv4 address in IPv6 form is what Kubernetes takes it for: an IPv4 address."""
+    """Like ``parsed_ip``, but an IPv4 address in IPv6 form becomes IPv4, as in Kubernetes."""
     parsed = parsed_ip(value)
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
 
 
 def reachable_ip(value: str) -> list[str]:
-    """An address at which others could be reached: an endpoint's, or an external one of a service."""
+    """Check an address that others can reach: an endpoint's, or an external one of a service."""
     address = plain_ip(value)
     if address is None:
         return ["must be a valid IP address"]
@@ -205,7 +207,7 @@ def _without_leading_zeros(value: str) -> str:
 
 
 def generated(check: Check) -> Check:
-    """The check for a ``generateName``: a dash at its end does not count."""
+    """Check a ``generateName``: a dash at its end does not count."""
 
     def masked(value: str) -> list[str]:
         return check(value[:-2] + "a" if len(value) > 1 and value.endswith("-") else value)

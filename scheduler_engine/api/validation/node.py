@@ -35,7 +35,7 @@ def node_rules(node: Data) -> Errors:
 
 
 def _ranges(spec: Data) -> list[str]:
-    """``podCIDR`` is the older form of ``podCIDRs`` and wins where they differ."""
+    """Return the ranges: ``podCIDR`` is the older form of ``podCIDRs`` and wins if they differ."""
     listed: list[str] = spec.get("podCIDRs") or []
     single = spec.get("podCIDR") or ""
     return [single] if single and listed[:1] != [single] else listed
@@ -63,7 +63,7 @@ def _pod_ranges(ranges: list[str], path: str) -> Errors:
 
 
 def node_update(old: Data, new: Data) -> Errors:
-    """As the registry does: everything that holds for a new node, then what an update may not change."""
+    """Check like the registry: all rules for a new node, then what an update may not change."""
     yield from node_rules(new)
     before, after = old.get("spec") or {}, new.get("spec") or {}
     yield from metadata_update(old, new)
@@ -91,7 +91,7 @@ def node_update(old: Data, new: Data) -> Errors:
 
 
 def _config_sources(spec: Data, status: Data) -> Errors:
-    """Where a kubelet took its configuration from, in the days when a node said so."""
+    """Check where a kubelet took its configuration from, in old versions that reported it."""
     if spec.get("configSource") is not None:
         yield from _config_source(spec["configSource"], "spec.configSource", in_spec=True)
     for field in ("assigned", "active", "lastKnownGood"):

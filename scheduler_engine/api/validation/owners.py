@@ -1,4 +1,4 @@
-"""Rules for the owners of pods that keep them running. Source: upstream ``apis/{apps,core}/validation``."""
+"""Rules for workloads that keep their pods running. Source: upstream ``apis/{apps,core}/validation``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STATEFUL_SET_CHANGES = (
     *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
     *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
 )
-"""What an update of a StatefulSet may change in its spec."""
+"""The fields that an update of a StatefulSet may change in its spec."""
 
 _retention = supported(("Retain", "Delete"))
 _service_name = texts(names.dns_label)
@@ -118,7 +118,7 @@ def _counts(spec: Data, *fields: str) -> Errors:
 
 
 def _replica_set_spec(spec: Data, counts: Sequence[str]) -> Errors:
-    """What ReplicaSets and Deployments have in common; Kubernetes names a ReplicaSet in both."""
+    """Check what ReplicaSets and Deployments share; Kubernetes names a ReplicaSet in both."""
     yield from _counts(spec, *counts)
     text = "empty selector is invalid for deployment"
     yield from _selector_and_template(spec, text, "invalid label selector", "ReplicaSet")
@@ -157,7 +157,7 @@ def _matched(spec: Data, selector: Selector) -> Errors:
 
 
 def pod_template(template: Data, path: str) -> Errors:
-    """The template of any owner; Kubernetes leaves ``metadata`` out of the paths of its labels and annotations."""
+    """Check any workload's template; Kubernetes omits ``metadata`` from the paths of its labels and annotations."""
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from labels(metadata.get("labels") or {}, f"{path}.labels")
     yield from annotation_rules(metadata.get("annotations") or {}, f"{path}.annotations")
@@ -177,7 +177,7 @@ def _always_running(spec: Data, owner: str) -> Errors:
 
 
 def _with_claims(template: Data, claims: Sequence[Data]) -> Data:
-    """The template with the volumes that a StatefulSet makes of its claim templates."""
+    """Return the template with the volumes from a StatefulSet's claim templates."""
     if not claims:
         return template
     spec = template.get("spec") or {}
@@ -244,7 +244,7 @@ def _rolling(rolling: Data | None) -> tuple[int | str, int | str]:
 
 
 def _number(value: int | str) -> int:
-    """A percentage without its sign; a text that is neither counts as 0."""
+    """Return a number, or a percentage without its sign; other text counts as 0."""
     if isinstance(value, int):
         return value
     if value.isascii() and value.isdigit():
@@ -253,7 +253,7 @@ def _number(value: int | str) -> int:
 
 
 def _shown(strategy: Data) -> Data:
-    """A strategy as an error text shows it: Kubernetes prints its inner form."""
+    """Return a strategy as in an error text: Kubernetes prints its inner form."""
     rolling = strategy.get("rollingUpdate")
     inner = None if rolling is None else {key[0].upper() + key[1:]: value for key, value in rolling.items()}
     return {"Type": strategy.get("type") or "", "RollingUpdate": inner}
@@ -263,7 +263,7 @@ def _shown(strategy: Data) -> Data:
 
 
 def replica_set_update(old: Data, new: Data) -> Errors:
-    """Also for ReplicationControllers, whose selector may change."""
+    """Check also ReplicationControllers, whose selector may change."""
     yield from metadata_update(old, new)
     if new.get("kind") == "ReplicationController":
         yield from replication_controller_rules(new)

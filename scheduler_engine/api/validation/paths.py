@@ -1,4 +1,4 @@
-"""Rules for paths inside of a volume. Source: upstream ``apis/core/validation``."""
+"""Rules for paths inside a volume. Source: upstream ``apis/core/validation``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def descending_path(value: str, path: str) -> Errors:
 
 
 def inner_path(value: str, path: str) -> Errors:
-    """Of a file that users may name: it does not start like those that Kubernetes keeps for itself."""
+    """Check a user's file path: it may not start like those that Kubernetes reserves for itself."""
     yield from descending_path(value, path)
     if value.startswith("..") and not value.startswith("../"):
         yield invalid(path, value, "must not start with '..'")
 
 
 def taken_path(value: str, taken: set[str], path: str) -> Errors:
-    """In one directory no two files have the same path; ``taken`` is added to."""
+    """Check that no two files in a directory have the same path; add to ``taken``."""
     if value in taken:
         yield invalid(path, value, "conflicting duplicate paths")
     taken.add(value)

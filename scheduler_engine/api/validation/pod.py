@@ -40,7 +40,7 @@ from scheduler_engine.api.validation.windows import host_process_pod
 Data = Mapping[str, Any]
 
 _LONGEST_USED = 1000
-"""Characters of a pod's name of which the names of claims are made; no name with so many is allowed."""
+"""Characters of a pod's name used in the names of claims; no allowed name has this many."""
 
 _subdomain = texts(names.subdomain)
 _restart_policy = one_of(("Always", "OnFailure", "Never"))
@@ -49,7 +49,7 @@ _preemption_policy = one_of(("PreemptLowerPriority", "Never"))
 
 
 def internal_form(pod: Data) -> Data:
-    """A pod as its rules see it: under the newer name of a field, and stopped after a second at the least."""
+    """Return a pod as its rules see it: with a field's newer name, and one second for a negative grace period."""
     spec = dict(pod.get("spec") or {})
     account = spec.get("serviceAccountName") or spec.pop("serviceAccount", "")
     spec.pop("serviceAccount", None)
@@ -72,7 +72,7 @@ def pod_rules(pod: Data) -> Errors:
 
 
 def pod_and_template_rules(pod: Data) -> Errors:
-    """What holds for a pod on create and on update."""
+    """Check what holds for a pod on create and on update."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     yield from metadata_rules(pod, names.subdomain, namespaced=True)
     yield from known_annotations(metadata.get("annotations") or {}, spec, "metadata.annotations")
@@ -84,7 +84,7 @@ def pod_and_template_rules(pod: Data) -> Errors:
 
 
 def _tokens(spec: Data) -> Errors:
-    """A projected token is that of a named service account."""
+    """Check that a projected token belongs to a named service account."""
     if spec.get("serviceAccountName"):
         return
     for index, volume in enumerate(spec.get("volumes") or ()):
@@ -95,7 +95,7 @@ def _tokens(spec: Data) -> Errors:
 
 
 def pod_spec(spec: Data, path: str, pod_name: str, template: bool = False, static: bool = False) -> Errors:
-    """The spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
+    """Check the spec of a pod, or of a template (then ``pod_name`` is empty), in Kubernetes' order."""
     volumes: dict[str, Data] = {}
     facts = _facts(spec, volumes)
     if facts.grace_period is None:
@@ -163,7 +163,7 @@ def _resource_claims(claims: Sequence[Data], path: str, static: bool) -> Errors:
 
 
 def _host_network(spec: Data, path: str, template: bool) -> Errors:
-    """A template may leave host ports to the defaults of its pods."""
+    """Check host ports, which a template may leave to the defaults of its pods."""
     if not spec.get("hostNetwork"):
         return
     for index, container in enumerate(spec.get("containers") or ()):

@@ -1,4 +1,4 @@
-"""What the resize subresource may change in a pod: requests and limits of cpu and memory.
+"""The pod fields that the resize subresource may change: requests and limits of cpu and memory.
 
 Source: upstream ``apis/core/validation`` (ValidatePodResize) and ``registry/core/pod`` (the resize strategy).
 """
@@ -25,7 +25,7 @@ NOT_INIT = "resources for non-sidecar init containers are immutable"
 
 
 def resized(old: Data, new: Data) -> dict[str, Any]:
-    """``old`` with the resources that ``new`` gives its containers; whatever else differs does not count."""
+    """Return ``old`` with the containers' resources from ``new``; ignore all other differences."""
     spec, given = dict(old["spec"]), new.get("spec") or {}
     for field in LISTS:
         held = {container["name"]: container for container in spec.get(field) or ()}
@@ -74,7 +74,7 @@ def _whole(spec: Data) -> bool:
 
 
 def _supported(status: Data) -> bool:
-    """Whether the node says what resources its running containers have; without one that runs, nobody knows."""
+    """Return True if the node reports its running containers' resources; without one that runs, that is unknown."""
     running = (one for one in status.get("containerStatuses") or () if "running" in (one.get("state") or {}))
     return next(("resources" in one for one in running), True)
 
@@ -103,7 +103,7 @@ def _removed(field: str, before: Sequence[Data], after: Sequence[Data]) -> Error
 
 
 def _others(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
-    """Whatever is neither cpu nor memory, and everything in a container that runs before the others."""
+    """Check all except cpu and memory, and everything in a container that runs before the others."""
     for held, given in zip(before, after, strict=True):
         if field == "initContainers" and not _sidecar(held):
             resizes = held.get("resizePolicy") != given.get("resizePolicy")
@@ -114,14 +114,14 @@ def _others(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors
 
 
 def _differ(held: Data, given: Data) -> bool:
-    """A container with claims always differs from what upstream compares it with, and a first request never does."""
+    """Compare like upstream: a container with claims always differs, and a first request never does."""
     if (held.get("resources") or {}).get("claims") or held.get("resizePolicy") != given.get("resizePolicy"):
         return True
     return any(_amounts(held, part, COMPUTE) != _amounts(given, part, COMPUTE) for part in PARTS if _part(held, part))
 
 
 def _amounts(container: Data, part: str, without: Sequence[str] = ()) -> dict[str, int]:
-    """Resource → amount in 10⁻⁹ of its unit."""
+    """Return resource → amount in 10⁻⁹ of its unit."""
     quantities = _part(container, part).items()
     return {name: parse_quantity(quantity).nano for name, quantity in quantities if name not in without}
 

@@ -1,4 +1,4 @@
-"""What an update may change in a pod. Source: upstream ``apis/core/validation`` (ValidatePodUpdate)."""
+"""The pod fields that an update may change. Source: upstream ``apis/core/validation`` (ValidatePodUpdate)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _images(containers: Sequence[Data], path: str) -> Errors:
 
 
 def _deadline(before: Data, after: Data) -> Errors:
-    """From nothing to a number, or from a number to a lower one."""
+    """Allow setting a number, or lowering it."""
     old, new, path = (
         before.get("activeDeadlineSeconds"),
         after.get("activeDeadlineSeconds"),
@@ -98,7 +98,7 @@ def _gates(before: Sequence[Data], after: Sequence[Data]) -> Errors:
 
 
 def _everything_else(before: Data, after: Data) -> Errors:
-    """Whatever else differs is forbidden; gated pods may narrow their node selector and node affinity."""
+    """Forbid all other differences; gated pods may narrow their node selector and node affinity."""
     changed = dict(after)
     for field in ("containers", "initContainers"):
         if changed.get(field):
@@ -161,7 +161,7 @@ def _only_additions(term: Data, before: Data) -> bool:
 
 
 def _with_node_affinity_of(before: Data, changed: Data) -> dict[str, Any]:
-    """``changed`` with the old node affinity, so that only other differences are left."""
+    """Return ``changed`` with the old node affinity, so that only other differences remain."""
     old, new = _node_affinity(before), _node_affinity(changed)
     if old == new:
         return dict(changed)

@@ -1,4 +1,4 @@
-"""Field errors in Kubernetes' words. Source: upstream ``apimachinery/pkg/util/validation/field/errors.go``."""
+"""Field errors with Kubernetes' texts. Source: upstream ``apimachinery/pkg/util/validation/field/errors.go``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from scheduler_engine.errors import FieldError
 
 Errors = Iterator[FieldError]
 BY_POLICY = "disallowed by cluster policy"
-"""How the refusals end of which an API server with ``--allow-privileged`` makes none."""
+"""The end of an error that an API server with ``--allow-privileged`` does not report."""
 Rule = Callable[[Any, str], Errors]
-"""Says what is wrong with a value at a path."""
+"""Return what is wrong with a value at a path."""
 
 _ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
 
 _JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-"""What Go escapes in JSON beyond what must be."""
+"""Characters that Go escapes in JSON beyond the required ones."""
 
 
 MOST_SHOWN = 4000
-"""Characters of a value that an error shows, so that its text stays readable whatever was written."""
+"""The maximum length of a value in an error, so that its text stays readable."""
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes, control characters escaped as Go does; of a very long one its start."""
+    """Return a text in double quotes, control characters escaped like Go; cut a very long one."""
     if len(text) > MOST_SHOWN:
         return f"{quoted(text[:MOST_SHOWN])}… ({len(text)} characters)"
     if text.isprintable() and '"' not in text and "\\" not in text:
@@ -49,15 +49,15 @@ _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Named(str):
-    """A text of a type of its own (an operator, a protocol) or one behind a pointer: errors show it as JSON."""
+    """A text with its own type (an operator, a protocol) or behind a pointer: errors show it as JSON."""
 
 
 class Shown(str):
-    """A value as ``shown`` gives it, worked out once for many errors."""
+    """A value as ``shown`` returns it, computed once for many errors."""
 
 
 def shown(value: Any) -> str:
-    """A value as an error text shows it, a very long one cut off."""
+    """Return a value as an error text shows it, a very long one cut off."""
     if isinstance(value, Shown):
         return value
     if isinstance(value, str) and not isinstance(value, Named):
@@ -74,7 +74,7 @@ def shown(value: Any) -> str:
 
 
 def map_shown(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A map as Go prints it, in the order of its keys; the order of a struct's fields is its own."""
+    """Return a map as Go prints it, in the order of its keys; a struct's fields have their own order."""
     return dict(sorted(given.items()))
 
 
@@ -96,7 +96,7 @@ def not_found(path: str, value: Any, detail: str = "") -> FieldError:
 
 
 def not_supported(path: str, value: Any, supported: Iterable[str], named: bool = True) -> FieldError:
-    """``named``: the value is of a type of its own, as nearly all are that have a list of what is supported."""
+    """``named``: the value has its own type, like nearly all with a list of supported values."""
     detail = "supported values: " + ", ".join(quoted(item) for item in supported)
     return _error(
         "NotSupported", "Unsupported value", path, detail, Named(value) if named and isinstance(value, str) else value
@@ -124,7 +124,7 @@ def too_many(path: str, count: int, limit: int) -> FieldError:
 
 
 def texts(check: Callable[[str], list[str]]) -> Rule:
-    """A rule from a check of names: one error for each of its texts."""
+    """Build a rule from a check of names: one error for each of its texts."""
 
     def rule(value: str, path: str) -> Errors:
         for text in check(value):
@@ -134,7 +134,7 @@ def texts(check: Callable[[str], list[str]]) -> Rule:
 
 
 def one_of(values: Sequence[str]) -> Rule:
-    """Missing: required; anything but ``values``: not supported (they are listed in this order)."""
+    """Return an error if missing (required) or not one of ``values`` (listed in this order)."""
 
     def rule(value: str, path: str) -> Errors:
         if not value:
@@ -146,7 +146,7 @@ def one_of(values: Sequence[str]) -> Rule:
 
 
 def supported(values: Sequence[str]) -> Rule:
-    """Like ``one_of``, but a missing value counts as an unsupported one."""
+    """Like ``one_of``, but a missing value is an unsupported one."""
 
     def rule(value: str, path: str) -> Errors:
         if value not in values:
@@ -156,7 +156,7 @@ def supported(values: Sequence[str]) -> Rule:
 
 
 def each(rule: Rule) -> Rule:
-    """A rule for every item of a list."""
+    """Apply a rule to every item of a list."""
 
     def for_all(items: Sequence[Any], path: str) -> Errors:
         for index, item in enumerate(items):
@@ -166,7 +166,7 @@ def each(rule: Rule) -> Rule:
 
 
 def present(owner: Any, path: str, rules: Sequence[tuple[str, Rule]]) -> Errors:
-    """Rules for the fields of ``owner`` that are there, in the order of ``rules``."""
+    """Apply rules to the fields that ``owner`` has, in the order of ``rules``."""
     for field, rule in rules:
         if owner.get(field) is not None:
             yield from rule(owner[field], f"{path}.{field}")
@@ -191,7 +191,7 @@ def between(low: int, high: int) -> Rule:
 
 
 def amount_or_percent(value: int | str, path: str) -> Errors:
-    """A number of at least 0, or a percentage."""
+    """Check for a number of at least 0, or a percentage."""
     if isinstance(value, int):
         yield from nonnegative(value, path)
     elif percent(value) is None:
@@ -205,7 +205,7 @@ def at_most_100_percent(value: int | str, path: str) -> Errors:
 
 
 def percent(value: int | str) -> int | None:
-    """The number before the sign, None for what is no percentage."""
+    """Return the number before the sign, None if it is not a percentage."""
     if isinstance(value, str) and value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit():
         return int(value[:-1][:9])
     return None

@@ -42,7 +42,7 @@ INTEGER_RESOURCES = (
     *("persistentvolumeclaims", "services.nodeports", "services.loadbalancers"),
 )
 ClaimNames = Mapping[str, None]
-"""The resource claims of a pod, in the order in which errors list them."""
+"""The resource claims of a pod, in the order of errors."""
 _MOST_NAMES = 100
 
 POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
@@ -90,7 +90,7 @@ def pod_resource_name(name: str, path: str) -> Errors:
 
 
 def amount(name: str, written: str, path: str) -> Errors:
-    """A quantity of a resource: not negative, and whole where only whole things make sense."""
+    """Check a quantity of a resource: not negative, and whole if only whole units make sense."""
     quantity = parse_quantity(written)
     if quantity.nano < 0:
         yield invalid(path, written, "must be greater than or equal to 0")
@@ -117,7 +117,7 @@ def requirements(
     claim_names: ClaimNames = MappingProxyType({}),
     name_rule: Callable[[str, str], Errors] = container_resource_name,
 ) -> Errors:
-    """``limits``, ``requests`` and ``claims`` of a container, or of a pod with another ``name_rule``."""
+    """Check ``limits``, ``requests`` and ``claims`` of a container, or of a pod with another ``name_rule``."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     for name, written in limits.items():
         place = f"{path}.limits[{name}]"
@@ -175,7 +175,7 @@ def _claims(claims: Iterable[Data], path: str, claim_names: ClaimNames) -> Error
 
 
 def pod_level(spec: Data, path: str, claim_names: ClaimNames) -> Errors:
-    """``spec.resources`` of a pod, by itself and against its containers."""
+    """Check ``spec.resources`` of a pod, by itself and against its containers."""
     resources, place = spec.get("resources"), f"{path}.resources"
     if resources is None:
         return

@@ -1,4 +1,4 @@
-"""Rules for security contexts, and for what a pod's operating system rules out.
+"""Rules for security contexts, and for fields that a pod's operating system excludes.
 
 Source: upstream ``apis/core/validation``.
 """
@@ -79,11 +79,11 @@ _SHOWN: dict[str, tuple[str, ...]] = {
     "seccompProfile": ("type", "localhostProfile"),
     "appArmorProfile": ("type", "localhostProfile"),
 }
-"""Field of a container's security context → the fields in it, in Go's order."""
+"""Field of a container's security context → its inner fields, in Go's order."""
 _GO_NAMES = {"seLinuxOptions": "SELinuxOptions", "gmsaCredentialSpecName": "GMSACredentialSpecName"}
 _GO_NAMES["gmsaCredentialSpec"] = "GMSACredentialSpec"
 _TEXTS = ("user", "role", "type", "level")
-"""Inner fields that are texts and not pointers: empty when they are missing."""
+"""Inner fields that are texts and not pointers: empty if missing."""
 
 
 def _go_name(field: str) -> str:
@@ -91,7 +91,7 @@ def _go_name(field: str) -> str:
 
 
 def _context_shown(context: Data) -> Data:
-    """As Go prints its internal form."""
+    """Return the internal form as Go prints it."""
 
     def shown(field: str, fields: tuple[str, ...]) -> Any:
         value = context.get(field)
@@ -103,7 +103,7 @@ def _context_shown(context: Data) -> Data:
 
 
 def pod_security(spec: Data, path: str) -> Errors:
-    """``spec.securityContext``; it shares its place with the pod's use of the host's namespaces."""
+    """Check ``spec.securityContext``; it also holds the pod's use of the host's namespaces."""
     context, place = spec.get("securityContext") or {}, f"{path}.securityContext"
     groups = ("fsGroup", "runAsUser", "runAsGroup")
     yield from present(context, place, tuple((field, _user_or_group) for field in groups))
@@ -127,7 +127,7 @@ def pod_security(spec: Data, path: str) -> Errors:
 
 
 def _sysctls(items: Sequence[Data], path: str, spec: Data) -> Errors:
-    """Kernel parameters; those of a namespace that the pod shares with the host are not its own to set."""
+    """Check kernel parameters; a pod may not set those of a namespace that it shares with the host."""
     seen: set[str] = set()
     for index, item in enumerate(items):
         place, name = f"{path}[{index}].name", item["name"]
@@ -144,7 +144,9 @@ def _sysctls(items: Sequence[Data], path: str, spec: Data) -> Errors:
 
 
 def _host_namespace(sysctl: str) -> str:
-    """The field that shares the kernel namespace of a parameter (``net/ipv4`` is another form of ``net.ipv4``)."""
+    """Return the field that shares the kernel namespace of a parameter (``net/ipv4`` is another form of
+    ``net.ipv4``).
+    """
     separator = re.search("[./]", sysctl)
     name = sysctl.translate(_SWAPPED) if separator is not None and separator[0] == "/" else sysctl
     name = name.partition("*")[0]
@@ -202,7 +204,7 @@ _NOT_FOR_WINDOWS_CONTAINERS = (
 
 
 def operating_system(spec: Data, path: str) -> Errors:
-    """``spec.os``, and what a pod for it must not have."""
+    """Check ``spec.os``, and what a pod for it must not have."""
     system = spec.get("os")
     if system is None:
         return
@@ -217,7 +219,7 @@ def operating_system(spec: Data, path: str) -> Errors:
 
 
 def _contexts(spec: Data, path: str) -> Iterator[tuple[str, Data]]:
-    """The containers' security contexts with their paths."""
+    """Yield the containers' security contexts with their paths."""
     for container, place in containers_with_paths(spec, path):
         if container.get("securityContext") is not None:
             yield f"{place}.securityContext", container["securityContext"]

@@ -1,4 +1,4 @@
-"""Label selectors as texts (``app in (web,db),env!=prod``), and selectors that cannot be carried out.
+"""Label selectors as texts (``app in (web,db),env!=prod``), and selectors that cannot be evaluated.
 
 Source: upstream ``apimachinery/pkg/labels/selector.go`` and ``component-helpers/scheduling/corev1/nodeaffinity``.
 """
@@ -24,7 +24,7 @@ Data = Mapping[str, Any]
 
 
 class NotASelector(ValueError):
-    """The text is no selector; the message is Kubernetes'."""
+    """The text is not a selector; the message comes from Kubernetes."""
 
 
 def parse_selector(text: str) -> Selector:
@@ -104,7 +104,7 @@ def _single(tokens: _Tokens) -> list[str]:
 
 
 def _listed(tokens: _Tokens) -> list[str]:
-    """The values in parentheses; an empty place stands for the empty text."""
+    """Return the values in parentheses; a missing one is the empty text."""
     if tokens.take() != "(":
         raise NotASelector(f"found '{tokens.last}' expected: '('")
     if tokens.next == ")":
@@ -135,17 +135,17 @@ def _listed(tokens: _Tokens) -> list[str]:
     return values
 
 
-# --- selectors that cannot be carried out -----------------------------------------------------------------------------
+# --- selectors that cannot be evaluated -------------------------------------------------------------------------------
 
 
 def joined(errors: Sequence[FieldError | str]) -> str:
-    """One text for several errors, equal ones once, in brackets unless there is only one; "" for none."""
+    """Join several errors, equal ones once, in brackets unless there is only one; "" for none."""
     lines = list(dict.fromkeys(str(error) for error in errors))
     return "".join(lines) if len(lines) < 2 else f"[{', '.join(lines)}]"
 
 
 def requirement_problems(key: str, operator: str, values: Sequence[str] | None, path: str) -> list[FieldError]:
-    """Why a requirement, which stands at ``path``, cannot be carried out (upstream ``NewRequirement``)."""
+    """Return why a requirement at ``path`` cannot be evaluated (upstream ``NewRequirement``)."""
     place = f"{path}.values" if path else "values"
     errors: list[FieldError] = []
     problems = names.qualified_name(key)
@@ -170,7 +170,7 @@ def requirement_problems(key: str, operator: str, values: Sequence[str] | None, 
 
 
 def label_selector_problem(selector: Data) -> str:
-    """Why a ``metav1.LabelSelector`` cannot be carried out, "" when it can."""
+    """Return why a ``metav1.LabelSelector`` cannot be evaluated, "" if it can."""
     for key, value in sorted((selector.get("matchLabels") or {}).items()):
         errors = requirement_problems(key, "In", [value], "")
         if errors:
@@ -186,7 +186,7 @@ def label_selector_problem(selector: Data) -> str:
 
 
 def node_selector_problems(selector: Data) -> list[list[str]]:
-    """For every term why it cannot be carried out, nothing when it can."""
+    """Return for every term why it cannot be evaluated, nothing if it can."""
     return [
         _term_problems(term, f"nodeSelectorTerms[{index}]")
         for index, term in enumerate(selector.get("nodeSelectorTerms") or ())
@@ -194,7 +194,7 @@ def node_selector_problems(selector: Data) -> list[list[str]]:
 
 
 def preferred_terms_problem(terms: Sequence[Data]) -> str:
-    """Why preferred node affinity cannot be carried out, "" when it can; terms of weight 0 are not looked at."""
+    """Return why preferred node affinity cannot be evaluated, "" if it can; ignore terms of weight 0."""
     problems = [
         text
         for index, item in enumerate(terms)
@@ -223,7 +223,7 @@ def _term_problems(term: Data, path: str) -> list[str]:
 
 
 def to_label_selector(selector: Selector) -> Data:
-    """A parsed selector as a ``metav1.LabelSelector``. Raises NotASelector for ``!=``, ``>`` and ``<``."""
+    """Convert a parsed selector to a ``metav1.LabelSelector``. Raises NotASelector for ``!=``, ``>`` and ``<``."""
     labels: dict[str, str] = {}
     expressions: list[Data] = []
     for requirement in selector.requirements:

@@ -45,7 +45,7 @@ def label_selector(selector: Data, path: str) -> Errors:
 
 
 def selector_shown(selector: Data) -> Data:
-    """A label selector as Go prints it: what is empty left out, the rest in Go's order."""
+    """Return a label selector as Go prints it: without empty parts, in Go's order."""
     expressions = [
         {field: item[field] for field in ("key", "operator", "values") if item.get(field) or field != "values"}
         for item in selector.get("matchExpressions") or ()
@@ -55,7 +55,7 @@ def selector_shown(selector: Data) -> Data:
 
 
 def term_shown(term: Data) -> Data:
-    """A node selector term as Go prints its internal form."""
+    """Return a node selector term as Go prints its internal form."""
 
     def listed(field: str) -> list[Data] | None:
         items = term.get(field)
@@ -73,7 +73,7 @@ def _label_requirement(requirement: Data, path: str) -> Errors:
 
 
 def _operator(requirement: Data, path: str, single: Sequence[str]) -> Errors:
-    """The operator and the number of its values; ``single`` are operators that take exactly one."""
+    """Check the operator and the number of its values; ``single`` are operators that take exactly one."""
     operator, values = requirement["operator"], requirement.get("values") or ()
     if operator in ("In", "NotIn"):
         if not values:
@@ -166,7 +166,7 @@ def _pod_affinity_term(term: Data, path: str) -> Errors:
 
 
 def _match_label_keys(owner: Data, path: str) -> Errors:
-    """``matchLabelKeys`` and ``mismatchLabelKeys`` of an affinity term or spread constraint."""
+    """Check ``matchLabelKeys`` and ``mismatchLabelKeys`` of an affinity term or spread constraint."""
     selector = owner.get("labelSelector")
     match, mismatch = owner.get("matchLabelKeys") or [], owner.get("mismatchLabelKeys") or []
     for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):

@@ -33,7 +33,7 @@ _reachable_ip = texts(names.reachable_ip)
 
 
 def in_registry(service: Data) -> Data:
-    """A Service as its registry completes it before validation: ``clusterIPs`` follows ``clusterIP``."""
+    """Complete a Service like its registry before validation: ``clusterIPs`` follows ``clusterIP``."""
     spec = service.get("spec") or {}
     if not spec.get("clusterIP") or spec.get("clusterIPs") is not None:
         return service
@@ -134,7 +134,7 @@ def _addresses(spec: Data) -> Errors:
 
 
 def _address_families(spec: Data, addresses: Sequence[str], versions: Sequence[int | None]) -> Errors:
-    """Well-formed addresses must be of different families, and of those that ``ipFamilies`` names."""
+    """Check that well-formed addresses have different families, all named in ``ipFamilies``."""
     if len(addresses) > 1 and len(set(versions)) == 1:
         yield invalid("spec.clusterIPs", addresses, "may specify no more than one IP for each IP family")
     for index, (version, family) in enumerate(zip(versions, spec.get("ipFamilies") or (), strict=False)):
@@ -144,7 +144,7 @@ def _address_families(spec: Data, addresses: Sequence[str], versions: Sequence[i
 
 
 def _external_ip(value: str, path: str) -> Errors:
-    """Of what is no address, Kubernetes says it once."""
+    """Check an address; like Kubernetes, report an invalid one once."""
     yield from (_reachable_ip if names.parsed_ip(value) else _ip_address)(value, path)
 
 

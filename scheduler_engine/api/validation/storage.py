@@ -69,7 +69,7 @@ def persistent_volume_rules(volume: Data) -> Errors:
 
 
 def _volume_source(spec: Data, path: str) -> Errors:
-    """A local volume says on which nodes it is, which Kubernetes checks before what comes after ``local``."""
+    """Check the source: a local volume names its nodes, which Kubernetes checks before what comes after ``local``."""
     given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
     problems = list(islice(exactly_one_source(spec, path, VOLUME_SOURCES), MOST_ERRORS + 1))
     if given[:1] == ["local"] and spec.get("nodeAffinity") is None:

@@ -1,4 +1,4 @@
-"""What an update may change in a PersistentVolume and in a claim. Source: upstream ``apis/core/validation``."""
+"""The fields of a PersistentVolume and a claim that an update may change. Source: upstream ``apis/core/validation``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _RENAMED = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
-"""Labels that left beta under another name."""
+"""Beta labels that have been renamed."""
 
 
 def persistent_volume_update(old: Data, new: Data) -> Errors:
-    """The rules for a new volume come twice, as in Kubernetes: from the registry and from the update."""
+    """Run the rules for a new volume twice, as Kubernetes does: from the registry and from the update."""
     for _ in range(2):
         yield from persistent_volume_rules(new)
     before, after = old.get("spec") or {}, new.get("spec") or {}
@@ -50,7 +50,7 @@ def _source(spec: Data, secretless: bool = False) -> Data:
 
 
 def _gets_its_secret_late(before: Data, after: Data) -> bool:
-    """Whether a CSI volume only gets the secret with which it is expanded, which it may."""
+    """Return True if a CSI volume only gets the secret for its expansion, which is allowed."""
     old, new = before.get("csi"), after.get("csi")
     if old is None or new is None or old.get("controllerExpandSecretRef") is not None:
         return False
@@ -127,7 +127,7 @@ def _size(spec: Data) -> int:
 
 
 def _claimed(spec: Data, before: Data, bound: bool, after: Data) -> Data:
-    """What must be equal in ``before`` and ``after``: without what may be set once or changed of a bound claim."""
+    """Return the fields that must be equal, without those that may be set once or change in a bound claim."""
     kept = dict(spec)
     if not before.get("volumeName"):
         kept.pop("volumeName", None)

@@ -31,7 +31,7 @@ def _mode(owner: Data, field: str, path: str) -> Errors:
 
 
 def items(source: Data, path: str) -> Errors:
-    """The files of a Secret or ConfigMap volume."""
+    """Check the files of a Secret or ConfigMap volume."""
     yield from _mode(source, "defaultMode", path)
     for index, item in enumerate(source.get("items") or ()):
         yield from _item(item, f"{path}.items[{index}]")
@@ -46,7 +46,7 @@ def _item(item: Data, path: str) -> Errors:
 
 
 def downward_api(source: Data, path: str) -> Errors:
-    """Errors of its files do not tell which file they are about, as in Kubernetes."""
+    """Check the files; their errors do not name the file, as in Kubernetes."""
     yield from _mode(source, "defaultMode", path)
     for item in source.get("items") or ():
         yield from _downward_file(item, path)
@@ -68,7 +68,7 @@ def _downward_file(item: Data, path: str) -> Errors:
 
 
 def projected(source: Data, path: str) -> Errors:
-    """Several sources in one directory: no two files may have the same path."""
+    """Check several sources in one directory: no two files may have the same path."""
     yield from _mode(source, "defaultMode", path)
     taken: set[str] = set()
     for index, part in enumerate(source.get("sources") or ()):

@@ -1,4 +1,4 @@
-"""Rules for volumes of particular makers, of pods and of PersistentVolumes. Source: upstream ``core/validation``."""
+"""Rules for vendors' volumes, of pods and of PersistentVolumes. Source: upstream ``core/validation``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def iscsi_volume(source: Data, path: str) -> Errors:
 
 
 def _iscsi(source: Data, path: str, unknown: str) -> Errors:
-    """``unknown`` is what is said of a name of no known sort; a PersistentVolume's secret must have a name."""
+    """``unknown`` is the text for a name of an unknown sort; a PersistentVolume's secret must have a name."""
     name, initiator, secret = source["iqn"], source.get("initiatorName"), source.get("secretRef")
     if name:
         yield from _iscsi_name(name, f"{path}.iqn", unknown)
@@ -135,7 +135,7 @@ def _storage_os_names(source: Data, path: str) -> Errors:
 
 
 def named(source: Data, path: str) -> Errors:
-    """A secret of the pod's namespace, when there is one, has a name."""
+    """Check that a secret of the pod's namespace, if any, has a name."""
     if source.get("secretRef") is not None and not source["secretRef"].get("name"):
         yield required(f"{path}.secretRef.name")
 

@@ -1,6 +1,6 @@
 """Rules for volume sources, of pods and of PersistentVolumes. Source: upstream ``apis/core/validation``.
 
-``SOURCES`` lists the kinds in upstream's order with the fields that must not be empty; some have rules of their own.
+``SOURCES`` lists the kinds in upstream's order with the fields that must not be empty; some have their own rules.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TEMPLATE_FIELDS = {
     **{field: field for field in ("resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")},
     **{field: field for field in ("deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields")},
 }
-"""What the metadata of a claim template must not have, in the order and form in which Kubernetes names it."""
+"""Fields forbidden in the metadata of a claim template, in Kubernetes' order and form."""
 
 
 def root_directory(path: str) -> bool:
@@ -131,7 +131,7 @@ def _nothing(source: Data, path: str) -> Errors:
 
 
 Source = tuple[str, tuple[str, ...], Rule]
-"""Field, the fields in it that must not be empty, its own rule."""
+"""Field, its inner fields that must not be empty, its own rule."""
 
 SOURCES: tuple[Source, ...] = (
     ("emptyDir", (), _empty_dir),
@@ -166,7 +166,7 @@ SOURCES: tuple[Source, ...] = (
     ("image", ("reference",), _image),
 )
 TEMPLATE_SOURCES: tuple[Source, ...] = (*SOURCES[:-1], ("image", (), _image))
-"""In a template an image may be left for later."""
+"""In a template an image may be missing."""
 _RULES = {kind: (kind, fields, rule) for kind, fields, rule in SOURCES}
 _ALSO_IN_VOLUMES = (
     *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
@@ -187,11 +187,11 @@ VOLUME_SOURCES: tuple[Source, ...] = (
     _SHARED[-1],
     ("csi", (), _csi_volume),
 )
-"""What a PersistentVolume can be, in upstream's order."""
+"""The sources of a PersistentVolume, in upstream's order."""
 
 _PATHS_OF_ERRORS = {"gcePersistentDisk": "persistentDisk"}
 _PATHS_OF_SECONDS = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
-"""Where Kubernetes names a field differently in errors about it, and as one source too many."""
+"""Names that Kubernetes spells differently in errors about a field, and as one source too many."""
 
 
 def _filled(owner: Data, path: str, fields: Sequence[str]) -> Errors:
@@ -201,7 +201,7 @@ def _filled(owner: Data, path: str, fields: Sequence[str]) -> Errors:
 
 
 def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Errors:
-    """Kubernetes does not notice that the ``flexVolume`` of a PersistentVolume is one too many."""
+    """Require exactly one source. Kubernetes ignores a surplus ``flexVolume`` of a PersistentVolume."""
     given = [source for source in sources if owner.get(source[0]) is not None]
     for number, (kind, fields, rule) in enumerate(given):
         if number > 0 and (kind != "flexVolume" or sources is not VOLUME_SOURCES):
@@ -218,7 +218,7 @@ def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Err
 def pod_volumes(
     volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source], found: dict[str, Data]
 ) -> Errors:
-    """What is wrong with volumes; the others are put into ``found`` by name on the way."""
+    """Yield the errors of volumes; add the valid ones to ``found`` by name."""
     created = {f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None}
     for index, volume in enumerate(volumes):
         place = f"{path}[{index}]"

@@ -1,4 +1,4 @@
-"""Ways through a manifest that several rules take."""
+"""Iterators over a manifest that several rules share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Data = Mapping[str, Any]
 
 
 def containers_with_paths(spec: Data, path: str) -> Iterator[tuple[Data, str]]:
-    """The containers of a pod's spec in the order in which Kubernetes visits them."""
+    """Yield the containers of a pod's spec in Kubernetes' order."""
     for field in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(spec.get(field) or ()):
             yield container, f"{path}.{field}[{index}]"

@@ -43,7 +43,7 @@ def _credential_spec(spec: str, path: str) -> Errors:
 
 
 def _user_name(name: str) -> list[str]:
-    """``DOMAIN\\USER`` or a user alone."""
+    """Check for ``DOMAIN\\USER`` or only a user."""
     if not name:
         return ["runAsUserName cannot be an empty string"]
     if _CONTROL.search(name):
@@ -73,7 +73,7 @@ def _host_process(owner: Data) -> bool | None:
 
 
 def host_process_pod(spec: Data, path: str) -> Errors:
-    """Either all containers are processes of the host, and the pod is in its network, or none is."""
+    """Check that all containers are processes of the host, with the pod in its network, or none is."""
     whole, found = _host_process(spec), []
     for container, place in containers_with_paths(spec, path):
         own = _host_process(container)

@@ -1,4 +1,4 @@
-"""Admission: what the API server changes in a new object, or why it refuses it.
+"""Admission: how the API server changes a new object, or why it refuses it.
 
 Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
 podtolerationrestriction,antiaffinity}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates.
@@ -32,7 +32,7 @@ PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 LIMIT_TOPOLOGY = "LimitPodHardAntiAffinityTopology"
 SWITCHED = (LIMIT_TOPOLOGY,)
-"""Admission plugins of Kubernetes that are off by default, and that a sandbox can switch on."""
+"""Admission plugins of Kubernetes that are off by default, but can be switched on in a sandbox."""
 HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -60,9 +60,7 @@ SCHEDULING_GATED = {
 
 
 def admit(manifest: Manifest, objects: Server, update: bool = False, subresource: str = "") -> Manifest:
-    """The manifest as it will be stored, new or (``update``) in place of another. Raises ApiError when a step refuses
-    it.
-    """
+    """Return the manifest to store, new or (``update``) replacing another. Raises ApiError when a step refuses it."""
     for kind, step, on_update in STEPS:
         if manifest.get("kind") == kind and (on_update or not update):
             manifest = step(manifest, objects)
@@ -77,10 +75,10 @@ def _name(manifest: Manifest) -> str:
 
 
 def pod_priority(manifest: Manifest, objects: Server) -> Manifest:
-    """``spec.priority`` and ``spec.preemptionPolicy`` from the named class, else from the default class, else 0 and
+    """Set ``spec.priority`` and ``spec.preemptionPolicy`` by the named class, else the default class, else 0 and
     PreemptLowerPriority.
 
-    Where ``priority_numbers`` are taken, another number is kept without a class, as no cluster does.
+    With ``priority_numbers``, another number is kept without a class, as no cluster does.
     """
     spec = manifest.get("spec") or {}
     named = spec.get("priorityClassName") or ""
@@ -105,7 +103,7 @@ def pod_priority(manifest: Manifest, objects: Server) -> Manifest:
 
 
 def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int, str]:
-    """Name, priority and policy of a class."""
+    """Return name, priority and policy of a class."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return name, SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
     found = objects.get("PriorityClass", name)
@@ -115,7 +113,7 @@ def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int,
 
 
 def _default_class(objects: Reader) -> tuple[str, int, str]:
-    """What a pod without a class gets: name ("" for none), priority and policy."""
+    """Return name ("" for none), priority and policy for a pod without a class."""
     found = (item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault"))
     default = min(found, key=lambda item: item.manifest.get("value", 0), default=None)
     return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _told(default)
@@ -126,7 +124,7 @@ def _told(held: KubeObject) -> tuple[str, int, str]:
 
 
 def system_priority_classes() -> list[Manifest]:
-    """What every cluster has from its start. Their uids are none of those that are counted."""
+    """Return the classes of every new cluster. Their uids are not among the counted ones."""
     return [
         {
             "apiVersion": "scheduling.k8s.io/v1",
@@ -148,7 +146,7 @@ IMMORTAL = ("default", "kube-system", "kube-public")
 
 
 def check_deletable(kind: str, name: str) -> None:
-    """Raises ApiError for what no cluster is without (upstream ``pkg/registry/scheduling/priorityclass/storage``)."""
+    """Raises ApiError for what every cluster must have (upstream ``pkg/registry/scheduling/priorityclass/storage``)."""
     if kind == "Namespace" and name in IMMORTAL:
         raise forbidden("namespaces", name, "this namespace may not be deleted")
     if kind == "PriorityClass" and name in SYSTEM_PRIORITY_CLASSES:
@@ -157,7 +155,7 @@ def check_deletable(kind: str, name: str) -> None:
 
 
 def single_default_class(manifest: Manifest, objects: Reader) -> Manifest:
-    """Only one PriorityClass may be the global default."""
+    """Allow only one global default PriorityClass."""
     if manifest.get("globalDefault"):
         for other in objects.list("PriorityClass"):
             if other.manifest.get("globalDefault") and other.name != _name(manifest):
@@ -170,7 +168,7 @@ def single_default_class(manifest: Manifest, objects: Reader) -> Manifest:
 
 
 def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
-    """``spec.overhead``, node selector and tolerations of the pod's RuntimeClass."""
+    """Set ``spec.overhead``, node selector and tolerations of the pod's RuntimeClass."""
     spec = manifest.get("spec") or {}
     name = spec.get("runtimeClassName")
     if not name:
@@ -204,7 +202,7 @@ def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
 
 
 def _merged_nodes(manifest: Manifest, held: Mapping[str, str], demanded: Mapping[str, str]) -> dict[str, str]:
-    """The pod's node selector and that of its class, which must not contradict each other."""
+    """Merge the node selectors of the pod and its class, which must not contradict each other."""
     for key, value in sorted(demanded.items()):
         if held.get(key, value) != value:
             raise forbidden(
@@ -266,7 +264,7 @@ def _merged_selector(term: Manifest, labels: Mapping[str, str]) -> Manifest:
 
 
 def scheduling_gated(manifest: Manifest, objects: Reader) -> Manifest:
-    """A new pod with scheduling gates says in its status why nobody schedules it."""
+    """Set the status of a new pod with scheduling gates, to say why it is not scheduled."""
     conditions = (manifest.get("status") or {}).get("conditions") or []
     gates = (manifest.get("spec") or {}).get("schedulingGates")
     if not gates or any(item.get("type") == "PodScheduled" for item in conditions):
@@ -275,7 +273,7 @@ def scheduling_gated(manifest: Manifest, objects: Reader) -> Manifest:
 
 
 def default_toleration_seconds(manifest: Manifest, objects: Reader) -> Manifest:
-    """Every pod stays for 300 s on a node that is not ready or unreachable, unless it says otherwise."""
+    """Let every pod stay for 300 s on a node that is not ready or unreachable, unless it says otherwise."""
     held = (manifest.get("spec") or {}).get("tolerations") or []
     missing = [key for key in (NOT_READY, UNREACHABLE) if not any(_speaks_of(item, key) for item in held)]
     added = [
@@ -290,9 +288,9 @@ def _speaks_of(toleration: Manifest, key: str) -> bool:
 
 
 def memory_pressure_toleration(manifest: Manifest, objects: Reader) -> Manifest:
-    """Let pods that ask for something tolerate memory pressure, as PodTolerationRestriction does.
+    """Let pods with requests tolerate memory pressure, as PodTolerationRestriction does.
 
-    v1.34.1 has that plugin off by default; seed 002 §5 tells of it as a rule of the control plane.
+    v1.34.1 has that plugin off by default; seed 002 §5 describes it as a rule of the control plane.
     """
     spec = manifest.get("spec") or {}
     toleration = {"key": MEMORY_PRESSURE, "operator": "Exists", "effect": "NoSchedule"}
@@ -303,7 +301,7 @@ def memory_pressure_toleration(manifest: Manifest, objects: Reader) -> Manifest:
 
 
 def limit_topology(manifest: Manifest) -> None:
-    """Pods that must keep apart may do so by node alone."""
+    """Allow required anti-affinity of pods only by node."""
     anti_affinity = ((manifest.get("spec") or {}).get("affinity") or {}).get("podAntiAffinity") or {}
     for term in anti_affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         key = term.get("topologyKey", "")
@@ -317,7 +315,7 @@ def limit_topology(manifest: Manifest) -> None:
 
 
 def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
-    """The sandbox's own annotations must be amounts."""
+    """Check that the sandbox's own annotations are amounts."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
     for name, problem in wrong_annotations(annotations):
         text = f'metadata.annotations[{name}]: Invalid value: "{annotations[name]}": {problem}'
@@ -336,6 +334,6 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", simulated_annotations, True),
     ("Node", simulated_annotations, True),
 )
-"""(kind, step, whether it is also asked about an update)"""
+"""(kind, step, True if it also applies to updates)"""
 SWITCHES: dict[str, tuple[str, Callable[[Manifest], None]]] = {LIMIT_TOPOLOGY: ("Pod", limit_topology)}
-"""Plugin → (kind, what it checks, of new objects and of updates, after all steps)"""
+"""Plugin → (kind, check for new objects and updates, after all steps)"""

@@ -1,7 +1,7 @@
-"""``kubectl apply``: what is stored, what is applied, and what was applied last, merged.
+"""``kubectl apply``: the stored, the applied and the last applied manifest, merged.
 
-Source: upstream ``kubectl apply`` (client side) and the update strategies of the registry. Lists count as a whole. A
-field that only holds the default for what was applied last is worked out anew, so that another ``strategy`` does not
+Source: upstream ``kubectl apply`` (client side) and the update strategies of the registry. Lists are replaced whole. A
+field that only holds the default for the last applied manifest is computed again, so that another ``strategy`` does not
 inherit the parameters of the old one.
 """
 
@@ -20,14 +20,14 @@ Data = Mapping[str, Any]
 
 KEPT_POD_SPEC = ("priority", "preemptionPolicy", "overhead", "nodeName")
 NOT_CLEARED = ("nodeName", "overhead")
-"""Fields of a pod's spec that admission does not set again in an update: to clear one is a change, which is refused."""
+"""Fields of a pod's spec that admission does not set again in an update: clearing one is refused as a change."""
 KEPT_STORAGE_SPEC = {"PersistentVolume": ("claimRef",), "PersistentVolumeClaim": ("volumeName", "storageClassName")}
 
 
 def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, Any]]:
-    """The stored object, and what it will be when a manifest (as written) is applied.
+    """Return the stored object, and the result of applying a manifest (as written).
 
-    An object that nobody has applied before is replaced. Raises ApiError when there is none.
+    An object that was never applied before is replaced. Raises ApiError when there is none.
     """
     defaulted = set_defaults(manifest)
     live = api.existing(*identity(defaulted))
@@ -39,9 +39,9 @@ def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, 
 
 
 def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObject, dict[str, Any]]:
-    """A stored object, and what a JSON merge patch laid over it makes of it, without new defaults.
+    """Return a stored object, and the result of a JSON merge patch on it, without new defaults.
 
-    Raises ApiError when there is no such object, or when it would become another one.
+    Raises ApiError when the object does not exist, or would get another identity.
     """
     live = api.existing(kind, key)
     new = merge(live.manifest, changes)
@@ -50,7 +50,7 @@ def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObj
 
 
 def cleared_in(live: KubeObject, manifest: Data, missing: bool = False) -> tuple[str, ...]:
-    """The fields of ``NOT_CLEARED`` that a pod has and that ``manifest`` clears: null, "" or (``missing``) nothing."""
+    """Return the ``NOT_CLEARED`` fields of a pod that ``manifest`` clears: null, "" or (``missing``) absent."""
     spec = manifest.get("spec")
     if not isinstance(live, Pod) or not isinstance(spec, Mapping):
         return ()
@@ -59,7 +59,7 @@ def cleared_in(live: KubeObject, manifest: Data, missing: bool = False) -> tuple
 
 
 def check_same(live: KubeObject, new: Mapping[str, Any]) -> None:
-    """Raises ApiError when a manifest is not of the kind, name and namespace of the object that it is given for."""
+    """Raises ApiError when kind, name or namespace of a manifest differ from the object it updates."""
     metadata = new.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
     if new.get("kind") != live.kind:
@@ -73,9 +73,9 @@ def check_same(live: KubeObject, new: Mapping[str, Any]) -> None:
 
 
 def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:
-    """Fields that are given count, fields that were given and are no longer go, what others have written stays.
+    """Set the present fields, remove fields that are no longer present, keep fields that others wrote.
 
-    ``live`` is what is stored; the others are as written, without defaults. A status is taken as it is given.
+    ``live`` is the stored object; the others are as written, without defaults. A status is taken unchanged.
     """
     stored = {name: value for name, value in live.items() if name != "status"}
     return _merged(stored, manifest, last, set_defaults(last))
@@ -106,11 +106,11 @@ def _part(data: Data, name: str) -> Data:
 def desired(
     api: ApiServer, manifest: Mapping[str, Any], subresource: str = "", cleared: Sequence[str] = ()
 ) -> tuple[KubeObject, dict[str, Any]]:
-    """The stored object, and what an update with ``manifest`` would make of it.
+    """Return the stored object, and the result of an update with ``manifest``.
 
-    Identity, what admission and the scheduler have set on a pod, how a volume and its claim are bound, and a
-    status that is not given stay. ``cleared`` names fields of a pod's spec that do not stay; they become null. Raises
-    ApiError when there is no such object.
+    It keeps identity, what admission and the scheduler set on a pod, the binding of a volume and its claim, and a
+    missing status. ``cleared`` names fields of a pod's spec to drop; they become null. Raises ApiError when the
+    object does not exist.
     """
     kind, key = identity(manifest)
     old = api.existing(kind, key)

@@ -1,4 +1,4 @@
-"""One process's connection to the API server, which may be cut: it then knows what it knew, and its writes fail."""
+"""A process's connection to the API server, which may be cut: then its data is frozen, and its writes fail."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ REFUSED = "connection refused"
 
 @dataclass(slots=True)
 class Connection:
-    """``known``: the objects as they were when the last watch event came in; None while all of them do."""
+    """``known``: the objects at the last watch event; None while connected."""
 
     server: ApiServer
     reachable: bool = True
     known: dict[str, dict[str, KubeObject]] | None = None
 
     def freeze(self) -> None:
-        """No watch events from now on."""
+        """Deliver no more watch events."""
         if self.known is None:
             self.known = {kind: dict(held) for kind, held in self.server.objects.items()}
 
     def thaw(self) -> None:
-        """The watch goes on where it was."""
+        """Continue the watch where it was."""
         self.known = None
 
     # --- reading: informers, which answer from what the watch has brought ---

@@ -1,4 +1,4 @@
-"""Refusals of the API server, in Kubernetes' words. Source: upstream ``apimachinery/pkg/api/errors``."""
+"""API server errors with Kubernetes' texts. Source: upstream ``apimachinery/pkg/api/errors``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def not_found(resource: str, name: str) -> ApiError:
 
 
 def already_exists(resource: str, name: str, leaving: bool = False) -> ApiError:
-    """``leaving``: it is being deleted, but not gone yet."""
+    """``leaving``: it is being deleted, but still exists."""
     text = f'{resource} "{name}" already exists'
     return ApiError(409, "AlreadyExists", f"object is being deleted: {text}" if leaving else text)
 

@@ -1,6 +1,6 @@
-"""The eviction subresource: a DELETE that asks PodDisruptionBudgets first.
+"""The eviction subresource: a DELETE that checks PodDisruptionBudgets first.
 
-A success is answered 200 OK, as seed 002 tells; the API server of v1.34.1 sends 201 Created, as for every create.
+A success returns 200 OK, as in seed 002; the API server of v1.34.1 sends 201 Created, as for every create.
 Source: seed 002 §11 (How API-initiated eviction works); upstream ``pkg/registry/core/pod/storage/eviction.go``.
 """
 
@@ -34,9 +34,9 @@ class Answer:
 
 
 def evict(api: ApiServer, pod_key: str, drained_node: str = "") -> Answer:
-    """What the API server answers to an Eviction, and does; the trace tells it. ``drained_node``: who drains it asks.
+    """Handle an Eviction, trace and return the answer. ``drained_node``: the drain that requests it.
 
-    Raises ApiError when there is no such pod.
+    Raises ApiError when the pod does not exist.
     """
     pod = api.pod(pod_key)
     if pod is None:
@@ -63,13 +63,13 @@ def _answer(api: ApiServer, pod: Pod) -> Answer:
 
 
 def budgets_of(api: ApiServer, pod: Pod) -> list[KubeObject]:
-    """The budgets that select a pod."""
+    """Return the budgets that select a pod."""
     found = api.list(BUDGET, pod.namespace)
     return [budget for budget in found if selection(budget).holds(pod.namespace, pod.labels)]
 
 
 def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:
-    """Take one disruption from the pod's budget. Raises ApiError when there is none to take."""
+    """Take one disruption from the pod's budget. Raises ApiError when none is left."""
     if len(budgets) > 1:
         raise internal_error(SEVERAL_BUDGETS)
     if not budgets or _does_not_count(pod, budgets[0]):
@@ -92,7 +92,7 @@ def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:
 
 
 def _does_not_count(pod: Pod, budget: KubeObject) -> bool:
-    """A pod that is not ready may go without a disruption, if its budget says so or is healthy without it."""
+    """Return True if a pod that is not ready may go freely: its budget says so or is healthy without it."""
     if pod.condition_status("Ready") == "True":
         return False
     current, desired = budget.status.get("currentHealthy") or 0, budget.status.get("desiredHealthy") or 0

@@ -1,7 +1,7 @@
-"""What the API server keeps count of in an object's life: its generation, and what holds back its end.
+"""An object's lifecycle in the API server: its generation, and what delays its deletion.
 
 Source: upstream ``apiserver/pkg/registry/{rest,generic}`` and the registry strategies of each kind. Every finalizer
-holds an object until it is taken off: the garbage collector takes off its own two, people all others.
+holds an object until removed: the garbage collector removes its own two, people all others.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ Manifest = Mapping[str, Any]
 
 BACKGROUND, FOREGROUND, ORPHAN = "Background", "Foreground", "Orphan"
 POLICIES: dict[str, str] = {BACKGROUND: "", FOREGROUND: "foregroundDeletion", ORPHAN: "orphan"}
-"""propagationPolicy of a deletion → the finalizer by which the garbage collector learns of it. Background: the object
+"""propagationPolicy of a deletion → the finalizer that shows it to the garbage collector. Background: the object
 first, then what it owns; Foreground: it waits for what it owns; Orphan: what it owned stays.
 """
 
 NOT_HELD = ("kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batch.kubernetes.io/job-tracking")
-"""Finalizers of controllers that would take them off at once, and that a sandbox does not have."""
+"""Finalizers whose controllers would remove them at once, and that a sandbox does not have."""
 
 COUNTED = (
     *("Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
@@ -32,7 +32,7 @@ def first_generation(kind: str) -> int | None:
 
 
 def with_generation(kind: str, old: Manifest, new: dict[str, Any]) -> dict[str, Any]:
-    """``new`` with its generation: one more when the spec differs (of a Deployment: or the annotations), or when the
+    """Set the generation of ``new``: one more if the spec differs (of a Deployment: or the annotations), or if its
     deletion begins.
     """
     if kind not in COUNTED or not (old.get("metadata") or {}).get("generation"):
@@ -45,7 +45,7 @@ def with_generation(kind: str, old: Manifest, new: dict[str, Any]) -> dict[str, 
 
 
 def _annotations(metadata: Manifest) -> dict[str, str]:
-    """But the revision, which the controller writes together with the status."""
+    """Return them without the revision, which the controller writes together with the status."""
     held = metadata.get("annotations") or {}
     return {name: text for name, text in held.items() if name != "deployment.kubernetes.io/revision"}
 
@@ -55,13 +55,13 @@ def finalizers(manifest: Manifest) -> list[str]:
 
 
 def finalizers_for(manifest: Manifest, policy: str) -> list[str]:
-    """The finalizers of an object that is deleted with this propagation policy."""
+    """Return the finalizers of an object deleted with this propagation policy."""
     held = [name for name in finalizers(manifest) if name not in POLICIES.values()]
     return [*held, POLICIES[policy]] if POLICIES[policy] else held
 
 
 def hold_back(names: Sequence[str]) -> bool:
-    """Somebody has to do something before an object with these finalizers may go."""
+    """Return True if an object with these finalizers must wait for someone's action."""
     return any(name not in NOT_HELD for name in names)
 
 
@@ -70,5 +70,5 @@ def held_back(manifest: Manifest) -> bool:
 
 
 def grace_seconds(manifest: Manifest) -> int:
-    """How long a pod that is being deleted may take; 0 for all else."""
+    """Return the grace period of a pod that is being deleted; 0 for other kinds."""
     return (manifest.get("metadata") or {}).get("deletionGracePeriodSeconds") or 0

@@ -1,4 +1,4 @@
-"""Which pods have not ended, so that nobody has to look at all that have: an owner whose pods fail for ever has
+"""An index of unfinished pods, to avoid a scan of all finished ones: an owner whose pods keep failing has
 thousands of them.
 """
 
@@ -12,15 +12,15 @@ from scheduler_engine.api.objects import Pod
 
 @dataclass(slots=True)
 class PodIndex:
-    """``in_namespace``: namespace → its pods that have not ended, in order of creation; ``on_node``: node → those that
-    are bound to it, in any order.
+    """``in_namespace``: namespace → its unfinished pods, in order of creation; ``on_node``: node → the unfinished pods
+    bound to it, in any order.
     """
 
     in_namespace: dict[str, dict[str, Pod]] = field(default_factory=dict)
     on_node: dict[str, dict[str, Pod]] = field(default_factory=dict)
 
     def update(self, old: Pod | None, new: Pod | None, created: Mapping[str, int]) -> None:
-        """A pod comes (``old`` is None), changes or goes (``new`` is None). ``created``: key of a pod → its turn."""
+        """Add (``old`` is None), change or remove (``new`` is None) a pod. ``created``: key of a pod → its rank."""
         was, now = (pod if pod is not None and not pod.finished else None for pod in (old, new))
         if was is not None and now is None:
             _take(self.in_namespace, was.namespace, was.key)
@@ -31,7 +31,7 @@ class PodIndex:
         there = self.in_namespace.setdefault(now.namespace, {})
         there[now.key] = now
         if was is None and old is not None:
-            # It begins anew, behind pods that were made after it.
+            # It starts again, behind pods that were created after it.
             self.in_namespace[now.namespace] = {key: there[key] for key in sorted(there, key=created.__getitem__)}
         if now.node_name:
             self.on_node.setdefault(now.node_name, {})[now.key] = now

@@ -23,14 +23,14 @@ from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, Object
 
 DEFAULT_GRACE_SECONDS = 30
 LAST_US = time_us("9999-12-31T23:59:59Z") or 0
-"""The last moment that can be written as a time; a grace period may be longer."""
+"""The last moment with a valid date; a grace period may be longer."""
 FORGET_EVERY = 256
-"""Changes that a watcher reads, before it is asked which ones everybody has seen."""
+"""After this many changes read by a watcher, check which ones all have seen."""
 KEPT_METADATA = (
     *("uid", "creationTimestamp", "generation", "resourceVersion"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
 )
-"""Set by the API server alone: what a manifest says of them does not count."""
+"""Set only by the API server: a manifest's values for them are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class WatchEvent:
 
     @property
     def key(self) -> str:
-        """Of the object, be it there or gone."""
+        """Return the key of the new or deleted object."""
         item = self.new or self.old
         return "" if item is None else item.key
 
 
 @dataclass(slots=True)
 class Watch:
-    """One watcher's place in the stream of events."""
+    """One watcher's position in the stream of events."""
 
     position: int = 0
 
@@ -58,9 +58,9 @@ class Watch:
 @dataclass(slots=True)
 class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
-    the manifests that people applied last, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
-    ``created``: pod → how many pods had been made by then; ``on_node``: node → its pods. ``switched_on``: admission
-    plugins that are off by default. ``priority_numbers``: pods may give their priority as a number alone.
+    the last applied manifests, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
+    ``created``: pod → the number of pods created by then; ``on_node``: node → its pods. ``switched_on``: admission
+    plugins that are off by default. ``priority_numbers``: pods may set their priority as a number only.
     """
 
     recorder: Recorder
@@ -82,7 +82,7 @@ class ApiServer:
     # --- reading ---
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
-        """Objects of a kind in order of creation."""
+        """Yield objects of a kind in order of creation."""
         found = self.objects.get(kind, {}) if namespace is None else self.by_namespace.get((kind, namespace), {})
         return iter(list(found.values()))
 
@@ -94,19 +94,19 @@ class ApiServer:
         return found if isinstance(found, Pod) else None
 
     def pods(self, namespace: str | None = None) -> Sequence[Pod]:
-        """All pods in order of creation."""
+        """Return all pods in order of creation."""
         return [item for item in self.list("Pod", namespace) if isinstance(item, Pod)]
 
     def pods_on(self, node: str) -> Sequence[Pod]:
-        """The pods that are bound to a node, whatever has become of them, in order of creation."""
+        """Return the pods bound to a node, finished or not, in order of creation."""
         return self._in_order(self.on_node.get(node, {}))
 
     def unfinished(self, namespace: str) -> Sequence[Pod]:
-        """The pods of a namespace that have not ended, in order of creation."""
+        """Return the unfinished pods of a namespace, in order of creation."""
         return [*self.pod_index.in_namespace.get(namespace, {}).values()]
 
     def unfinished_on(self, node: str) -> Sequence[Pod]:
-        """The pods that are bound to a node and have not ended, in order of creation."""
+        """Return the unfinished pods bound to a node, in order of creation."""
         return self._in_order(self.pod_index.on_node.get(node, {}))
 
     def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
@@ -114,17 +114,17 @@ class ApiServer:
 
     @property
     def written(self) -> int:
-        """How many changes there have been."""
+        """Return the number of changes."""
         return self.events_before + len(self.events)
 
     def watch(self) -> Watch:
-        """A new watcher; it sees every change from now on."""
+        """Return a new watcher; it sees every change from now on."""
         watch = Watch(self.written)
         self.watches.append(watch)
         return watch
 
     def next_event(self, watch: Watch) -> WatchEvent | None:
-        """The next change this watcher has not seen."""
+        """Return the next change this watcher has not seen."""
         index = watch.position - self.events_before
         if index >= len(self.events):
             return None
@@ -135,11 +135,11 @@ class ApiServer:
         return event
 
     def unwatch(self, watch: Watch) -> None:
-        """A watcher is gone: nothing is kept for it any more."""
+        """Remove a watcher: nothing is kept for it any more."""
         self.watches = [other for other in self.watches if other is not watch]
 
     def _forget_seen(self) -> None:
-        """Changes that everybody has seen go, many at once."""
+        """Drop the changes that all watchers have seen, many at once."""
         seen = min(watch.position for watch in self.watches) - self.events_before
         del self.events[:seen]
         self.events_before += seen
@@ -147,7 +147,7 @@ class ApiServer:
     # --- writing ---
 
     def create(self, manifest: Mapping[str, Any]) -> KubeObject:
-        """Store a new object; ``manifest`` has its defaults. Raises ApiError when it exists or admission refuses it."""
+        """Store a new object with its defaults. Raises ApiError when it exists or admission refuses it."""
         kind, key = identity(manifest)
         held = self.get(kind, key)
         if held is not None:
@@ -155,7 +155,7 @@ class ApiServer:
         self._check_namespace(kind, key)
         admitted = admit(dict(manifest), self)
         self.uid_count += 1
-        # A volume and its claim name each other by uid, also when both come from another cluster. Pods get new ones.
+        # A volume and its claim name each other by uid, even if both come from another cluster. Pods get new ones.
         given = (admitted.get("metadata") or {}).get("uid") if kind != "Pod" else None
         metadata = {
             **dict.fromkeys(KEPT_METADATA),
@@ -170,20 +170,20 @@ class ApiServer:
         return self._store(kind, key, None, merge(admitted, {"metadata": metadata}))
 
     def switch(self, plugin: str, on: bool) -> None:
-        """Have an admission plugin look at what is written from now on, or no more."""
+        """Switch an admission plugin on or off for later writes."""
         others = tuple(name for name in self.switched_on if name != plugin)
         self.switched_on = (*others, plugin) if on else others
         self.recorder.add(AdmissionSwitched(plugin, on))
 
     def _count(self, pod: Mapping[str, Any]) -> None:
-        """A pod that its owner makes. Raises OverBudget."""
+        """Count a pod that its owner creates. Raises OverBudget."""
         for reference in (pod.get("metadata") or {}).get("ownerReferences") or ():
             if reference.get("controller"):
                 owner = f"{reference['kind']} {pod['metadata'].get('namespace')}/{reference['name']}"
                 self.recorder.effort.count_pod(owner, self.recorder.now_us)
 
     def put(self, manifest: Mapping[str, Any]) -> KubeObject:
-        """Store a manifest just as it is, new or in place of an old one: no admission, nothing kept."""
+        """Store a manifest unchanged, new or replacing an old one: no admission, nothing kept."""
         kind, key = identity(manifest)
         return self._store(kind, key, self.get(kind, key), dict(manifest))
 
@@ -197,31 +197,29 @@ class ApiServer:
             raise forbidden(resource_of(kind), name, reason)
 
     def content_of(self, namespace: str) -> Sequence[KubeObject]:
-        """Everything in a namespace, kind by kind in order of their first objects."""
+        """Return all objects in a namespace, kind by kind in order of their first objects."""
         return [item for (_, name), held in self.by_namespace.items() if name == namespace for item in held.values()]
 
     def remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
-        """Note a manifest (as written) that somebody has applied. Raises ApiError when it is not stored."""
+        """Note an applied manifest (as written). Raises ApiError when its object is not stored."""
         self.applied[self.existing(kind, key).uid] = KubeObject(dict(manifest))
 
     def update(self, manifest: Mapping[str, Any]) -> None:
-        """Store a manifest with its defaults in place of the old one; nothing happens when nothing differs."""
+        """Replace a stored object with a defaulted manifest; do nothing if they are equal."""
         kind, key = identity(manifest)
         old = self.existing(kind, key)
         if manifest != old.manifest:
             self._replace(kind, key, old, dict(manifest))
 
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
-        """Merge ``changes`` into an object; None deletes a field. Nothing happens when nothing differs. Raises
-        ApiError.
-        """
+        """Merge ``changes`` into an object; None deletes a field. Do nothing if nothing differs. Raises ApiError."""
         old = self.existing(kind, key)
         new = merge(old.manifest, changes)
         if new != old.manifest:
             self._replace(kind, key, old, new)
 
     def _replace(self, kind: str, key: str, old: KubeObject, new: dict[str, Any]) -> None:
-        """Store the next form of an object; one that nothing holds back any more is gone instead."""
+        """Store the next form of an object, or remove it if nothing holds it back any more."""
         released = lifecycle.held_back(old.manifest) and not lifecycle.held_back(new)
         if released and old.terminating and not lifecycle.grace_seconds(new):
             self._take_out(kind, key, old)
@@ -229,7 +227,7 @@ class ApiServer:
             self._store(kind, key, old, lifecycle.with_generation(kind, old.manifest, new))
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None:
-        """The binding subresource. Raises ApiError when the pod is gone, another one, or already on a node."""
+        """Bind by the binding subresource. Raises ApiError when the pod is gone, another one, or already on a node."""
         pod = self.existing("Pod", pod_key)
         assert isinstance(pod, Pod)
         refusal = ""
@@ -254,7 +252,7 @@ class ApiServer:
 
     def delete(self, kind: str, key: str, policy: str = lifecycle.BACKGROUND) -> None:
         """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. ``policy``: what
-        becomes of what it owns (``lifecycle.POLICIES``). Raises ApiError.
+        happens to objects it owns (``lifecycle.POLICIES``). Raises ApiError.
         """
         old = self.existing(kind, key)
         check_deletable(kind, old.name)
@@ -283,7 +281,7 @@ class ApiServer:
             self._take_out(kind, key, old)
 
     def _mark(self, old: KubeObject, seconds: int, finalizers: Sequence[str]) -> None:
-        """An object that is being deleted, but not gone yet."""
+        """Mark an object that is being deleted but still exists."""
         deadline = timestamp(min(self.recorder.now_us + seconds * SECOND_US, LAST_US))
         if old.terminating and not seconds:
             deadline = min(deadline, old.metadata["deletionTimestamp"])
@@ -304,7 +302,7 @@ class ApiServer:
         self.events.append(WatchEvent(kind, old, None))
 
     def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
-        """A disruption: the pod gets the condition DisruptionTarget and is deleted gracefully. Raises ApiError."""
+        """Delete a pod gracefully, with the condition DisruptionTarget. Raises ApiError."""
         pod = self.existing("Pod", pod_key)
         assert isinstance(pod, Pod)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
@@ -312,7 +310,7 @@ class ApiServer:
         self.delete("Pod", pod_key)
 
     def existing(self, kind: str, key: str) -> KubeObject:
-        """Raises ApiError when there is no such object."""
+        """Return the object. Raises ApiError when it does not exist."""
         found = self.get(kind, key)
         if found is None:
             raise not_found(resource_of(kind), key.rpartition("/")[2])
@@ -331,7 +329,7 @@ class ApiServer:
         return new
 
     def _place(self, old: Pod | None, new: Pod | None) -> None:
-        """Keep ``on_node``, ``created`` and ``pod_index`` right for a pod that comes, changes or goes."""
+        """Update ``on_node``, ``created`` and ``pod_index`` for a pod that comes, changes or goes."""
         if old is not None and old.node_name and (new is None or new.node_name != old.node_name):
             held = self.on_node[old.node_name]
             del held[old.key]
@@ -347,7 +345,7 @@ class ApiServer:
     # --- all or nothing ---
 
     def checkpoint(self) -> tuple[Any, ...]:
-        """What ``restore`` needs to undo everything since."""
+        """Return the data with which ``restore`` undoes everything since."""
         objects = {kind: dict(held) for kind, held in self.objects.items()}
         by_namespace = {name: dict(held) for name, held in self.by_namespace.items()}
         counts = (len(self.events), len(self.recorder.entries))
@@ -365,14 +363,14 @@ class ApiServer:
 
 
 def identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    """(kind, key) of a manifest with its defaults."""
+    """Return (kind, key) of a defaulted manifest."""
     metadata = manifest.get("metadata") or {}
     namespace, name = metadata.get("namespace"), metadata.get("name", "")
     return str(manifest.get("kind", "")), f"{namespace}/{name}" if namespace else str(name)
 
 
 def resource_of(kind: str) -> str:
-    """Kubernetes' plural resource name with its group, as error texts use it."""
+    """Return Kubernetes' plural resource name with its group, as error texts use it."""
     row = KINDS.get(kind)
     if row is None:
         raise ApiError(404, "NotFound", f'no matches for kind "{kind}"')

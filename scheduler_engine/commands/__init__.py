@@ -10,7 +10,7 @@ from scheduler_engine.commands.forms import field_of as field_of
 from scheduler_engine.commands.forms import from_json as from_json
 from scheduler_engine.commands.forms import to_json as to_json
 
-# All rows at once, so that a new one is not named here.
+# Import all rows at once, so that a new one needs no entry here.
 from scheduler_engine.commands.kinds import *  # noqa: F403
 from scheduler_engine.commands.table import COMMANDS as COMMANDS
 from scheduler_engine.commands.table import SPELLED as SPELLED

@@ -19,17 +19,17 @@ TYPES = {
     list: "a list",
     type(None): "null",
 }
-"""How JSON calls what Python has a type for. A tuple is a list."""
+"""JSON's names for Python's types. A tuple is a list."""
 
 
 def field_of(kind: str, error: FieldError) -> str:
-    """Name the field that an error of ``wrong_field`` is about; "" when it is about the whole command."""
+    """Return the field of an error of ``wrong_field``; "" if it concerns the whole command."""
     named = {SPELLED.get(name, name): name for name in COMMANDS[kind].rows}
     return named.get(error.path, "")
 
 
 def to_json(command: Command) -> dict[str, Any]:
-    """Plain JSON; the opposite of ``from_json``."""
+    """Return plain JSON; the inverse of ``from_json``."""
     fields = asdict(command)
     if isinstance(command, Apply):
         fields["manifests"] = list(command.manifests)
@@ -39,7 +39,7 @@ def to_json(command: Command) -> dict[str, Any]:
 
 
 def from_json(data: Any) -> Command:
-    """A command from its JSON form. Raises Rejected when it is none, or a number is out of bounds."""
+    """Read a command from its JSON form. Raises Rejected when it is invalid, or a number is out of bounds."""
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind not in COMMANDS:
         raise Rejected(f"unknown command {data if kind is None else kind!r}")
@@ -63,7 +63,7 @@ def from_json(data: Any) -> Command:
 
 
 def check_bounds(command: Command) -> None:
-    """Raise Rejected when a number is out of bounds, or a word is none of those that may stand there."""
+    """Raise Rejected if a number is out of bounds, or a word is not an allowed one."""
     command.check()
     for name, row in command.rows.items():
         problem = row.problem(getattr(command, name))
@@ -72,5 +72,5 @@ def check_bounds(command: Command) -> None:
 
 
 def ended_early(command: Command, entries: int) -> Command:
-    """The command, to stop at the first rest with ``entries`` trace entries written; one of a single step as it is."""
+    """Return the command, stopping at the first rest with ``entries`` trace entries; a single step is unchanged."""
     return from_json({**to_json(command), "until": entries}) if "until" in command.rows else command

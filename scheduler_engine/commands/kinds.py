@@ -22,9 +22,9 @@ MAX_CYCLES = 10_000
 MAX_REPLICAS = 1_000
 MAX_SCHEDULERS = 5
 MAX_RATE = 10
-"""How many times as fast, or as slow, a replica's clock may run."""
+"""The largest factor by which a replica's clock may run fast or slow."""
 AMOUNTS = ("cpu", "memory", "ephemeral_storage", "writable_layer", "inodes", "pids")
-"""What a pod or a node's daemons can be said to use."""
+"""The amounts of usage that can be set for a pod or a node's daemons."""
 DRAIN_FLAGS = {
     "force": "--force",
     "ignore_daemonsets": "--ignore-daemonsets",
@@ -41,7 +41,7 @@ Until = Annotated[int, Number("Stop after this many trace entries; 0: run to the
 
 
 def _some(names: list[str], count: int) -> str:
-    """The first of ``count`` names, and how many more there are."""
+    """Return the first of ``count`` names, and the number of others."""
     more = f" and {count - MOST_NAMES} more" if count > MOST_NAMES else ""
     return f"{', '.join(names[:MOST_NAMES])}{more}"
 
@@ -56,7 +56,7 @@ class Apply(Command):
 
     @property
     def named(self) -> str:
-        """Kind and name of the manifests, which have not been checked yet."""
+        """Return kind and name of the manifests, which are not checked yet."""
         return _some([_named(item) for item in self.manifests[:MOST_NAMES]], len(self.manifests))
 
 
@@ -106,7 +106,7 @@ class Patch(Command):
 
 
 def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
-    """What a patch changes: ``spec.replicas=3``, ``no metadata.labels.app``, ``spec.taints``."""
+    """Yield what a patch changes: ``spec.replicas=3``, ``no metadata.labels.app``, ``spec.taints``."""
     for name, value in changes.items():
         path = f"{start}{name}"
         if isinstance(value, Mapping) and value:
@@ -221,12 +221,12 @@ class Advance(Command):
             raise Rejected([wrong_field("seconds", f"must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}")])
 
     def recorded(self) -> Command:
-        """A tick of playing without its seconds: those after it may merge with it."""
+        """Return a tick of playing without its seconds: those after it may merge with it."""
         return replace(self, seconds=0) if self.play else self
 
 
 def time_us(advance: Advance) -> int:
-    """How much time it lets pass, in whole microseconds."""
+    """Return how much time it lets pass, in whole microseconds."""
     return round(advance.seconds * 1_000_000)
 
 
@@ -446,7 +446,7 @@ class Replica(Command):
 
 
 def rate_of(replica: Replica) -> Fraction:
-    """The rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
+    """Return the rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
     written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(replica.rate))
     if written is None or (written[2] is not None and int(written[2]) == 0):
         raise Rejected([wrong_field("rate", "must be a number or a fraction such as 1/2")])

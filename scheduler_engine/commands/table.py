@@ -1,4 +1,4 @@
-"""The table of commands: what a row says, and what follows from its fields."""
+"""The table of commands: the content of a row, and what follows from its fields."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHANGE, OBJECTS, REMOVAL = "change", "objects", "removal"
 
 
 class Field(NamedTuple):
-    """A field of a command. ``types``: what Python makes of its JSON; ``needed``: it has no default."""
+    """A field of a command. ``types``: Python's types for its JSON; ``needed``: it has no default."""
 
     types: tuple[type, ...]
     shape: Shape
     needed: bool
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value of the right type; "" if nothing is."""
+        """Return what is wrong with a value of the right type, or ""."""
         shape = self.shape
         if isinstance(shape, Text) and shape.values and value not in shape.values:
             named = [word for word in shape.values if word]
@@ -46,11 +46,11 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; each kind is a class below it, made by ``command``, whose arguments the class variables hold.
+    """A command; each kind is a subclass, added by ``command``, whose arguments are the class variables.
 
     ``kind``: its name in JSON. ``words``: one line for people, in which ``{0.node}`` is its field ``node``. ``steps``:
-    it only lets the sandbox continue, and costs nothing. ``charge``: what it costs else. ``traced``: other events of
-    the trace say what became of it. ``rows``: name of a field → the field. ``shape``: all fields, and what it does.
+    it only lets the sandbox continue, and costs nothing. ``charge``: its cost otherwise. ``traced``: other events of
+    the trace report its outcome. ``rows``: name of a field → the field. ``shape``: all fields, and what it does.
     """
 
     kind: ClassVar[str]
@@ -63,38 +63,38 @@ class Command:
 
     @property
     def summary(self) -> str:
-        """One line that says what the command does, and to what."""
+        """Return a line that says what the command does, and to what."""
         told = self.words.format(self)
         return f"{told}, ended early" if getattr(self, "until", 0) else told
 
     def check(self) -> None:
-        """Raise Rejected for what no field alone can say."""
+        """Raise Rejected for errors that concern several fields."""
 
     def recorded(self) -> Command:
-        """The command as the trace holds it."""
+        """Return the command in the form that the trace holds."""
         return self
 
 
 COMMANDS: dict[str, type[Command]] = {}
 """Kind of a command → its class, in the order of the documentation."""
 SPELLED: dict[str, str] = {}
-"""Field of a command → what Kubernetes or the page calls it. Every other field has its own name there."""
+"""Field of a command → its name in Kubernetes or on the page. Other fields have the same name there."""
 
 
 def wrong_field(name: str, problem: str) -> FieldError:
-    """What is wrong with a field of a command, under the name that people know."""
+    """Return an error for a field of a command, under the name that people know."""
     return FieldError(SPELLED.get(name, name), "FieldValueInvalid", problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """What people call a field, if that is not its name in camel case."""
+    """The name of a field for people, if it is not the name in camel case."""
 
     name: str
 
 
 class _Type(NamedTuple):
-    """``json``: what Python makes of its JSON; ``shape``, and ``called`` in the errors of scenarios."""
+    """``json``: Python's types for its JSON; ``shape``, and ``called`` in the errors of scenarios."""
 
     json: tuple[type, ...]
     shape: Shape
@@ -110,7 +110,7 @@ TYPES: dict[Any, _Type] = {
     tuple: _Type((list, tuple), ListOf(Anything()), "a list"),
     NoneType: _Type((NoneType,), Nothing(), "left empty"),
 }
-"""Type of a field → what follows from it."""
+"""Type of a field → its description."""
 C = TypeVar("C", bound=Command)
 
 

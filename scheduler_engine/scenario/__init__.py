@@ -1,7 +1,7 @@
-"""Scenarios: a cluster to open with one click, what should come out of it in words, and a check that it does.
+"""Scenarios: a cluster to open with one click, expected results in words, and a check of them.
 
-``format`` is the table of keys of a file, ``steps`` what a step may be, ``expectations`` what may be expected;
-``loading`` reads files, ``playing`` plays them. The format is told in ``docs/scenarios.md``.
+``format`` is the table of keys of a file, ``steps`` defines steps, ``expectations`` defines expectations;
+``loading`` reads files, ``playing`` plays them. ``docs/scenarios.md`` describes the format.
 """
 
 from scheduler_engine.errors import Rejected

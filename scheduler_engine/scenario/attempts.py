@@ -1,4 +1,4 @@
-"""The attempts of a run, read from its trace: what each stage found, for each pod."""
+"""The attempts of a run, read from its trace: the result of each stage, for each pod."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
 FAILED = ("unschedulable", "nominated", "error")
-"""How an attempt ends that binds nothing, although it was about a pod that wanted a node."""
+"""Outcomes of attempts that bind nothing, although their pod wanted a node."""
 PASSED = ("Success", "Skip")
 
 
 @dataclass
 class Attempt:
-    """One attempt at a pod, from its events; None or empty: it has not come so far.
+    """One attempt at a pod, from its events; None or empty: it has not come that far.
 
-    ``number`` counts the pod's own attempts, ``nominated_node`` is where it was nominated before, ``last_table`` is the
-    number of the entry with its last table. ``abandoned``: it never ends, because its scheduler is gone, and why. It is
-    asked when all its events are there.
+    ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
+    number of the entry with its last table. ``abandoned``: why it never ends, if its scheduler is gone. Use it only
+    when all its events are there.
     """
 
     cycle: int
@@ -42,7 +42,7 @@ class Attempt:
 
     @property
     def outcome(self) -> str:
-        """As in ``CycleFinished``; "" while it is under way, and where it never ends."""
+        """Return the outcome as in ``CycleFinished``; "" while it runs, or if it never ends."""
         return self.finished.outcome if self.finished else ""
 
     @property
@@ -50,7 +50,7 @@ class Attempt:
         return self.outcome in FAILED
 
     def verdict(self, node: str) -> ev.Verdict | None:
-        """The first plugin that refused the node; ("", "Success", ()) when none did; None: nobody looked at it."""
+        """Return the first refusal of the node; ("", "Success", ()) if there is none; None: it was not visited."""
         if self.filter is None and self.pre_filter is not None:
             return next((verdict for verdict in self.pre_filter.verdicts if verdict[1] not in PASSED), None)
         return self._verdicts.get(node)
@@ -61,7 +61,7 @@ class Attempt:
         return {node: (plugin, code, reasons) for node, plugin, code, reasons, _ in rows}
 
     def scores(self, node: str) -> dict[str, dict[str, int]]:
-        """Plugin → ``raw``, ``normalized`` and ``weighted`` of the node, as far as the attempt has come."""
+        """Return plugin → ``raw``, ``normalized`` and ``weighted`` of the node, as far as the attempt has come."""
         return self._scores.get(node, {})
 
     @cached_property
@@ -80,12 +80,12 @@ class Attempt:
 
     @cached_property
     def totals(self) -> dict[str, int]:
-        """Node → total."""
+        """Return node → total."""
         return dict(self.normalize.totals) if self.normalize else {}
 
     @property
     def margin(self) -> int | None:
-        """By how much the chosen node leads the next one; None when there was nothing to compare."""
+        """Return the chosen node's lead over the next one; None if there was nothing to compare."""
         if self.selected is None or self.selected.node not in self.totals or len(self.totals) < 2:
             return None
         others = [total for node, total in self.totals.items() if node != self.selected.node]
@@ -93,7 +93,7 @@ class Attempt:
 
     @property
     def rung(self) -> str:
-        """The criterion of preemption that left one candidate; "" when there was but one, or none."""
+        """Return the preemption criterion that left one candidate; "" if there was only one, or none."""
         deciding = [rung.criterion for rung in self.rungs if rung.fallen]
         return deciding[-1] if deciding else ""
 
@@ -117,12 +117,12 @@ PARTS: dict[type[ev.Event], Callable[[Attempt, Any], None]] = {
     ev.HostSelected: _keep("selected"),
     ev.CycleFinished: _keep("finished"),
 }
-"""Event → where it goes in its attempt."""
+"""Event → its field in the attempt."""
 TABLES = (ev.PreFilterRan, ev.FilterRan, ev.ScoreRan, ev.NormalizeRan)
 
 
 def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
-    """Pod → its attempts in order, those of all schedulers."""
+    """Return pod → its attempts in order, those of all schedulers."""
     found: dict[str, list[Attempt]] = {}
     by_cycle: dict[int, Attempt] = {}
     by_replica: dict[str, list[Attempt]] = {}
@@ -152,7 +152,7 @@ def _abandon(attempts: Iterable[Attempt], why: str) -> None:
 
 
 class Seen:
-    """A run as expectations look at it. What is read from its trace is read once."""
+    """A run as expectations see it. Each part of its trace is read once."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
@@ -163,7 +163,7 @@ class Seen:
 
     @cached_property
     def evictions(self) -> dict[str, list[ev.EvictionAnswered]]:
-        """Pod → the answers to requests to evict it."""
+        """Return pod → the answers to requests to evict it."""
         found: dict[str, list[ev.EvictionAnswered]] = {}
         for entry in self.simulation.recorder.entries:
             if isinstance(entry.event, ev.EvictionAnswered):
@@ -171,6 +171,6 @@ class Seen:
         return found
 
     def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
-        """The last attempt at a pod, or the last one of this number."""
+        """Return the last attempt at a pod, or the last one with this number."""
         listed = self.attempts.get(pod, ())
         return next((item for item in reversed(listed) if number in (None, item.number)), None)

@@ -1,4 +1,4 @@
-"""The decision table of an attempt as plain text: what each node got, for a terminal or the log of a CI run."""
+"""The decision table of an attempt as plain text: each node's result, for a terminal or the log of a CI run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from scheduler_engine.scenario.attempts import Attempt
 
 MOST_NODES = 20
-"""Nodes that are told one by one."""
+"""The number of nodes listed singly."""
 WIDTH = 110
 GAP = "  "
 
 
 def decision(attempt: Attempt, nodes: Sequence[str] = ()) -> list[str]:
-    """Lines of text. ``nodes``: those that are told in any case, however many there are."""
+    """Return lines of text. ``nodes``: always listed, however many nodes there are."""
     return [f"attempt {attempt.number} at {attempt.pod}: {_ended(attempt)}", *_table(attempt, nodes)]
 
 
@@ -49,7 +49,7 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
 
 
 def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:
-    """Score plugins that gave all nodes the same, with it; and the names of the others."""
+    """Return score plugins that gave all nodes the same, with it; and the names of the others."""
     alike: list[tuple[str, int]] = []
     differing = []
     for plugin, pairs in attempt.normalize.weighted if attempt.normalize else ():
@@ -62,7 +62,7 @@ def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:
 
 
 def _row(attempt: Attempt, node: str, plugins: Sequence[str]) -> tuple[list[str], str]:
-    """The cells of a node, and what is said behind them."""
+    """Return the cells of a node, and the text after them."""
     mark = "  <- chosen" if attempt.selected is not None and attempt.selected.node == node else ""
     if node in attempt.totals:
         scores = attempt.scores(node)
@@ -75,7 +75,7 @@ def _row(attempt: Attempt, node: str, plugins: Sequence[str]) -> tuple[list[str]
 
 
 def _aligned(heads: Sequence[str], rows: Sequence[tuple[list[str], str]]) -> Iterator[str]:
-    """A table as wide as ``WIDTH``; columns that have no room there follow in another one below."""
+    """Yield a table as wide as ``WIDTH``; columns that do not fit go into another one below."""
     names = max(len(heads[0]), *(len(cells[0]) for cells, _ in rows)) if rows else len(heads[0])
     columns = [[cells[at] for cells, _ in rows if at < len(cells)] for at in range(len(heads))]
     widths = [max(map(len, [head, *column])) for head, column in zip(heads, columns, strict=True)]

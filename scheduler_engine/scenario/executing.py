@@ -1,4 +1,4 @@
-"""Steps in their JSON form, executed."""
+"""Execute steps in their JSON form."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scheduler_engine.simulation import Simulation
 
 
 def play(simulation: Simulation, steps: Sequence[Data]) -> None:
-    """Execute commands given in their JSON form. Raises Rejected when one is refused, but for a step with ``refused``:
-    that one must be, with this text among its reasons. What stands beside them under ``expect`` is not looked at.
+    """Execute commands in their JSON form. Raises Rejected when one is refused, except a step with ``refused``: that
+    one must be, with this text among its reasons. Ignores ``expect`` beside them.
     """
     for step in steps:
         wanted = step.get("refused")
@@ -29,6 +29,6 @@ def play(simulation: Simulation, steps: Sequence[Data]) -> None:
 
 
 def located(refusal: Rejected, place: str) -> Rejected:
-    """The same refusal, which says where the refused step stands."""
+    """Add the place of the refused step to the refusal."""
     told = (replace(error, path="", message=f"{place}: {error}") for error in refusal.errors)
     return Rejected([*told])

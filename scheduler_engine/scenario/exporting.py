@@ -1,4 +1,4 @@
-"""A sandbox becomes a scenario: its log of commands, cut in two."""
+"""Turn a sandbox into a scenario: its log of commands, cut in two."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def from_log(
     expect: Sequence[Data] = (),
     held: Mapping[int, Sequence[Data]] | None = None,
 ) -> Scenario:
-    """The scenario whose playing gives the trace of this log. ``log``: commands, or their JSON forms.
+    """Return the scenario that replays the trace of this log. ``log``: commands, or their JSON forms.
 
-    The first ``setup`` of them (None: all) are executed when it is opened, the others stand in ``then``. ``held``: what
-    holds after so many commands; none may be within the setup. The rest is as in ``Scenario``. Raises Rejected when
-    something is no command.
+    The first ``setup`` of them (None: all) are executed when it is opened, the others become ``then``. ``held``:
+    expectations by number of commands; none may be within the setup. The rest is as in ``Scenario``. Raises Rejected
+    for an invalid command.
     """
     given = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
     steps = [_step(command) for command in given]
@@ -63,6 +63,6 @@ def from_log(
 def _step(command: Command) -> Data:
     step = without_defaults(command)
     if isinstance(step.get("rate"), float) and step["rate"].is_integer():
-        # The trace tells it as it is written, and YAML has no 2.0.
+        # The trace keeps it as written, and YAML has no 2.0.
         step["rate"] = str(step["rate"])
     return step

@@ -1,6 +1,6 @@
-"""From what is seen to what is expected: single facts of a run as expectations, and everything that happened.
+"""Turn facts of a run into expectations, singly or all at once.
 
-``FACTS`` is what a page can offer as "expect this". What is made here holds of the run that it was made from.
+``FACTS`` is what a page can offer as "expect this". The results hold for the run that they were made from.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
 
 PLACEMENTS, QUEUES, VERDICTS = STRICTNESS = ("placements", "queues", "verdicts")
-"""How much of a run is expected: where pods are; also where they wait, messages, nominations and victims; also what
-the last attempt at each pod found of each node.
+"""How much of a run is expected: where pods are; also where they wait, messages, nominations and victims; also the
+results of the last attempt at each pod on each node.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a fact is about; which of them count depends on the fact. ``attempt``: None = the last one."""
+    """The subject of a fact; which fields count depends on the fact. ``attempt``: None = the last one."""
 
     pod: str = ""
     node: str = ""
@@ -34,7 +34,7 @@ class About:
     attempt: int | None = None
 
     def named(self, expectation: Data) -> Data:
-        """The expectation, with the attempt where one was asked for."""
+        """Return the expectation, with the attempt if one was requested."""
         return expectation if self.attempt is None else {**expectation, "attempt": self.attempt}
 
 
@@ -151,12 +151,12 @@ FACTS: dict[str, Callable[[Seen, About], Data | None]] = {
     "leader": leader,
     "clock": clock,
 }
-"""Fact → the expectation that it holds as it does now; None: there is no such fact."""
+"""Fact → the expectation that it stays as it is now; None: there is no such fact."""
 
 
 def expectation_of(simulation: Simulation | Seen, fact: str, **about: Any) -> Data | None:
-    """One fact as an expectation; ``about``: the fields of ``About`` that it needs. None when there is no such fact,
-    such as the score of a node that was refused. Raises Rejected for a fact that nobody knows.
+    """Return one fact as an expectation; ``about``: the fields of ``About`` that it needs. None without such a fact, as
+    the score of a refused node. Raises Rejected for an unknown fact.
     """
     if fact not in FACTS:
         raise Rejected(f"unknown fact {fact!r}{did_you_mean(fact, FACTS)}")
@@ -164,8 +164,8 @@ def expectation_of(simulation: Simulation | Seen, fact: str, **about: Any) -> Da
 
 
 def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[Data]:
-    """Expectations that hold now, pod by pod in order of creation: all that a run of the same commands must bring
-    about again. ``strictness``: one of ``STRICTNESS``. Raises Rejected.
+    """Return expectations that hold now, pod by pod in order of creation: a run of the same commands must reproduce
+    them all. ``strictness``: one of ``STRICTNESS``. Raises Rejected.
     """
     if strictness not in STRICTNESS:
         raise Rejected(f"unknown strictness {strictness!r}: {', '.join(STRICTNESS)}")
@@ -184,7 +184,7 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
 
 
 def _queued(seen: Seen, about: About, placed: bool) -> Iterator[Data | None]:
-    """Where a pod waits, and why; whom it drove out, if anybody."""
+    """Yield where a pod waits, and why, and its victims, if any."""
     preempted = victims(seen, about)
     if preempted is not None and preempted["are"]:
         yield preempted
@@ -199,7 +199,7 @@ def _queued(seen: Seen, about: About, placed: bool) -> Iterator[Data | None]:
 
 
 def _decided(seen: Seen, about: About) -> Iterator[Data | None]:
-    """What the last attempt at a pod found."""
+    """Yield the results of the last attempt at a pod."""
     attempt = seen.attempt(about.pod)
     if attempt is None:
         return
@@ -213,5 +213,5 @@ def _decided(seen: Seen, about: About) -> Iterator[Data | None]:
 
 
 def _nodes(attempt: Attempt) -> list[str]:
-    """Those that the search looked at, in its order."""
+    """Return the visited nodes, in the order of the search."""
     return [row[0] for row in attempt.filter.looked_at] if attempt.filter else []

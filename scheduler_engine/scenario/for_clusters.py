@@ -1,7 +1,7 @@
-"""What manifests of a sandbox need in a cluster: classes and namespaces that they name, and nodes that KWOK plays.
+"""What a sandbox's manifests need in a cluster: the classes and namespaces that they name, and nodes played by KWOK.
 
-A sandbox takes a priority that only a number gives; Kubernetes wants a PriorityClass. And what is there may name what
-has been deleted since. Source: upstream ``plugin/pkg/admission/{priority,runtimeclass}``; KWOK's option
+A sandbox accepts a priority as a number only; Kubernetes needs a PriorityClass. And objects may name others that
+have been deleted since. Source: upstream ``plugin/pkg/admission/{priority,runtimeclass}``; KWOK's option
 ``--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake``.
 """
 
@@ -18,14 +18,14 @@ FAKE = "kwok.x-k8s.io/node"
 
 
 def own_namespace(name: str) -> bool:
-    """Whether every cluster has it."""
+    """Return True if every cluster has it."""
     return name == "default" or name.startswith("kube-")
 
 
 def complete(manifests: Sequence[Data]) -> list[Data]:
-    """The same manifests, after the namespaces and classes that they name and that are not among them.
+    """Return the manifests, after the missing namespaces and classes that they name.
 
-    Pods and templates that have a priority and no class name one: one that is there, or a new one.
+    Give pods and templates with a priority and no class the name of one: an existing one, or a new one.
     """
     missing = _Missing(manifests)
     found = [missing.in_object(item) for item in manifests]
@@ -34,8 +34,8 @@ def complete(manifests: Sequence[Data]) -> list[Data]:
 
 
 class _Missing:
-    """``made``: what was not there. ``priorities``: class → value, for those that let their pods preempt; ``known``:
-    kind → names that are there; ``usual``: the priority of a pod that names no class.
+    """``made``: the missing objects. ``priorities``: class → value, for those that let their pods preempt; ``known``:
+    kind → existing names; ``usual``: the priority of a pod without a class.
     """
 
     def __init__(self, manifests: Sequence[Data]) -> None:
@@ -80,7 +80,7 @@ class _Missing:
         return rest if priority == self.usual else {**rest, "priority": priority}
 
     def _class_of(self, priority: int) -> str:
-        """The name of a class of this value; "" where none is needed, or there can be none."""
+        """Return a class of this value; "" if none is needed, or none is possible."""
         if priority == self.usual:
             return ""
         known = next((name for name, value in self.priorities.items() if value == priority), "")
@@ -100,7 +100,7 @@ class _Missing:
 
 
 def on_kwok(manifest: Data, taint: bool) -> Data:
-    """A node as one that KWOK plays; ``taint``: it is tainted, and pods and templates tolerate that."""
+    """Mark a node as played by KWOK; ``taint``: also taint it, and let pods and templates tolerate that."""
     if manifest["kind"] == "Node":
         metadata = manifest["metadata"]
         annotations = {**(metadata.get("annotations") or {}), FAKE: "fake"}

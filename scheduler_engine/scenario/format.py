@@ -1,4 +1,4 @@
-"""The format of a scenario file: its version, its keys, and the shape of what stands behind each."""
+"""The format of a scenario file: its version, its keys, and the shape of each value."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ KEYS: dict[str, Shape] = {
     "then": ListOf(Step(full=True), "What happens after that, and what holds on the way."),
     "expect": EXPECTATIONS,
 }
-"""Key → shape, in the order in which a file is written."""
+"""Key → shape, in the order of writing a file."""
 
 SCENARIO = Fields(KEYS, ("title",), "A cluster, what to do with it, and what should come out.")
 
 
 def wrong_version(data: Data) -> tuple[str, str] | None:
-    """(key, what is wrong with it) of a file that is no scenario of this version."""
+    """Return (key, problem) of a file that is not a scenario of this version."""
     version, kind = data.get("apiVersion", API_VERSION), data.get("kind", KIND)
     if kind != KIND:
         return "kind", f"this is a {kind}, and no {KIND}; a manifest stands under setup, in the list behind apply"

@@ -1,4 +1,4 @@
-"""From a file to a scenario, with everything that is wrong in it at its line."""
+"""Read a scenario from a file, and report all errors with their lines."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_i
 from scheduler_engine.shapes import Data
 
 ENDING = ".scenario"
-"""Of a name such as ``spread.scenario.yaml``: no part of the scenario's own name."""
+"""The end of a name such as ``spread.scenario.yaml``: not part of the scenario's own name."""
 
 
 def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
-    """Every scenario of a folder, in the order of their file names. Raises Rejected when a file is none."""
+    """Return every scenario of a folder, in order of file names. Raises Rejected when a file is not one."""
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 def load_scenario(path: Path) -> Scenario:
-    """One scenario from its file. Raises Rejected with everything that is wrong, at its line, and OSError."""
+    """Return one scenario from its file. Raises Rejected with all errors and their lines, and OSError."""
     return read_scenario(path.read_bytes(), path.name, FILE_LIMITS)
 
 
 def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits = DEFAULT_LIMITS) -> Scenario:
-    """One scenario from the text of a file of this name; a leading number in the name only orders the list."""
+    """Return one scenario from the text of a file of this name; a leading number in the name only orders the list."""
     document = document_in(text, name, limits, "scenario")
     data: Data = document.data
     for part in ("setup", "then"):
@@ -49,11 +49,11 @@ def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits
 
 
 PLAIN = tuple(key for key in KEYS if key not in ("apiVersion", "kind", "setup", "then", "expect"))
-"""Keys that a scenario holds as they are."""
+"""Keys that a scenario holds unchanged."""
 
 
 def _problems(data: Data) -> Iterable[FieldError]:
-    """Everything that is wrong; of a file of another version, only that."""
+    """Yield all errors; for a file of another version, only that."""
     wrong = wrong_version(data)
     if wrong is not None:
         return [FieldError(wrong[0], "FieldValueNotSupported", wrong[1])]
@@ -64,7 +64,7 @@ def _problems(data: Data) -> Iterable[FieldError]:
 
 
 def _names(steps: Any) -> Iterable[FieldError]:
-    """No two steps have the same name."""
+    """Check that no two steps have the same name."""
     seen: dict[str, int] = {}
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         name = step.get("name") if isinstance(step, dict) else None
@@ -74,8 +74,8 @@ def _names(steps: Any) -> Iterable[FieldError]:
 
 
 def _steps(steps: Sequence[Data] | None) -> tuple[tuple[Data, ...], tuple[Data, ...], dict[str, str]]:
-    """What holds before the first step, the steps, and path → path in the file. Expectations that stand as a step of
-    their own belong to the step before.
+    """Return the expectations before the first step, the steps, and path → path in the file. Expectations that are
+    separate steps belong to the step before.
     """
     opened: list[Data] = []
     then: list[Data] = []
@@ -98,7 +98,7 @@ def _steps(steps: Sequence[Data] | None) -> tuple[tuple[Data, ...], tuple[Data, 
 
 
 def command_from(step: Data) -> Data:
-    """``apply: […]`` or ``run: {…}`` as a command in its JSON form, and what stands beside it."""
+    """Return ``apply: […]`` or ``run: {…}`` as a command in its JSON form, with the keys beside it."""
     beside = {name: step[name] for name in step if name in BESIDE}
     if "expect" in beside:
         beside["expect"] = tuple(beside["expect"])

@@ -1,7 +1,7 @@
-"""The objects of a run as manifests that ``kubectl apply`` takes, and as a snapshot of kube-scheduler-simulator.
+"""The objects of a run as manifests for ``kubectl apply``, and as a snapshot of kube-scheduler-simulator.
 
-A cluster adds much to what people write. Taken out again is what defaults and admission would add once more, what only
-the API server, controllers and the scheduler write, and what controllers would make anew.
+A cluster adds much to what people write. This removes what defaults and admission would add again, what only the API
+server, controllers and the scheduler write, and what controllers would create again.
 Source: upstream ``kubectl apply`` and the registry's strategies; kube-scheduler-simulator, ``ResourcesForSnap``.
 """
 
@@ -28,10 +28,10 @@ KINDS = (
     *("Endpoints", "PodDisruptionBudget", "Lease", "ReplicationController", "ReplicaSet", "Deployment", "StatefulSet"),
     *("DaemonSet", "Job", "Pod"),
 )
-"""In the order in which a cluster can take them: what others name comes first."""
+"""The order in which a cluster can take them: objects that others name come first."""
 LEFT_BEHIND = ("Pod", "ReplicaSet", "Job")
-"""Kinds that owners make, and that stay when their owner is gone. Of other kinds, what nobody has applied is made anew:
-volumes by provisioners, claims by pods and StatefulSets, locks by schedulers.
+"""Kinds that owners create, and that stay when their owner is gone. Objects of other kinds that nobody applied are
+created again: volumes by provisioners, claims by pods and StatefulSets, locks by schedulers.
 """
 SERVER_METADATA = (*KEPT_METADATA, "generateName", "managedFields", "selfLink", "ownerReferences", "finalizers")
 WRITTEN_LATER: dict[str, dict[str, tuple[str, str] | None]] = {
@@ -44,11 +44,11 @@ WRITTEN_LATER: dict[str, dict[str, tuple[str, str] | None]] = {
     "PersistentVolume": {"claimRef": None},
     "PersistentVolumeClaim": {"volumeName": None},
 }
-"""Kind → fields of its spec that the scheduler or a controller fills in where nobody has given them, or admission from
-an object: (its kind, the field that names it).
+"""Kind → fields of its spec that, if unset, the scheduler or a controller fills in, or admission from an object: (its
+kind, the field that names it).
 """
 CLUSTERS_OWN = ("node.kubernetes.io/", "deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/")
-"""Beginnings of annotations, and of keys of taints, that controllers write."""
+"""Prefixes of annotations, and of keys of taints, that controllers write."""
 SIMULATORS_LISTS = {
     "pods": "Pod",
     "nodes": "Node",
@@ -62,13 +62,13 @@ SIMULATORS_LISTS = {
 
 
 def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, taint: bool = False) -> list[Data]:
-    """Every object of ``simulation`` as it is now, in an order that ``kubectl apply`` can take.
+    """Return every object of ``simulation`` as it is now, in an order that ``kubectl apply`` can take.
 
-    ``added``: just as it is stored, with status, uid, defaults and the node it is bound to. Without, as a person would
-    write it: changes since (a scale, a cordon, a taint) are in it; pods and what else controllers make are left out,
-    and so is what is being deleted. A priority that only a number gives, which a sandbox takes and Kubernetes does not,
-    becomes a PriorityClass. ``kwok``: nodes are ones that KWOK plays; ``taint``: they are tainted, too, and the pods
-    tolerate it, so that no other pods come there.
+    ``added``: exactly as stored, with status, uid, defaults and the node it is bound to. Otherwise as a person would
+    write it, with later changes (a scale, a cordon, a taint), but without pods and other objects that controllers
+    create, and without objects being deleted. A priority that is only a number, which Kubernetes does not accept,
+    becomes a PriorityClass. ``kwok``: KWOK plays the nodes; ``taint``: they are tainted, too, and the pods tolerate
+    it, so that no other pods come there.
     """
     api = simulation.api
     stored = [item for kind in KINDS for item in api.list(kind)]
@@ -80,12 +80,12 @@ def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, t
 
 
 def manifests_text(found: Sequence[Data]) -> str:
-    """Manifests as a file for ``kubectl apply -f``."""
+    """Return manifests as a file for ``kubectl apply -f``."""
     return documents(found)
 
 
 def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
-    """The run as kube-scheduler-simulator imports it: pods stay where they are bound, workloads are not known to it."""
+    """Return the run for import by kube-scheduler-simulator: pods stay where they are bound, workloads are omitted."""
     api = simulation.api
     stored = [item for kind in KINDS if kind in SIMULATORS_LISTS.values() for item in api.list(kind)]
     kept = [_without_server_metadata(item.manifest) for item in stored if not _comes_with_a_cluster(item)]
@@ -96,7 +96,7 @@ def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
     return {**lists, "schedulerConfig": told.configuration}
 
 
-# --- which objects ---------------------------------------------------------------------------------------------------
+# --- choice of objects -----------------------------------------------------------------------------------------------
 
 
 def _comes_with_a_cluster(item: KubeObject) -> bool:
@@ -106,7 +106,7 @@ def _comes_with_a_cluster(item: KubeObject) -> bool:
 
 
 def _is_own(item: KubeObject, api: ApiServer) -> bool:
-    """Somebody has applied it, or it was left behind; and it stays."""
+    """Return True if somebody applied it, or it was left behind; and it stays."""
     if item.terminating or _comes_with_a_cluster(item):
         return False
     if item.uid in api.applied:
@@ -124,22 +124,22 @@ def _exists(owner: Mapping[str, Any], item: KubeObject, api: ApiServer) -> bool:
     return found is not None and found.uid == owner["uid"]
 
 
-# --- what of them ----------------------------------------------------------------------------------------------------
+# --- choice of fields ------------------------------------------------------------------------------------------------
 
 
 def _bare(item: KubeObject, api: ApiServer) -> Data:
-    """The object as a person would write it."""
+    """Return the object as a person would write it."""
     held = api.applied.get(item.uid)
     given: Mapping[str, Any] = held.manifest if held is not None else {}
     told = _pruned(item.manifest, given, _as_stored(given, api)) if given else _undefaulted(item.manifest)
     bare = _without_server_metadata(told)
     bare.pop("status", None)
     if item.kind == "Node" and "status" in given:
-        # What a node has to give stands there, and nowhere else.
+        # A node's capacity is only in the status.
         bare["status"] = given["status"]
     spec = {**bare["spec"]} if isinstance(bare.get("spec"), Mapping) else {}
     for name, by in WRITTEN_LATER.get(item.kind, {}).items():
-        # What a class gave is told as long as the class is there to give it again.
+        # Drop the values of a class while the class exists to set them again.
         gone = by and spec.get(by[1]) and api.get(by[0], spec[by[1]]) is None
         if name not in (given.get("spec") or {}) and not gone:
             spec.pop(name, None)
@@ -152,17 +152,17 @@ def _bare(item: KubeObject, api: ApiServer) -> Data:
 
 
 def _as_stored(given: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
-    """What the API server would make of a manifest today."""
+    """Return a manifest as the API server would store it today."""
     defaulted = set_defaults(given)
     try:
         return admit(defaulted, api)
     except ApiError:
-        # What it names may be gone by now, such as its priority class.
+        # An object that it names may be gone, such as its priority class.
         return defaulted
 
 
 def _pruned(held: Any, given: Any, expected: Any) -> Any:
-    """``held`` without what is not ``given`` and would come by itself, being in ``expected``."""
+    """Return ``held`` without fields not in ``given`` that are set anyway, as in ``expected``."""
     if isinstance(held, Mapping):
         given, expected = (part if isinstance(part, Mapping) else {} for part in (given, expected))
         kept: Data = {}
@@ -181,7 +181,7 @@ def _pruned(held: Any, given: Any, expected: Any) -> Any:
 
 
 def _undefaulted(manifest: Mapping[str, Any]) -> Data:
-    """A manifest that nobody has written, without the fields of its spec and its containers that are as by default."""
+    """Drop fields of its spec and containers that have their defaults, from a manifest that nobody wrote."""
     whole = dict(manifest)
     spec = whole["spec"] = dict(whole.get("spec") or {})
     parts: list[Data] = [spec]
@@ -196,7 +196,7 @@ def _undefaulted(manifest: Mapping[str, Any]) -> Data:
             try:
                 needless = set_defaults(whole) == target
             except (KeyError, TypeError):
-                needless = False  # It is a field without which there is no such object.
+                needless = False  # The object cannot exist without the field.
             if not needless:
                 part[name] = value
     return whole

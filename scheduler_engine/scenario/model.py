@@ -1,4 +1,4 @@
-"""What a scenario is, once it has been read."""
+"""The model of a scenario, once read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scheduler_engine.simulation import Simulation
 
 INSTALLED = Path(__file__).resolve().parent / "scenarios"
 FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2] / "fixtures" / "scenarios"
-"""Of the scenarios that come with the engine: in the package where it is installed, beside it in a checkout."""
+"""The folder of the engine's scenarios: in the installed package, or beside it in a checkout."""
 RUN: tuple[Data, ...] = ({"kind": "run"},)
-"""``then`` of a scenario that leaves it out."""
+"""``then`` of a scenario that omits it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The file that a scenario was read from. ``written``: path in the scenario → path in the file, where expectations
-    that are steps of their own make them differ.
+    """The file that a scenario was read from. ``written``: path in the scenario → path in the file, if expectations
+    that are separate steps make them differ.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Origin:
     written: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, path: str) -> str:
-        """As it is in the file."""
+        """Return the path in the file."""
         known = next((owner for owner in (path, *_above(path)) if owner in self.written), "")
         return self.written[known] + path[len(known) :] if known else path
 
@@ -39,18 +39,18 @@ class Origin:
 
 
 def _above(path: str) -> list[str]:
-    """What a path stands in, the nearest first."""
+    """Return the ancestors of a path, the nearest first."""
     return sorted(owners_of(path), key=len, reverse=True)[1:]
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """``setup`` are the commands (JSON form) executed when it is opened, ``then`` the steps that a visitor would press:
-    a command each, and beside it what ``steps.BESIDE`` lists, ``expect`` among it: what holds after the step.
+    """``setup`` are the commands (JSON form) executed when it is opened, ``then`` the steps that a visitor would take:
+    each a command, and beside it keys from ``steps.BESIDE``, including ``expect``: what holds after the step.
 
-    ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: which tab of the workbench
-    it is about, "" = the one of the stage at hand. ``engine``: the version of the engine that it was written with, "" =
-    not told. ``origin``: where it stands, None for one that was made in a program.
+    ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
+    to show, "" = the one of the present stage. ``engine``: the version of the engine that wrote it, "" = unknown.
+    ``origin``: its file, None if it was made by a program.
     """
 
     slug: str
@@ -71,7 +71,7 @@ class Scenario:
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def open(self) -> Simulation:
-        """A simulation with the setup executed. Raises Rejected when a command is refused, which is named."""
+        """Return a simulation with the setup executed. Raises Rejected with the command when one is refused."""
         simulation = Simulation(seed=self.seed, configuration=self.configuration, queue_rules=self.queue_rules)
         for number, step in enumerate(self.setup):
             try:
@@ -81,7 +81,7 @@ class Scenario:
         return simulation
 
     def where(self, path: str) -> str:
-        """A path such as ``then[2].expect[0]``, as ``name.yaml:12:5: then[3].expect[0]`` where it was read from a
+        """Return a path such as ``then[2].expect[0]``, as ``name.yaml:12:5: then[3].expect[0]`` if it came from a
         file.
         """
         if self.origin is None:

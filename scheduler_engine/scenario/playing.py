@@ -1,4 +1,4 @@
-"""Playing a scenario: its steps one after the other, and what does not hold at each point."""
+"""Play a scenario: its steps one after the other, and what does not hold at each point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START, END = "setup", "expect"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expectation that does not hold. ``path``: where it stands in the scenario, such as ``then[2].expect[0]``."""
+    """An expectation that does not hold. ``path``: its place in the scenario, such as ``then[2].expect[0]``."""
 
     path: str
     expectation: Data
@@ -29,8 +29,8 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Point:
     """A point of the timeline: after the setup (``path`` is ``setup``), after a step (``then[2]``), or the end
-    (``expect``), which is the same moment as after the last step. ``simulation`` stands there until the next one is
-    asked for. ``step``: the one just made, None at both ends.
+    (``expect``), the same moment as after the last step. ``simulation`` stays there until the next point is
+    requested. ``step``: the latest one, None at both ends.
     """
 
     path: str
@@ -40,14 +40,14 @@ class Point:
 
     @property
     def title(self) -> str:
-        """The path, and the step's name where it has one."""
+        """Return the path, and the step's name if it has one."""
         name = self.step.get("name") if self.step else None
         return f"{self.path} ({name})" if name else self.path
 
 
 def run(scenario: Scenario) -> Iterator[Point]:
-    """Every point of the timeline in order. Raises Rejected when a step is refused that should not be, or not refused
-    that should be; it says which.
+    """Yield every point of the timeline in order. Raises Rejected when a step is wrongly refused, or wrongly not
+    refused; it names the step.
     """
     simulation = scenario.open()
     yield Point(START, None, simulation, _failures(simulation, scenario.opened, "opened"))
@@ -71,9 +71,9 @@ def _failures(simulation: Simulation, expectations: Sequence[Data], path: str) -
 
 
 def check(simulation: Simulation, scenario: Scenario) -> list[str]:
-    """Every expectation of ``scenario`` that does not hold, in words: those of the end in ``simulation``, as it is now.
+    """Return in words every expectation of ``scenario`` that fails: those of the end in ``simulation``, as it is now.
 
-    Those that stand within ``then`` are about moments that are gone: for them the scenario is played once more.
+    Expectations within ``then`` concern past moments: for them the scenario is played once more.
     """
     failures: list[str] = []
     if scenario.opened or any("expect" in step for step in scenario.then):

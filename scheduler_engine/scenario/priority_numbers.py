@@ -1,4 +1,4 @@
-"""Whether a file gives pods a priority as a number alone, as older ones do and no cluster allows."""
+"""Find files that give pods a priority as a number only, as older ones do and no cluster allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def gives_numbers(data: Any) -> bool:
-    """Whether the spec of a pod or of a template anywhere in ``data`` has a priority other than 0 and no class.
+    """Return True if any spec of a pod or template in ``data`` has a priority other than 0 and no class.
 
     ``data``: a scenario, a lesson, commands or parts of them.
     """

@@ -1,7 +1,7 @@
 """The format of scenarios as one JSON Schema (draft 2020-12), for editors and other programs.
 
-It is made from the tables that files are checked with. What only the engine can say is not in it: whether Kubernetes
-takes a manifest or a configuration, and that no two steps have the same name.
+It is built from the tables that files are checked with. It omits what only the engine can check: whether Kubernetes
+accepts a manifest or a configuration, and that no two steps have the same name.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scheduler_engine.scenario.steps import BESIDE, COMMANDS
 from scheduler_engine.shapes import Data
 
 FILE = Path(__file__).with_name("schema.json")
-"""The text of the schema, as ``text`` makes it."""
+"""The text of the schema, as returned by ``text``."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ID = "urn:scheduler-sandbox:scenario:v1"
 
 
 def schema() -> Data:
-    """The schema as plain JSON."""
+    """Return the schema as plain JSON."""
     shapes = {**COMMANDS, **BESIDE, **{f"expect-{name}": row.shape(name) for name, row in ASSERTIONS.items()}}
     return {
         "$schema": DRAFT,
@@ -33,5 +33,5 @@ def schema() -> Data:
 
 
 def text() -> str:
-    """The schema as it stands in ``FILE``."""
+    """Return the schema as in ``FILE``."""
     return json.dumps(schema(), ensure_ascii=False, indent=1) + "\n"

@@ -30,7 +30,7 @@ BESIDE: dict[str, Shape] = {
     "refused": Text("The command must be refused, with this text among the reasons."),
     "expect": EXPECTATIONS,
 }
-"""What may stand beside the command of a step in ``then``."""
+"""The keys allowed beside the command of a step in ``then``."""
 
 
 def _command(kind: str) -> Shape:
@@ -41,13 +41,11 @@ def _command(kind: str) -> Shape:
 
 
 COMMANDS: dict[str, Shape] = {kind: _command(kind) for kind in commands.COMMANDS}
-"""Name of a command → what stands behind it in a step."""
+"""Name of a command → the shape of its value in a step."""
 
 
 class Step:
-    """One step of ``setup`` (a command alone) or, ``full``, of ``then`` (with what may stand beside it, or expectations
-    alone).
-    """
+    """One step of ``setup`` (a command only) or, ``full``, of ``then`` (with keys beside it, or expectations only)."""
 
     def __init__(self, full: bool) -> None:
         self.beside = BESIDE if full else {}
@@ -86,7 +84,7 @@ class Step:
 
 
 def _in_command(kind: str, given: Any, path: str, refused: bool) -> Iterator[FieldError]:
-    """What is wrong with a command. One that is to be refused may hold what no API server takes."""
+    """Yield errors in a command. One that must be refused may hold what no API server accepts."""
     if kind == "apply":
         yield from _in_manifests(given, path, refused)
         return
@@ -114,7 +112,7 @@ def _in_manifests(given: Any, path: str, refused: bool) -> Iterator[FieldError]:
 
 
 def in_configuration(given: Any, path: str) -> Iterator[FieldError]:
-    """What is wrong with a KubeSchedulerConfiguration; None is the default one."""
+    """Yield errors in a KubeSchedulerConfiguration; None is the default one."""
     if given is None:
         return
     if not isinstance(given, Mapping):
@@ -128,12 +126,12 @@ def in_configuration(given: Any, path: str) -> Iterator[FieldError]:
 
 
 def command_of(step: Data) -> Data:
-    """The command of a step in its JSON form, without what stands beside it."""
+    """Return the command of a step in its JSON form, without the keys beside it."""
     return {name: value for name, value in step.items() if name not in BESIDE}
 
 
 def as_written(step: Data) -> Data:
-    """A step as it stands in a file: ``{"kind": "run"}`` is ``{"run": {}}``. Seconds are whole where they can be."""
+    """Return a step as in a file: ``{"kind": "run"}`` is ``{"run": {}}``. Seconds are whole if possible."""
     command = command_of(step)
     kind = command["kind"]
     beside = {name: step[name] for name in BESIDE if name in step}
@@ -146,12 +144,12 @@ def as_written(step: Data) -> Data:
 
 
 def without_defaults(command: commands.Command) -> Data:
-    """The JSON form of a command, without what it does anyway."""
+    """Return the JSON form of a command, without default values."""
     data = commands.to_json(command)
     known = {item.name: item.default for item in fields(command)}
     return {name: value for name, value in data.items() if name == "kind" or not _same(value, known[name])}
 
 
 def _same(value: Any, default: Any) -> bool:
-    # 1 and True are equal, and a rate of "1" is told otherwise than one of 1.
+    # 1 and True are equal, and a rate of "1" is traced differently from one of 1.
     return bool(type(value) is type(default) and value == default)

@@ -1,7 +1,7 @@
-"""Why an attempt refused or scored a node as it did: the facts of the plugins that decided, in words, for a terminal.
+"""Why an attempt refused or scored a node: the facts of the plugins that decided, in words, for a terminal.
 
-Each conclusion is compared with the trace. If they differ, as when a fault answered in a plugin's place, only that is
-said.
+Each conclusion is compared with the trace. If they differ, as when a fault answered for a plugin, only that is
+reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OTHERWISE = "Another answer was recorded; the plugin itself disagrees."
 
 
 def refusal(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
-    """Why a node was refused, with the arithmetic; nothing when it was not, or when its plugin gives no facts."""
+    """Explain a node's refusal, with the arithmetic; nothing if it was not refused, or its plugin gives no facts."""
     verdict = attempt.verdict(node)
     scheduler = _scheduler_of(simulation, attempt) if verdict is not None and verdict[0] else None
     if verdict is None or scheduler is None:
@@ -43,7 +43,7 @@ def _is_recorded(facts: Facts, verdict: Verdict) -> bool:
 
 
 def scores_in_words(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
-    """A sentence for each plugin that scored the node."""
+    """Yield a sentence for each plugin that scored the node."""
     scores = attempt.scores(node)
     scheduler = _scheduler_of(simulation, attempt) if scores else None
     if scheduler is None:
@@ -57,7 +57,7 @@ def scores_in_words(simulation: Simulation, attempt: Attempt, node: str) -> Iter
 
 
 def _scheduler_of(simulation: Simulation, attempt: Attempt) -> Scheduler | None:
-    """The one that made the attempt; if it has begun another one, as it stood before that."""
+    """Return the scheduler that made the attempt; if it has begun another one, its state before that."""
     scheduler = simulation.replicas.scheduler_of(attempt.cycle)
     if scheduler is None and simulation.history is not None:
         scheduler = simulation.as_of(attempt.last_table).replicas.scheduler_of(attempt.cycle)

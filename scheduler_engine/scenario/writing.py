@@ -1,4 +1,4 @@
-"""From a scenario to the text of its file: readable, always the same, and read back as the same scenario."""
+"""Write a scenario as the text of its file: readable, reproducible, and read back as the same scenario."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scheduler_engine.scenario.yaml_text import Make, Node, Where, block_list, b
 from scheduler_engine.shapes import Data
 
 MOST_DIGITS = 40
-"""Of a whole number that is read back exactly."""
+"""The most digits of a whole number that is read back exactly."""
 
 
 def dump(scenario: Scenario) -> str:
-    """The file of ``scenario``, without its comments. Keys have a fixed order; what is as by default is left out.
+    """Return the file of ``scenario``, without its comments. Keys have a fixed order; default values are omitted.
 
-    YAML; JSON for one that holds numbers that YAML would give back otherwise (5.0, and those of 20 digits). Raises
-    Rejected for a number that neither can hold.
+    YAML; JSON for numbers that YAML would change (5.0, and those of 20 digits). Raises Rejected for a number that
+    neither can hold.
     """
     data = _as_file(scenario)
     if can_hold(data):
@@ -31,14 +31,14 @@ def dump(scenario: Scenario) -> str:
 
 
 def dump_compact(scenario: Scenario) -> str:
-    """The same on one line, as JSON. Raises as ``dump``."""
+    """Return it on one line, as JSON. Raises as ``dump``."""
     data = _as_file(scenario)
     _check_digits(data)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _as_file(scenario: Scenario) -> Data:
-    """The scenario as it stands in a file, as plain data."""
+    """Return the scenario as in a file, as plain data."""
     defaults = {name: item.default for name, item in Scenario.__dataclass_fields__.items()}
     told = {name: getattr(scenario, name) for name in PLAIN if getattr(scenario, name) != defaults[name]}
     given: Data = {"apiVersion": API_VERSION, "kind": KIND, **told}
@@ -83,4 +83,4 @@ def _steps(value: Any, where: Where) -> Node:
 
 
 MAKE: dict[str, Make] = {"setup": _steps, "then": _steps, "expect": _expectations}
-"""Key → how its value is laid out; the others stand as they fit."""
+"""Key → how its value is laid out; the others as they fit."""

@@ -1,4 +1,4 @@
-"""Files of YAML that hold one document: a scenario or a lesson. What is wrong in one is told at its line."""
+"""Files of YAML with one document: a scenario or a lesson. Errors are reported with their lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler_engine.shapes import inside
 
 @dataclass(frozen=True, slots=True)
 class FileError(FieldError):
-    """A wrong field of a file, which says where: ``name.yaml:12:5: then[2].advance.seconds: …``."""
+    """A wrong field of a file, with its place: ``name.yaml:12:5: then[2].advance.seconds: …``."""
 
     file: str = ""
 
@@ -25,11 +25,11 @@ class FileError(FieldError):
 
 
 FILE_LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000)
-"""Wider than for pasted text: whoever names a file waits for it alone."""
+"""Wider than for pasted text: only the person who names a file waits for it."""
 
 
 def document_in(text: str | bytes, name: str, limits: Limits, kind: str) -> Document:
-    """The one document of a file that holds a ``kind``. Raises Rejected with everything that is wrong, at its line."""
+    """Return the one document of a file that holds a ``kind``. Raises Rejected with all errors and their lines."""
     try:
         documents = read_documents(text, limits)
     except Rejected as refusal:
@@ -54,13 +54,15 @@ def _in_file(error: FieldError, name: str) -> FileError:
 
 
 def at_line(error: FieldError, root: Place, name: str) -> FileError:
-    """The error at the line of its path."""
+    """Return the error at the line of its path."""
     place = root.find(error.path)
     return FileError(error.path, error.kind, error.message, 0, place.line, place.column, error.object_name, name)
 
 
 def rename_on(steps: Any, root: Place, path: str) -> None:
-    """A bare ``on`` is the boolean true in YAML 1.1, as a key too; the field ``on`` of a command needs no quotes."""
+    """Rename the key true to ``on``: YAML 1.1 reads a bare ``on`` as true, and a command's field ``on`` needs no
+    quotes.
+    """
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         for kind, given in step.items() if isinstance(step, dict) else ():
             known = commands.COMMANDS[kind].rows if kind in commands.COMMANDS else {}
@@ -72,7 +74,7 @@ def rename_on(steps: Any, root: Place, path: str) -> None:
 
 
 def slug_of(name: str, endings: Iterable[str]) -> str:
-    """The name of what stands in a file: without the number that orders the list, and without its endings."""
+    """Return a file's slug: without the number that orders the list, and without its endings."""
     stem = name.rpartition(".")[0] or name
     for ending in endings:
         stem = stem.removesuffix(ending)

@@ -1,5 +1,5 @@
-"""Plain data as YAML that people read and every reader takes for the same: short things on one line, no anchors, and in
-quotes whatever YAML 1.1 or Kubernetes would read as something else (``on``, ``1e3``, ``0x1``, dates).
+"""Write plain data as YAML that is readable and unambiguous: short things on one line, no anchors, and quotes around
+all that YAML 1.1 or Kubernetes would read as something else (``on``, ``1e3``, ``0x1``, dates).
 """
 
 from __future__ import annotations
@@ -13,57 +13,59 @@ import yaml
 from scheduler_engine.api.scalars import resolve_plain
 
 WIDTH = 100
-"""Columns that a line is meant to have."""
+"""The intended columns of a line."""
 LONG = 80
-"""Characters of a text that is folded."""
+"""The length from which a text is folded."""
 TAG = "tag:yaml.org,2002:"
 BLOCK = frozenset((": ", " #"))
 FLOW = frozenset((":", " #", ",", "[", "]", "{", "}", "?"))
-"""Parts for which a text needs quotes: in a line of its own, and within brackets or as a key."""
+"""Parts for which a text needs quotes: in its own line, and within brackets or as a key."""
 RESOLVER = yaml.resolver.Resolver()
 
 Node = yaml.Node
 
 
 class Where(NamedTuple):
-    """The column at which a value starts, and those of its lines if it is a mapping or a list of many lines."""
+    """The column where a value starts, and that of its lines if it is a mapping or a list of many lines."""
 
     column: int = 0
     keys: int = 0
     dashes: int = 0
 
     def behind(self, key: str) -> Where:
-        """Of the value of a key of this mapping."""
+        """Return the place of a key's value in this mapping."""
         return Where(self.keys + len(key) + 2, self.keys + 2, self.keys)
 
     def item(self) -> Where:
-        """Of an item of this list."""
+        """Return the place of an item in this list."""
         return Where(self.dashes + 2, self.dashes + 2, self.dashes + 2)
 
 
 Make = Callable[[Any, Where], Node]
-"""(value, where it stands) → node"""
+"""(value, its place) → node"""
 
 
 def emit(node: Node, width: int = WIDTH) -> str:
-    """The text of a document."""
+    """Return the text of a document."""
     return str(yaml.serialize(node, Dumper=yaml.CSafeDumper, width=width, allow_unicode=True))
 
 
 def one_line(value: Any) -> str:
-    """A value on one line, however long that is."""
+    """Return a value on one line, however long that is."""
     return emit(_on_one_line(value), width=2**31 - 1).removesuffix("\n")
 
 
 def documents(data: Iterable[Mapping[str, Any]]) -> str:
-    """Each mapping as a document; as JSON where YAML cannot hold its numbers."""
+    """Return each mapping as a document; as JSON if YAML cannot hold its numbers."""
     return "---\n".join(
         emit(spread(item, Where())) if can_hold(item) else f"{json.dumps(item, ensure_ascii=False)}\n" for item in data
     )
 
 
 def can_hold(data: Any) -> bool:
-    """Whether YAML, as Kubernetes reads it, gives all numbers back: it makes 5.0 a 5, and rounds those of 20 digits."""
+    """Return True if YAML, as Kubernetes reads it, keeps all numbers: it makes 5.0 a 5, and rounds those of 20
+    digits.
+    """
     if isinstance(data, Mapping):
         return all(map(can_hold, data.values()))
     if isinstance(data, (list, tuple)):
@@ -74,19 +76,19 @@ def can_hold(data: Any) -> bool:
 
 
 def block_map(pairs: Iterable[tuple[str, Any, Make]], where: Where) -> Node:
-    """A mapping with a key a line; each value is made by the function that comes with it."""
+    """Build a mapping with a key a line; each value is made by its own function."""
     made = [(_key(key), make(value, where.behind(key))) for key, value, make in pairs]
     return yaml.MappingNode(f"{TAG}map", made, flow_style=not made)
 
 
 def block_list(items: Sequence[Any], where: Where, make: Make) -> Node:
-    """A list with an item a line."""
+    """Build a list with an item a line."""
     made = [make(item, where.item()) for item in items]
     return yaml.SequenceNode(f"{TAG}seq", made, flow_style=not made)
 
 
 def plain(value: Any, where: Where) -> Node:
-    """Any value; a list or mapping stands on one line where it fits there."""
+    """Build any value; a list or mapping goes on one line if it fits there."""
     if not isinstance(value, (Mapping, list, tuple)):
         return _scalar(value)
     if where.column + _length(value, WIDTH - where.column) <= WIDTH:
@@ -97,7 +99,7 @@ def plain(value: Any, where: Where) -> Node:
 
 
 def spread(value: Mapping[str, Any], where: Where) -> Node:
-    """A mapping with a key a line, whose values stand as they fit."""
+    """Build a mapping with a key a line, whose values are laid out as they fit."""
     return block_map(((key, item, plain) for key, item in value.items()), where)
 
 
@@ -111,7 +113,7 @@ def _on_one_line(value: Any) -> Node:
 
 
 def _length(value: Any, room: int) -> int:
-    """How long a value is on one line; more than ``room`` as soon as it is known to be, or cannot stand on one."""
+    """Return a value's length on one line; stop above ``room``, also if it cannot be on one line."""
     if isinstance(value, str) and "\n" in value:
         return room + 1
     if not isinstance(value, (Mapping, list, tuple)):
@@ -148,12 +150,12 @@ def _scalar(value: Any, delicate: frozenset[str] = BLOCK) -> Node:
     if isinstance(value, int):
         return yaml.ScalarNode(f"{TAG}int", str(value))
     text = repr(float(value))
-    # YAML 1.1 takes no exponent for a number without a dot.
+    # YAML 1.1 allows no exponent for a number without a dot.
     return yaml.ScalarNode(f"{TAG}float", text if "." in text else text.replace("e", ".0e"))
 
 
 def _style(text: str, delicate: frozenset[str]) -> str | None:
-    """None: plain where the emitter can; else a quote, ``|`` for many lines or ``>`` for a long one."""
+    """Return None for plain text if possible; else a quote, ``|`` for many lines or ``>`` for a long one."""
     lines = text.split("\n")
     if not all(line.isprintable() for line in lines):
         return '"'
@@ -166,11 +168,11 @@ def _style(text: str, delicate: frozenset[str]) -> str | None:
 
 
 def _misread(text: str) -> bool:
-    """Whether the text would be something else without quotes, in Kubernetes or by YAML 1.1."""
+    """Return True if the text without quotes would be something else, in Kubernetes or in YAML 1.1."""
     try:
         meant = resolve_plain(text) if text else None
     except ValueError:
         return True
-    # A mapping's key << has a meaning of its own.
+    # A mapping's key << has a special meaning.
     resolve: Callable[..., str] = RESOLVER.resolve
     return meant != text or text == "<<" or resolve(yaml.ScalarNode, text, (True, False)) != f"{TAG}str"

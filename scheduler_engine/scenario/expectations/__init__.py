@@ -1,7 +1,7 @@
-"""Expectations: what should hold of a run, each a function that says what does not, in words.
+"""Expectations about a run, each a function that says in words what does not hold.
 
-``ASSERTIONS`` is the vocabulary. An expectation is a mapping with one of its names as a key, and what belongs to it
-beside: ``{"pod": "default/web", "node": "n1"}``.
+``ASSERTIONS`` is the vocabulary. An expectation is a mapping with one of its names as a key, and more keys
+beside it: ``{"pod": "default/web", "node": "n1"}``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ASSERTIONS: dict[str, Assertion] = {
     **happenings.ASSERTIONS,
     **metric.ASSERTIONS,
 }
-"""Name of an expectation → what it is. No name is also the name of what stands beside another."""
+"""Name of an expectation → its assertion. No name is also the name of a key beside another."""
 
 
 class Expectation:
@@ -52,12 +52,12 @@ EXPECTATIONS = ListOf(Expectation(), "What holds now.")
 
 
 def assertion_of(expectation: Data) -> Assertion:
-    """What a valid expectation is one of."""
+    """Return the assertion of a valid expectation."""
     return ASSERTIONS[next(name for name in expectation if name in ASSERTIONS)]
 
 
 def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
-    """What of an expectation does not hold now, in words; one that is none does not hold either."""
+    """Return in words what of an expectation does not hold now; an invalid one does not hold either."""
     seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
     problems = [str(problem) for problem in Expectation().problems(expectation, "")]
     if problems:
@@ -66,6 +66,6 @@ def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
 
 
 def failures_of(simulation: Simulation | Seen, expectations: Sequence[Data]) -> list[str]:
-    """The same for many, in their order."""
+    """Return the same for many, in their order."""
     seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
     return [failure for expectation in expectations for failure in wrong_with(seen, expectation)]

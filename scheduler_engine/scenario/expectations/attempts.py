@@ -1,4 +1,4 @@
-"""What an attempt found: verdicts, scores, the winner, the message of one that failed, the victims."""
+"""The results of an attempt: verdicts, scores, the winner, a failure's message, the victims."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _verdict(seen: Seen, expectation: Data) -> list[str]:
 
 
 def told(verdict: tuple[str, str, tuple[str, ...]]) -> str:
-    """A verdict in a sentence."""
+    """Return a verdict as a sentence."""
     plugin, _, reasons = verdict
     return f"refused by {plugin} ({'; '.join(reasons)})" if plugin else "passes"
 

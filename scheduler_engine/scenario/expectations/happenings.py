@@ -1,4 +1,4 @@
-"""What has happened, and in which order: lines of the trace, happenings, answers of the Eviction API, who leads."""
+"""Events and their order: lines of the trace, happenings, answers of the Eviction API, the leader."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
         lambda e: (e.replica,) if isinstance(e, ev.ReplicaChanged) and e.state == "leading" else (),
     ),
 }
-"""Happening → (what it is, event → the names it is about)."""
+"""Happening → (its description, event → the names it concerns)."""
 
 
 def _order(seen: Seen, expectation: Data) -> list[str]:
@@ -139,7 +139,7 @@ def _ready(seen: Seen, expectation: Data) -> list[str]:
 
 
 def _conditions(manifest: Data) -> list[tuple[str, str]]:
-    """Type and status of each."""
+    """Return type and status of each condition."""
     return [
         (item.get("type", ""), item.get("status", ""))
         for item in (manifest.get("status") or {}).get("conditions") or ()

@@ -1,4 +1,4 @@
-"""Where pods are, and what the API server holds."""
+"""Where pods are, and the objects in the API server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _node_order(seen: Seen, expectation: Data) -> list[str]:
 
 
 def _domains(seen: Seen, wanted: Data) -> dict[str, int]:
-    """Value of the node label ``per`` → matching pods on nodes that have it; 0 where none are."""
+    """Return value of the node label ``per`` → matching pods on nodes that have it; 0 if none."""
     nodes = {
         node.name: node.labels[wanted["per"]]
         for node in seen.simulation.api.list("Node")
@@ -163,7 +163,7 @@ def _differences(held: Any, wanted: Any, path: str) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    """A value of a manifest, as JSON."""
+    """Return a value of a manifest, as JSON."""
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Where pods wait, for how long, and whom a node is kept for."""
+"""Where pods wait, for how long, and the nodes reserved for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLI
 
 
 def lane_of(seen: Seen, key: str) -> str:
-    """One of ``LANES``."""
+    """Return one of ``LANES``."""
     queue, pod = seen.simulation.scheduler.queue, seen.simulation.api.pod(key)
     found = queue.lane_of(key)
     if not found and pod is not None and pod.uid in queue.active_q.in_flight:
@@ -35,13 +35,13 @@ def _place(lane: str) -> str:
 
 
 def queued(seen: Seen, key: str) -> QueuedPodInfo | None:
-    """What the queue keeps of a pod that waits."""
+    """Return the queue's data on a waiting pod."""
     lanes = seen.simulation.scheduler.queue.lanes().values()
     return next((info for lane in lanes for info in lane if info.pod.key == key), None)
 
 
 def backoff(seen: Seen, key: str) -> tuple[float, float] | None:
-    """(seconds from the failure to the end, simulated second of the end) of a backoff; None where there is none."""
+    """Return (seconds from the failure to the end, simulated second of the end) of a backoff; None without one."""
     queue = seen.simulation.scheduler.queue
     info = queue.backoff_q.get(key)
     until = queue.backoff_q.expiration_us(info) if info is not None else None
@@ -76,7 +76,7 @@ def _nomination(seen: Seen, expectation: Data) -> list[str]:
 
 
 def nominated(seen: Seen, key: str) -> str:
-    """The node that the scheduler keeps for a pod, "" for none."""
+    """Return the node that the scheduler reserves for a pod, or ""."""
     pod = seen.simulation.api.pod(key)
     return seen.simulation.scheduler.queue.nominator.nodes.get(pod.uid, "") if pod is not None else ""
 

@@ -1,4 +1,4 @@
-"""What every expectation is made of: a row of the vocabulary, and the shapes that several rows share."""
+"""The parts of every expectation: a row of the vocabulary, and the shapes that several rows share."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ATTEMPT = Number("Which attempt at the pod, counted from 1; the last one when le
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """``wrong`` says what does not hold, in words with what was found; ``main`` is what stands behind the name of the
-    expectation, ``beside`` what may stand beside it, of which ``required`` must, and one of ``some``. ``quotes``: the
+    """``wrong`` says in words what does not hold and what was found; ``main`` is the value of the expectation's name,
+    ``beside`` are keys allowed beside it, ``required`` those that must be there, and one of ``some``. ``quotes``: the
     words are lines of the trace or names of events, which mean something to authors of scenarios and not to learners.
     """
 
@@ -38,13 +38,13 @@ class Assertion:
 
 
 def pods(seen: Seen, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
-    """The pods with these labels, in order of creation."""
+    """Return the pods with these labels, in order of creation."""
     matches = selector_from({"matchLabels": dict(selector)}).matches
     return [pod for pod in seen.simulation.api.pods(namespace) if matches(pod.labels)]
 
 
 def attempt_at(seen: Seen, pod: str, expectation: Data) -> Attempt | str:
-    """The attempt that an expectation is about, or what is wrong with it."""
+    """Return the attempt of an expectation, or what is wrong with it."""
     number = expectation.get("attempt")
     found = seen.attempt(pod, number)
     if found is not None:
@@ -54,12 +54,12 @@ def attempt_at(seen: Seen, pod: str, expectation: Data) -> Attempt | str:
 
 
 def differs(what: str, found: Any, wanted: Any) -> list[str]:
-    """Nothing, or one sentence."""
+    """Return nothing, or one sentence."""
     return [] if found == wanted else [f"{what} {shown(found)}, expected {shown(wanted)}"]
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence."""
+    """Return a value for a sentence."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, (list, tuple)):

@@ -1,9 +1,9 @@
 """Lessons: a scenario with text beside it, tasks, predictions and questions that the engine itself checks.
 
-``format`` is the table of keys of a file, ``loading`` reads files, ``predictions`` asks the engine what a learner is
-asked, ``tasks`` says what of a task is still missing, ``costs`` what a solution costs, ``verifying`` plays a lesson in
-every way that it tells of.
-The format is told in ``docs/lessons.md``.
+``format`` is the table of keys of a file, ``loading`` reads files, ``predictions`` gets the engine's answers to a
+learner's questions, ``tasks`` finds what a task still lacks, ``costs`` prices a solution, ``verifying`` plays a lesson
+in every way that it describes.
+``docs/lessons.md`` describes the format.
 """
 
 from scheduler_engine.lesson.loading import load_lesson, load_lessons, read_lesson

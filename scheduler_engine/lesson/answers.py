@@ -1,6 +1,6 @@
 """The engine's own answer to each kind of question, from the trace: data, which the site puts into words.
 
-What has happened last up to the end of a question counts, so that of several attempts the last one answers.
+The latest event before the end of a question counts, so the last of several attempts answers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from scheduler_engine.trace import events as ev
 
 BOUND = "bound"
 LANES = (BOUND, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED)
-"""Where a pod can be."""
+"""The possible places of a pod."""
 
 
-# --- what the filters found ------------------------------------------------------------------------------------------
+# --- results of the filters ------------------------------------------------------------------------------------------
 
 
 def _filtered(window: Window, question: Question) -> Attempt | None:
-    """The attempt that says what the filters found: at Filter, or at PreFilter when that refused all nodes."""
+    """Return the attempt with the results: at Filter, or at PreFilter if that refused all nodes."""
     return window.attempt(question.pod, ev.FilterRan, ev.PodUnschedulable)
 
 
@@ -80,11 +80,11 @@ def refuses(window: Window, question: Question) -> Answer | Why:
     )
 
 
-# --- who wins, who leaves --------------------------------------------------------------------------------------------
+# --- winners and victims ---------------------------------------------------------------------------------------------
 
 
 def winner(window: Window, question: Question) -> Answer | Why:
-    """Of equal nodes one is drawn, so that each of them is a right answer."""
+    """Answer with each of several equal nodes, since one of them is drawn."""
     attempt = window.attempt(question.pod, ev.HostSelected, ev.PodUnschedulable)
     if attempt is None:
         return window.nothing(question.pod)
@@ -103,7 +103,7 @@ def winner(window: Window, question: Question) -> Answer | Why:
 
 
 def victims(window: Window, question: Question) -> Answer | Why:
-    """Of several attempts the last one that looked for victims: once they are gone, the next needs nobody to leave."""
+    """Use the last attempt that looked for victims: once they are gone, the next attempt needs none."""
     attempt = window.attempt(question.pod, ev.PostFilterRan) or _filtered(window, question)
     if attempt is None:
         return window.nothing(question.pod)
@@ -118,11 +118,11 @@ def victims(window: Window, question: Question) -> Answer | Why:
     return Answer(leaves, {**why, **dict.fromkeys(leaves, leaving)}, offered)
 
 
-# --- where a pod is --------------------------------------------------------------------------------------------------
+# --- the place of a pod ----------------------------------------------------------------------------------------------
 
 
 def lane(window: Window, question: Question) -> Answer | Why:
-    """Where the pod is at the end, whatever came in between."""
+    """Answer with the pod's place at the end, whatever came before."""
     if question.at and _deleted_since_pop(window, question.pod):
         return Why("gone", {"pod": question.pod})
     gate = ""
@@ -144,7 +144,7 @@ def lane(window: Window, question: Question) -> Answer | Why:
 
 
 def _deleted_since_pop(window: Window, pod: str) -> bool:
-    """Return True if the pod of the attempt is gone: what has its name now, if anything, is another pod."""
+    """Return True if the pod of the attempt is gone: any pod with its name now is another one."""
     for event in window.backwards():
         if isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
             return True

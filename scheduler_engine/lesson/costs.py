@@ -1,6 +1,6 @@
-"""What a solution costs: what people did to the cluster after the setup, and what that brought about, from the trace.
+"""The cost of a solution: people's changes to the cluster after the setup, and their effects, from the trace.
 
-Stepping and time cost nothing. The prices are told in ``docs/lessons.md``.
+Stepping and time cost nothing. ``docs/lessons.md`` lists the prices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scheduler_engine.trace import events as ev
 NODE_ADDED, NODE_DELETED, POD_ENDED = "node-added", "node-deleted", "pod-ended"
 OBJECT_ADDED, CHANGE = "object-added", "change"
 PRICES = {NODE_ADDED: 10, NODE_DELETED: 10, POD_ENDED: 5, OBJECT_ADDED: 1, CHANGE: 1}
-"""What is charged → what one of it costs."""
+"""Charge → its price."""
 
 DONE = ("Succeeded", "Failed")
 
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """``lines`` in the order in which things happened."""
+    """``lines`` in order of time."""
 
     lines: tuple[Line, ...]
 
@@ -45,16 +45,16 @@ class Bill:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What is charged → how often, in the order of ``PRICES``."""
+        """Return charge → count, in the order of ``PRICES``."""
         charges = [line.charge for line in self.lines]
         return {charge: charges.count(charge) for charge in PRICES if charge in charges}
 
 
 @dataclass(slots=True)
 class _Till:
-    """``on_nodes``: pods that stand on a node, and have neither ended nor been told to. ``steps``: the present command
-    only lets things happen. ``due``: it, if it is a change that has not been charged yet. ``added``, ``changed``:
-    objects of this command.
+    """``on_nodes``: pods on a node that have neither ended nor been told to. ``steps``: the present command only lets
+    the sandbox continue. ``due``: it, if it is a change that is not charged yet. ``added``, ``changed``: objects
+    of this command.
     """
 
     on_nodes: dict[str, bool] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class _Till:
             self.changed[f"{event.kind} {event.key}"] = True
             stood = event.kind == "Pod" and event.key in self.on_nodes
             self._stands(event.kind, event.key, event.manifest)
-            # A pod that completes costs nothing; one that somebody writes off as complete does.
+            # A pod that completes costs nothing; one that a person marks as complete does.
             completed = _phase(event.manifest) == "Succeeded" and self.steps
             if stood and event.key not in self.on_nodes and not completed:
                 yield Line(POD_ENDED, f"Pod {event.key}")
@@ -100,7 +100,7 @@ class _Till:
                 yield Line(POD_ENDED, f"Pod {event.key}")
 
     def _applied(self, event: ev.ObjectApplied) -> Iterator[Line]:
-        """A node that is new has been charged as such."""
+        """Charge an applied object, except a new node, which is charged already."""
         name = f"{event.kind} {event.key}"
         if name not in self.added:
             if name in self.changed:
@@ -124,7 +124,7 @@ def _phase(manifest: Data) -> str:
 
 
 def cost(simulation: Simulation, setup_commands: int) -> Bill:
-    """What happened after so many commands, which set the cluster up, costs."""
+    """Return the costs after the first ``setup_commands``, which set up the cluster."""
     till = _Till()
     lines: list[Line] = []
     for entry in simulation.recorder.entries:

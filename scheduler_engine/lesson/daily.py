@@ -1,4 +1,4 @@
-"""A challenge for each day, drawn from a seed and solved by the engine before anybody sees it."""
+"""A challenge for each day, drawn from a seed and solved by the engine before anyone sees it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from scheduler_engine.scenario.yaml_text import documents
 
 KINDS = (daily_pods, daily_sets, daily_room)
 PROBLEMS = tuple(filter(None, chain(*zip_longest(*(kind.PROBLEMS for kind in KINDS)))))
-"""They take turns, so that two days in a row never bring the same kind."""
+"""They alternate, so that two days in a row never have the same kind."""
 MOST_DRAWS = 20
 
 
 def seed_of(day: date) -> int:
-    """The seed of that day's challenge."""
+    """Return the seed of that day's challenge."""
     return day.toordinal()
 
 
 @lru_cache(maxsize=64)
 def _drawn(seed: int) -> tuple[str, tuple[str, ...]]:
-    """The text of the first draw without problems, and what was wrong with those before it."""
+    """Return the text of the first draw without problems, and the problems of those before it."""
     refused: list[str] = []
     for number in range(MOST_DRAWS):
-        # A text as the seed is hashed by Random itself, alike on every machine.
+        # Random hashes a text seed itself, alike on every machine.
         draw = Random(f"{seed}/{number}")
         text = documents([PROBLEMS[seed % len(PROBLEMS)](draw)])
         problems = problems_of(read_lesson(text, name_of(seed)))
@@ -40,18 +40,18 @@ def _drawn(seed: int) -> tuple[str, tuple[str, ...]]:
 
 
 def name_of(seed: int) -> str:
-    """Of the file."""
+    """Return the name of the file."""
     return f"daily-{seed}.yaml"
 
 
 def daily_text(seed: int) -> str:
-    """The file of a challenge, the same for the same seed, byte for byte.
+    """Return the file of a challenge, the same for the same seed, byte for byte.
 
-    Raises RuntimeError when no draw holds.
+    Raises RuntimeError when no draw is valid.
     """
     return _drawn(seed)[0]
 
 
 def daily(seed: int) -> Lesson:
-    """The challenge that ``daily_text`` tells. Raises RuntimeError."""
+    """Return the challenge of ``daily_text``. Raises RuntimeError."""
     return read_lesson(daily_text(seed), name_of(seed))

@@ -1,4 +1,4 @@
-"""Problems of the day in which one pod waits: what is missing stands in the pod, or in what is on the nodes."""
+"""Problems of the day in which one pod waits, because of its own spec or of what is on the nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IMMUTABLE = "pod updates may not change fields other than"
 
 
 def toleration(draw: Random) -> Data:
-    """A pod may go to one node only, and lacks the toleration for its taint."""
+    """A pod may go to only one node, and lacks the toleration for its taint."""
     app, pool = draw.choice(APPS), draw.choice(POOLS)
     value = draw.choice(("reserved", "team-a", "team-b", "night", "paid"))
     names = node_names(draw, draw.randint(2, 4))
@@ -89,11 +89,11 @@ SLIPS = (
     ("network", "10g", "10-g"),
     ("site", "berlin", "Berlin"),
 )
-"""Label, what the nodes have, and what the pod asks for."""
+"""Label, its value on nodes, and the pod's requested value."""
 
 
 def selector(draw: Random) -> Data:
-    """A pod asks for a label that no node has, by a slip."""
+    """A pod requests, by a slip, a label that no node has."""
     app, (label, true, slip) = draw.choice(APPS), draw.choice(SLIPS)
     names = node_names(draw, draw.randint(2, 5))
     target, name, milli = draw.choice(names), f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 1500, 250)
@@ -143,7 +143,7 @@ def selector(draw: Random) -> Data:
 
 
 def gate(draw: Random) -> Data:
-    """Somebody set gates on a pod, and nobody takes them away."""
+    """Somebody set gates on a pod, and nobody removes them."""
     app, names = draw.choice(APPS), node_names(draw, draw.randint(1, 4))
     words = draw.sample(("quota", "licence", "approval", "budget", "audit", "image-scan"), 2)
     name, milli = f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 2000, 250)

@@ -1,4 +1,4 @@
-"""Problems of the day in which a pod waits since there is no room for it in one place, and room can be made."""
+"""Problems of the day in which a pod waits because no single place has room for it, but room can be made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scheduler_engine.shapes import Data
 
 
 def fragments(draw: Random) -> Data:
-    """Enough is free, but nowhere in one piece; one test run that may go would make room, the others would not."""
+    """Enough is free, but nowhere in one piece; removing one test run makes room, removing the others does not."""
     app, keep = draw.sample(APPS, 2)
     names = node_names(draw, draw.randint(3, 5))
     name, need, target = f"{app}-1", draw.randrange(2000, 3001, 250), draw.choice(names)

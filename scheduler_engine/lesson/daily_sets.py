@@ -1,4 +1,4 @@
-"""Problems of the day in which several replicas want to stand apart, or to be there at any time."""
+"""Problems of the day in which several replicas must be apart, or always be available."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _all_run(app: str, count: int) -> Data:
 
 
 def _template(app: str, name: str, has: object) -> Data:
-    """The template of the StatefulSet still has this."""
+    """Check that the StatefulSet's template still has this."""
     return {"object": f"StatefulSet default/{app}", "has": {"spec": {"template": {"spec": {name: has}}}}}
 
 
 def apart(draw: Random) -> Data:
-    """As many replicas as nodes and one, each on a node of its own; one node is shut besides."""
+    """One replica more than nodes, each on a separate node; one node is cordoned as well."""
     app, names = draw.choice(APPS), node_names(draw, draw.randint(3, 5))
     count, shut, cordoned = len(names) + 1, draw.choice(names), draw.random() < 0.5
     term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": app}}}
@@ -100,7 +100,7 @@ def apart(draw: Random) -> Data:
 
 
 def spread(draw: Random) -> Data:
-    """A zone counts for the spread, and takes nobody: its one node is shut, or too small."""
+    """A zone counts for the spread, but accepts no pods: its one node is cordoned, or too small."""
     app, cause = draw.choice(APPS), draw.choice(("cordoned", "tainted", "small"))
     zones = draw.sample(("east", "west", "north", "south", "middle"), draw.randint(2, 3))
     told = "too small" if cause == "small" else cause
@@ -176,7 +176,7 @@ def spread(draw: Random) -> Data:
 
 
 def drain(draw: Random) -> Data:
-    """A budget wants every replica, and a node is being drained."""
+    """A budget requires every replica, and a node is being drained."""
     app, count = draw.choice(APPS), draw.randint(2, 4)
     names, waited = node_names(draw, draw.randint(2, 4)), draw.randrange(30, 91, 10)
     selected = {"matchLabels": {"app": app}}

@@ -1,4 +1,4 @@
-"""When a question is over: at the end of a step, of an attempt, or of a stage of it."""
+"""When a question ends: with a step, an attempt, or a stage of it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scheduler_engine.trace import events as ev
 
 SKIPPED = "skipped"
 ATTEMPT = "attempt"
-"""Beside the names of the stages: the end of the attempt, its binding included."""
+"""Used beside the names of the stages: the end of the attempt, including its binding."""
 AT = (*STAGE_INDEX, ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A reason as data: ``key`` names a sentence, ``values`` what stands in it."""
+    """A reason as data: ``key`` names a sentence, ``values`` fill it."""
 
     key: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -26,14 +26,14 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """After so many ``entries`` of the trace; None: not yet. ``missed``: it will never come, and why."""
+    """``entries``: trace entries until the end; None: not yet. ``missed``: why it will never come."""
 
     entries: int | None = None
     missed: Why | None = None
 
 
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
-    """Where the attempt at a pod that was under way after ``since`` entries, else the next one, has passed ``at``."""
+    """Return where the attempt at a pod that ran after ``since`` entries, else the next one, passes ``at``."""
     entries = recorder.entries
     cycle, deleted = cycle_under_way(recorder, pod, since), False
     for place in range(since, len(entries)):
@@ -52,7 +52,7 @@ def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
 
 
 def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
-    """Number of the last cycle of a pod, if it has not ended; one of a pod that had its name may end after it began."""
+    """Return the number of a pod's last cycle, if it runs; one of an earlier pod of that name may end later."""
     ended: set[int] = set()
     skipped: set[int] = set()
     for entry in reversed(recorder.entries[:since]):
@@ -65,7 +65,7 @@ def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
 
 
 def _is_skipped(entries: Sequence[ev.Entry], begin: int) -> bool:
-    """Whether the cycle that begins there ended at once, the pod being assumed or deleted: that is no attempt."""
+    """Return True if the cycle that begins there ended at once, as the pod was assumed or deleted: no attempt."""
     events = (entries[place].event for place in range(begin, len(entries)))
     first = next((event for event in events if isinstance(event, (ev.CycleFinished, ev.StageFinished))), None)
     return isinstance(first, ev.CycleFinished) and first.outcome == SKIPPED
@@ -76,6 +76,6 @@ def _past(next_stage: str, at: str) -> bool:
 
 
 def _rest(recorder: ev.Recorder, entries: int) -> int:
-    """The next moment at which the engine stood between two steps."""
+    """Return the next moment between two steps of the engine."""
     place = bisect_left(recorder.rests, (entries, -1))
     return recorder.rests[place][0] if place < len(recorder.rests) else len(recorder.entries)

@@ -1,4 +1,4 @@
-"""The format of a lesson file: its keys, and the shape of what stands behind each."""
+"""The format of a lesson file: its keys, and the shape of each value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TABS = (
 )
 """Tabs of the workbench that a lesson can open."""
 LONGEST_TEXT = 4000
-"""Characters of one text of a lesson."""
+"""The maximum length of one text of a lesson."""
 
 MARKDOWN = Text(
     "Markdown, with links such as [node-a](node:node-a) that point at what stands on the page.", (), LONGEST_TEXT
@@ -83,7 +83,7 @@ PART_KEYS: dict[str, Shape] = {
     "then": Text("Markdown that is shown once the part is done.", (), LONGEST_TEXT),
     "expect": EXPECTATIONS,
 }
-"""Key → shape of one part of a lesson, in the order in which a file is written."""
+"""Key → shape of one part of a lesson, in the order of writing a file."""
 
 
 class PartShape:
@@ -110,9 +110,9 @@ NEEDS = {
     "predict": ("do",),
     "say": ("do",),
 }
-"""Key of a part → keys that it cannot be without."""
+"""Key of a part → keys that it requires."""
 EXCLUDES = (("predict", "question"), ("task", "predict"), ("task", "question"), ("task", "do"), ("question", "do"))
-"""Keys of a part that do not go together."""
+"""Keys of a part that exclude each other."""
 
 
 def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
@@ -160,6 +160,6 @@ KEYS: dict[str, Shape] = {
     "parts": ListOf(PartShape(), "What the learner reads and does, in order.", fewest=1),
     "know": ListOf(Text(longest=300), "What one knows now, in sentences."),
 }
-"""Key → shape, in the order in which a file is written."""
+"""Key → shape, in the order of writing a file."""
 
 LESSON = Fields(KEYS, ("kind", "title", "parts"), "A scenario with text, tasks and questions.")

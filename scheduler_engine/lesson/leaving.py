@@ -1,4 +1,4 @@
-"""Why an attempt makes nobody leave, or not a certain pod: from what its dry runs and criteria found."""
+"""Why an attempt evicts no pods, or not a certain pod: from the results of its dry runs and criteria."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INELIGIBLE = {NEVER: "nobody-never", WAITING: "nobody-waits"}
 
 
 def why_nobody(attempt: Attempt) -> Why:
-    """Why no pod has to leave, for an attempt that found no victims."""
+    """Return why no pod has to leave, for an attempt that found no victims."""
     values = {"pod": attempt.pod, "node": attempt.nominated_node}
     if attempt.post_filter is None:
         fits = attempt.filter is not None and attempt.filter.feasible
@@ -31,7 +31,7 @@ def why_nobody(attempt: Attempt) -> Why:
 
 
 def why_not(window: Window, attempt: Attempt, pods: Iterable[str]) -> dict[str, Why]:
-    """Pod → why it need not leave. Pods of which nothing else is known than ``why_nobody`` says are left out."""
+    """Return pod → why it need not leave, without pods for which ``why_nobody`` says all that is known."""
     placed = window.placed(attempt)
     leaving = {pod for other in window.earlier(attempt) if other.post_filter for pod in other.post_filter.victims}
     found = {pod: _why_not(attempt, pod, placed.get(pod, ""), pod in leaving) for pod in pods}
@@ -62,7 +62,7 @@ def _ineligible(attempt: Attempt) -> bool:
 
 
 def _removed(run: ev.PreemptionNodeTried) -> tuple[str, ...]:
-    """The pods that a dry run took off its node first."""
+    """Return the pods that a dry run first removed from its node."""
     return tuple(pod for action, pod, _, _ in run.steps if action == "remove")
 
 
@@ -75,7 +75,7 @@ def _not_tried(attempt: Attempt, values: dict[str, str]) -> Why:
 
 
 def _better_node(attempt: Attempt, node: str) -> Why | None:
-    """Why not the victims on this node, where others were chosen."""
+    """Return why the victims on this node were not chosen, if others were."""
     if attempt.post_filter is None or not attempt.post_filter.nominated_node:
         return None
     rung = next((rung.criterion for rung in attempt.rungs if node in rung.fallen), "")

@@ -1,4 +1,4 @@
-"""From a file to a lesson, with everything that is wrong in it at its line."""
+"""Read a lesson from a file, and report all errors with their lines."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_i
 from scheduler_engine.shapes import Data
 
 ENDING = ".lesson"
-"""Of a name such as ``spread.lesson.yaml``: no part of the lesson's own name."""
+"""The end of a name such as ``spread.lesson.yaml``: not part of the lesson's own name."""
 OF_SCENARIO = ("title", "group", "about", "source", "engine", "seed", "configuration", "queue_rules", "tab")
 OF_LESSON = ("minutes", "belief", "truth", "par")
 LISTS = ("rows", "after", "know")
 
 
 def load_lessons(folder: Path) -> list[Lesson]:
-    """Every lesson of a folder, in the order of their file names. Raises Rejected when a file is none."""
+    """Return every lesson of a folder, in order of file names. Raises Rejected when a file is not one."""
     return [load_lesson(path) for path in sorted(folder.glob("*.yaml"))]
 
 
 def load_lesson(path: Path) -> Lesson:
-    """One lesson from its file. Raises Rejected with everything that is wrong, at its line, and OSError."""
+    """Return one lesson from its file. Raises Rejected with all errors and their lines, and OSError."""
     return read_lesson(path.read_bytes(), path.name, FILE_LIMITS)
 
 
 def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = DEFAULT_LIMITS) -> Lesson:
-    """One lesson from the text of a file of this name; a leading number in the name only orders the list.
+    """Return one lesson from the text of a file of this name; a leading number in the name only orders the list.
 
-    It is held against the format alone; ``verifying.problems_of`` plays it.
+    This checks only the format; ``verifying.problems_of`` plays it.
     """
     document = document_in(text, name, limits, "lesson")
     data: Data = document.data
@@ -57,7 +57,7 @@ def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = D
 
 
 def _problems(data: Data) -> list[FieldError]:
-    """Everything that is wrong; of a file of another kind or version, only that."""
+    """Return all errors; for a file of another kind or version, only that."""
     if data.get("kind", KIND) != KIND:
         return [FieldError("kind", "FieldValueNotSupported", f"this is a {data['kind']}, and no {KIND}")]
     version = data.get("apiVersion", API_VERSION)
@@ -78,7 +78,7 @@ def _rename_on(data: Data, root: Place) -> None:
 
 
 def _step_lists(data: Data) -> Iterator[tuple[str, Any]]:
-    """Every list of steps in the file, with its path."""
+    """Yield every list of steps in the file, with its path."""
     yield "setup", data.get("setup")
     for number, part in enumerate(_list(data.get("parts"))):
         path = f"parts[{number}]"

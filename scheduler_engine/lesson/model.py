@@ -1,4 +1,4 @@
-"""What a lesson is, once it has been read."""
+"""The model of a lesson, once read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.shapes import Data
 
 Steps = tuple[Data, ...]
-"""Commands in their JSON form, with what stands beside them, as in ``then`` of a scenario."""
+"""Commands in their JSON form, with the keys beside them, as in ``then`` of a scenario."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An answer to choose; it is right when ``holds`` holds afterwards."""
+    """A possible answer; it is right if ``holds`` holds afterwards."""
 
     text: str
     holds: tuple[Data, ...]
@@ -21,12 +21,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a learner is asked of ``pod`` (``namespace/name``), and the engine answers: ``kind`` is one of
+    """A question to a learner about ``pod`` (``namespace/name``), which the engine answers: ``kind`` is one of
     ``predictions.KINDS``.
 
-    ``ask``: in words, "" = the kind's own. ``tempting``: answers that many give, and that are wrong. ``at``: the stage
-    of the pod's attempt that ends the question, or the ``attempt``; "" = the steps of the part do. ``offered``: the
-    choices when it was asked, None = those at its end.
+    ``ask``: in words, "" = the default. ``tempting``: common wrong answers. ``at``: the stage of the pod's attempt
+    that ends the question, or the ``attempt``; "" = the steps of the part do. ``offered``: the choices when it was
+    asked, None = those at its end.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a task asks for: in words, and as expectations that must all hold."""
+    """A goal of a task: in words, and as expectations that must all hold."""
 
     say: str
     holds: tuple[Data, ...]
@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class WrongWay:
-    """``says`` is among the words that somebody reads who does this."""
+    """``says`` is part of the text that a learner who does this reads."""
 
     do: Steps
     says: str
@@ -57,7 +57,7 @@ class WrongWay:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``right``: ways to do it, of which the first is how the lesson goes on."""
+    """``right``: correct solutions, of which the first is how the lesson continues."""
 
     text: str
     check: tuple[Item, ...]
@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is opened or chosen when a part begins; "" = nothing."""
+    """What to open or choose when a part begins; "" = nothing."""
 
     tab: str = ""
     pod: str = ""
@@ -79,7 +79,7 @@ class Look:
 class Part:
     """A text (Markdown), alone or with a button (``do``), a question, or a task.
 
-    ``foresee``: the question is asked before ``do``, which answers it; otherwise it is about what is there already.
+    ``foresee``: the question comes before ``do``, which answers it; otherwise it concerns the present state.
     ``then``: Markdown for afterwards. ``expect``: what holds at the end of the part.
     """
 
@@ -96,16 +96,16 @@ class Part:
 
     @property
     def way(self) -> Steps:
-        """How the lesson itself goes through this part."""
+        """Return the lesson's own way through this part."""
         return self.task.right[0] if self.task else self.do
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """``scenario`` is what it opens with, and where it stands in its file. ``after``: names of lessons that lead to it.
+    """``scenario`` is its starting point, with its place in the file. ``after``: names of lessons that lead to it.
 
-    ``belief`` and ``truth``: of an entry of the gallery of misconceptions. ``par``: what a good solution of a challenge
-    costs, None for what is none.
+    ``belief`` and ``truth``: of an entry in the gallery of misconceptions. ``par``: the cost of a good solution of a
+    challenge, None for other lessons.
     """
 
     slug: str
@@ -125,7 +125,7 @@ class Lesson:
 
     @property
     def group(self) -> str:
-        """The chapter."""
+        """Return the chapter."""
         return self.scenario.group
 
     @property
@@ -133,5 +133,5 @@ class Lesson:
         return self.scenario.about
 
     def where(self, path: str) -> str:
-        """As ``Scenario.where``."""
+        """Return the place like ``Scenario.where``."""
         return self.scenario.where(path)

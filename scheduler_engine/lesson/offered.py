@@ -1,7 +1,7 @@
-"""The nodes and pods that are offered as choices.
+"""The nodes and pods offered as choices.
 
-An attempt sees its snapshot: a pod that waits at Permit is on its node there, and what was deleted later is not gone.
-Until the snapshot is taken, the cache shows what will be in it. Objects that the attempt does not see are offered, too.
+An attempt sees its snapshot: a pod that waits at Permit is on its node there, and later deletions do not show.
+Until the snapshot is taken, the cache shows its future content. Objects that the attempt does not see are offered, too.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.simulation import Simulation
 
 MOST_OFFERED = 400
-"""Nodes and pods that are offered, at most."""
+"""The maximum number of nodes and pods offered."""
 
 
 def nodes(seen: Seen, question: Question) -> tuple[str, ...]:
-    """The nodes of the cluster, then those that only the attempt sees."""
+    """Return the nodes of the cluster, then those that only the attempt sees."""
     there = [node.name for node in seen.simulation.api.list("Node")]
     return _in_order(there, (info.name for info in _looked_at(seen.simulation, question.pod)))
 
 
 def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
-    """The pods that have a node, those of higher priority included: that they stay is part of the answer."""
+    """Return the pods on nodes, even of higher priority: that they stay is part of the answer."""
     looked_at = _looked_at(seen.simulation, question.pod)
     counted = {info.pod.key: None for node in looked_at for info in node.pods}
     there = [pod.key for pod in seen.simulation.api.pods() if pod.node_name or pod.key in counted]
@@ -33,7 +33,7 @@ def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
 
 
 def _looked_at(simulation: Simulation, pod: str) -> list[NodeInfo]:
-    """The nodes that the attempt at a pod sees, or the next one would see."""
+    """Return the nodes that the attempt at a pod sees, or the next one would see."""
     scheduler = simulation.scheduler
     cycle = scheduler.cycle
     if cycle is not None and cycle.pod.key == pod and STAGE_INDEX[cycle.stage] > STAGE_INDEX["Snapshot"]:
@@ -42,6 +42,6 @@ def _looked_at(simulation: Simulation, pod: str) -> list[NodeInfo]:
 
 
 def _in_order(there: Iterable[str], seen: Iterable[str]) -> tuple[str, ...]:
-    """Names as the API server lists them, then those that it does not list."""
+    """Return names as the API server lists them, then those that it does not list."""
     first = dict.fromkeys(there)
     return (*first, *sorted(name for name in seen if name not in first))[:MOST_OFFERED]

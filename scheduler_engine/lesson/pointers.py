@@ -1,4 +1,4 @@
-"""Pointers: links in a lesson's text that light up what they name on the page, such as ``[node-a](node:node-a)``."""
+"""Pointers: links in a lesson's text that highlight what they name on the page, such as ``[node-a](node:node-a)``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
 PANES = ("queues", "cluster", "inspector", "timeline", "ribbon", "sentence", "decision")
-"""Parts of the page that are always there."""
+"""Parts of the page that are always visible."""
 FIXED: dict[str, tuple[str, ...]] = {
     "queue": tuple(lane for lane in (*LANES, IN_FLIGHT) if lane != "bound"),
     "stage": ("Pop", *(stage.name for stage in STAGES)),
@@ -23,7 +23,7 @@ FIXED: dict[str, tuple[str, ...]] = {
 }
 """Kind of pointer → what it can name."""
 NAMED = ("pod", "node", "cell")
-"""Kinds that name what is in the cluster; a cell is ``namespace/pod@node@Plugin``."""
+"""Kinds that name things in the cluster; a cell is ``namespace/pod@node@Plugin``."""
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<kind>[a-z]+):(?P<name>[^)\s]+)\)")
 WEB = ("http", "https")
 
@@ -35,14 +35,14 @@ class Pointer:
 
 
 def pointers(markdown: str) -> Iterator[Pointer]:
-    """Those of a text, in order; links to other sites are none."""
+    """Yield the pointers of a text, in order; links to other sites are not pointers."""
     for found in LINK.finditer(markdown):
         if found["kind"] not in WEB:
             yield Pointer(found["kind"], found["name"])
 
 
 def seen_names(simulation: Simulation) -> dict[str, set[str]]:
-    """Kind → the names of pods and nodes that there have ever been."""
+    """Return kind → the names of all pods and nodes so far."""
     found: dict[str, set[str]] = {"pod": set(), "node": set()}
     for entry in simulation.recorder.entries:
         if isinstance(entry.event, ev.ObjectAdded) and entry.event.kind in ("Pod", "Node"):
@@ -51,7 +51,7 @@ def seen_names(simulation: Simulation) -> dict[str, set[str]]:
 
 
 def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
-    """In words; "" = it names something."""
+    """Return the error in words; "" = it names something."""
     if pointer.kind in FIXED:
         known = FIXED[pointer.kind]
         return (

@@ -1,4 +1,4 @@
-"""What a learner can be asked about a pod, when the question is over, and what the engine holds then.
+"""The questions about a pod, when each one ends, and the engine's answer then.
 
 ``judge`` is the one place that decides both: for the lesson's column, for predictions in any sandbox, for questions to
 a room, and where a lesson is verified.
@@ -20,7 +20,7 @@ from scheduler_engine.trace.events import Recorder
 
 
 def _plugins(seen: Seen, question: Question) -> tuple[str, ...]:
-    """The filters of the pod's profile, in running order."""
+    """Return the filters of the pod's profile, in running order."""
     simulation = seen.simulation
     pod = simulation.api.pod(question.pod)
     profiles = simulation.scheduler.profiles
@@ -31,7 +31,7 @@ def _plugins(seen: Seen, question: Question) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class Kind:
     """``ask``: the question in words, with the places ``{pod}`` and ``{node}``; ``ask_at_end``: at the end of a step,
-    "" = the same. ``many``: any number of choices may be right, none included. ``at``: where the attempt answers it.
+    "" = the same. ``many``: any number of choices may be right, even none. ``at``: where the attempt answers it.
     ``about``: for the table of the format.
     """
 
@@ -73,21 +73,21 @@ KINDS: dict[str, Kind] = {
 
 
 def asked(question: Question) -> str:
-    """The question in words."""
+    """Return the question in words."""
     kind = KINDS[question.kind]
     words = kind.ask if question.at else kind.ask_at_end or kind.ask
     return question.ask or words.format(pod=question.pod.removeprefix("default/"), node=question.node)
 
 
 def choices(seen: Seen, question: Question) -> tuple[str, ...]:
-    """What can be answered now."""
+    """Return the present choices."""
     return KINDS[question.kind].choices(seen, question)
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What a question is judged by. ``walk``: the steps that it is about; None: it is about what has happened by now,
-    or about an attempt. ``seen_at``: the run after so many entries.
+    """The basis for judging a question. ``walk``: the steps that it concerns; None: it concerns the past, or an
+    attempt. ``seen_at``: returns the run at a number of entries.
     """
 
     recorder: Recorder
@@ -97,8 +97,8 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``answer``: what the engine holds at the end of the question, after ``end`` entries. ``none``: why there is no
-    answer and never will be. Neither: the question is not over.
+    """``answer``: the engine's answer at the end of the question, after ``end`` entries. ``none``: why there will never
+    be an answer. Neither: the question is not over.
     """
 
     answer: Answer | None = None
@@ -107,7 +107,7 @@ class Judged:
 
 
 def judge(question: Question, since: int, sight: Sight) -> Judged:
-    """Whether a question that was asked after so many entries is over, and what holds then."""
+    """Return the answer to a question asked after ``since`` entries, if it is over."""
     end = _end(question, since, sight)
     if end.entries is None:
         return Judged(none=end.missed)
@@ -139,13 +139,13 @@ class Point:
 
 
 def compare(given: Sequence[str], found: Answer) -> list[Point]:
-    """Point by point: everything that was given or is right, and of a question for many every choice."""
+    """Compare point by point: all given or right answers, and for a question with many, every choice."""
     names = dict.fromkeys((*found.offered, *given, *found.right))
     return [Point(name, name in given, name in found.right, found.why.get(name)) for name in names]
 
 
 def is_right(question: Question, given: Sequence[str], found: Answer) -> bool:
-    """Exactly the right ones, or of a question for one any of them."""
+    """Return True for exactly the right ones, or for a question with one, any of them."""
     if KINDS[question.kind].many:
         return sorted(given) == sorted(found.right)
     return len(given) == 1 and given[0] in found.right

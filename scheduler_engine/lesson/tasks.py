@@ -1,4 +1,4 @@
-"""What of a task is still missing."""
+"""What a task still lacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_YET = "This has not happened yet."
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``wrong``: what was found instead, in words; empty: it is done. ``told``: what a learner reads of it."""
+    """``wrong``: what was found instead, in words; empty: it is done. ``told``: the learner's version."""
 
     item: Item
     wrong: tuple[str, ...]
@@ -21,7 +21,7 @@ class Checked:
 
 
 def checked(seen: Seen, task: Task) -> list[Checked]:
-    """Each thing that the task asks for, as it is now."""
+    """Check each goal of the task in the present state."""
     return [_checked(seen, item) for item in task.check]
 
 

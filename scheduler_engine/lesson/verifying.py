@@ -1,4 +1,4 @@
-"""A lesson played in every way that it tells of: what in it cannot be so, each with its path in the file."""
+"""Play a lesson in every way that it describes, and report what is impossible, each with its path in the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 Problem = tuple[str, str]
-"""Path in the file, and what is wrong there."""
+"""Path in the file, and the error there."""
 NO_ANSWER = {
     "abandoned": "the attempt at {pod} never ends",
     "error": "the attempt at {pod} fails by an error: {message}",
@@ -32,13 +32,13 @@ NO_ANSWER = {
     "not-refused": "{node} is not refused for {pod}",
     "nowhere": "{pod} is in no queue, and has no node",
 }
-"""Key of a ``Why`` that there is no answer → it in words, for authors."""
+"""Key of a ``Why`` without an answer → the reason in words, for authors."""
 
 
 def problems_of(lesson: Lesson) -> list[str]:
-    """Everything that does not hold, at its line: ``name.yaml:12:5: parts[2].right[0]: …``.
+    """Return all errors with their lines: ``name.yaml:12:5: parts[2].right[0]: …``.
 
-    A step that is refused where it should not be ends the play, so that what comes after it is not looked at.
+    A step that is wrongly refused ends the play, so that later parts are not checked.
     """
     try:
         simulation = lesson.scenario.open()
@@ -62,7 +62,7 @@ def problems_of(lesson: Lesson) -> list[str]:
 def comes_true(lesson: Lesson, number: int, simulation: Simulation) -> bool:
     """Return True if the rest of the lesson, from part ``number`` on, is right about this simulation, only read here.
 
-    Whoever skips a part, or does its task in a way of their own, may be where the next parts are wrong.
+    If learners skip a part, or do its task in their own way, the next parts may be wrong for them.
     """
     there = copy.deepcopy(simulation)
     try:
@@ -80,7 +80,7 @@ def _rest(lesson: Lesson, number: int, simulation: Simulation) -> Iterator[Probl
 
 
 def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
-    """Goes through a part as the lesson does. Raises Rejected when one of its steps is refused."""
+    """Go through a part as the lesson does. Raises Rejected when one of its steps is refused."""
     if part.task:
         yield from _task(simulation, part.task, path)
     if part.question:
@@ -104,7 +104,7 @@ def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]
 
 
 def _sight(simulation: Simulation, part: Part, since: int) -> Sight:
-    """As for somebody who has pressed the button of the part."""
+    """Return the view of a learner who has pressed the button of the part."""
     seen = Seen(simulation)
     walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.foresee else None
     return Sight(simulation.recorder, lambda _: seen, walk)
@@ -206,7 +206,7 @@ def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
 
 
 def _texts(lesson: Lesson) -> Iterator[Problem]:
-    """Path and text of all that is Markdown."""
+    """Yield path and text of all Markdown."""
     for number, part in enumerate(lesson.parts):
         yield f"parts[{number}].text", part.text
         yield f"parts[{number}].then", part.then

@@ -1,8 +1,8 @@
-"""How far somebody has come with the steps of a part, whichever way they went.
+"""How far a learner has come with the steps of a part, whichever way they took.
 
-A step is done when its command was given. Steps that only let the sandbox go on (``stage``, ``pod``, ``settle``,
+A step is done when its command was given. Steps that only let the sandbox continue (``stage``, ``pod``, ``settle``,
 ``advance``, ``run``) are also done when others of these have led as far: a pod stage by stage, a minute second by
-second. What "as far" is, nobody works out: the step is played on a copy, and what happens there must have happened.
+second. To decide "as far", the step is played on a copy, and all events of the copy must have happened.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 
 Ahead = Callable[[int, Steps], Simulation | None]
-"""The simulation after so many entries of the trace, where a command ended, and then these steps; None: one of them is
+"""Return the simulation at a number of trace entries, where a command ended, plus these steps; None: one of them is
 refused. It is only read.
 """
 
 
 def given_by(step: Data) -> commands.Command:
-    """The command of a step, in its normal form."""
+    """Return the command of a step, in its normal form."""
     return commands.from_json(command_of(step))
 
 
 @dataclass
 class Walk:
-    """``made``: steps that are done. ``other``: commands that belong to none. ``begun``: the first step is done, or
-    under way. ``place``: how many entries there were when the last step was done, or at the start.
+    """``made``: number of finished steps. ``other``: number of unrelated commands. ``begun``: the first step is done
+    or running. ``place``: the number of entries when the last step was done, or at the start.
 
     From entry ``base`` on, where a command ended, ``base_step`` and the following steps were done by other commands.
     """
@@ -63,15 +63,15 @@ class Walk:
 
     @property
     def over(self) -> bool:
-        """All steps are done."""
+        """Return True if all steps are done."""
         return self.made == len(self.steps)
 
     def simulation(self) -> Simulation | None:
-        """As it was when the last step was done."""
+        """Return its state when the last step was done."""
         return self.ahead(self.base, self.steps[self.base_step : self.made])
 
     def left(self) -> list[Data]:
-        """The steps that are still to do; of a time that has passed in part, what is left of it."""
+        """Return the remaining steps; of a time that has passed in part, the rest."""
         steps = [*self.steps[self.made :]]
         if self.due_us is not None and steps and steps[0]["kind"] == "advance":
             rest_us = self.due_us - self.recorder.now_us
@@ -79,7 +79,7 @@ class Walk:
         return steps
 
     def _commands(self) -> Iterator[tuple[ev.CommandGiven, int, int]]:
-        """Each command since the start, how many entries there were at its end, and what the clock showed then."""
+        """Yield each command since the start, the number of entries at its end, and the time then."""
         entries = self.recorder.entries
         starts = [
             place for place in range(self.base, len(entries)) if isinstance(entries[place].event, ev.CommandGiven)
@@ -90,7 +90,7 @@ class Walk:
             yield command, end, entries[end].at_us if end < len(entries) else self.recorder.now_us
 
     def _skip_refused(self) -> None:
-        """Of steps that must be refused no trace tells: they are done with the one before."""
+        """Skip steps that must be refused: no trace shows them, so they are done with the one before."""
         while not self.over and "refused" in self.steps[self.made]:
             self._step_made(self.place)
 
@@ -110,11 +110,11 @@ class Walk:
         self.made, self.place, self.begun = self.made + 1, place, True
 
     def _stand(self, last: int) -> None:
-        """What comes is compared with what would come from here on."""
+        """Compare later events with what would follow from here."""
         self.base, self.base_step, self.due_us = last, self.made, None
 
     def _follow(self, last: int, now_us: int) -> None:
-        """Take every step that what has happened up to ``last`` accounts for."""
+        """Take every step that the events up to ``last`` account for."""
         self.begun = True
         while not self.over and given_by(self.steps[self.made]).steps:
             played = self.ahead(self.base, self.steps[self.base_step : self.made + 1])
@@ -130,7 +130,7 @@ class Walk:
 
 
 def _covered(wanted: Sequence[ev.Entry], own: Sequence[ev.Entry]) -> int | None:
-    """How many of ``own`` entries hold all that happens in ``wanted``; None: not all of it has happened in them."""
+    """Return how many of ``own`` entries contain all events of ``wanted``; None: they do not contain all."""
     left = [entry for entry in wanted if not isinstance(entry.event, ev.CommandGiven)]
     place = 0
     for entry in left:

@@ -1,4 +1,4 @@
-"""What a question looks at, and what is found there."""
+"""The part of a run that a question concerns, and the answer there."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Choices = Callable[[Seen, Question], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``right``: the choices that are right; of a question for one, any of them is. ``why``: choice → the reason.
-    ``offered``: of a question for many, every choice. ``nobody``: why none of them is right.
+    """``right``: the right choices; for a question with one answer, any of them is. ``why``: choice → the reason.
+    ``offered``: for a question with many, every choice. ``nobody``: why none of them is right.
     """
 
     right: tuple[str, ...]
@@ -29,7 +29,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Window:
-    """A run as a question looks at it: what happened after ``since`` entries, up to ``until``; ``seen`` is it then."""
+    """A run as a question sees it: the events after ``since`` entries, up to ``until``; ``seen`` is its state then."""
 
     seen: Seen
     entries: list[ev.Entry]
@@ -44,22 +44,22 @@ class Window:
         return (self.entries[place].event for place in range(self.until - 1, since - 1, -1))
 
     def attempt(self, pod: str, *kinds: type[ev.Event]) -> Attempt | None:
-        """The attempt at a pod that has the last of these events."""
+        """Return the attempt at a pod that has the last of these events."""
         cycles = {attempt.cycle: attempt for attempt in self._attempts.get(pod, ())}
         events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
         return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)
 
     def earlier(self, attempt: Attempt) -> Iterator[Attempt]:
-        """All attempts that began before this one."""
+        """Yield all attempts that began before this one."""
         return (other for listed in self._attempts.values() for other in listed if other.cycle < attempt.cycle)
 
     def snapshot(self, attempt: Attempt) -> tuple[str, ...]:
-        """The nodes that an attempt knew of."""
+        """Return the nodes that an attempt knew."""
         taken = (e for e in self.backwards() if isinstance(e, ev.SnapshotTaken) and e.cycle <= attempt.cycle)
         return next((event.node_order for event in taken if event.node_order is not None), ())
 
     def placed(self, attempt: Attempt) -> dict[str, str]:
-        """Pod → its node, in the snapshot of an attempt."""
+        """Return pod → its node, in the snapshot of an attempt."""
         counted: dict[str, ev.CachePodChanged] = {}
         changes: dict[str, dict[str, ev.CachePodChanged]] = {}
         for entry in self.entries[: self.until]:
@@ -74,11 +74,11 @@ class Window:
         return {event.pod: event.node for event in counted.values() if event.node in known}
 
     def offered(self, question: Question, choices: Choices) -> tuple[str, ...]:
-        """What could be answered when it was asked, else at its end."""
+        """Return the choices when it was asked, else at its end."""
         return choices(self.seen, question) if question.offered is None else question.offered
 
     def nothing(self, pod: str) -> Why:
-        """Why there is no such attempt."""
+        """Return why there is no such attempt."""
         event = next((event for event in self.backwards(self.since) if _ends(event, pod)), None)
         if isinstance(event, ev.CycleFinished) and event.outcome == "error":
             return Why("error", {"pod": pod, "message": event.message})

@@ -183,7 +183,7 @@ class ApiServer:
                 self.recorder.effort.count_pod(owner, self.recorder.now_us)
 
     def put(self, manifest: Mapping[str, Any]) -> KubeObject:
-        """Store a manifest unchanged, new or replacing an old one: no admission, nothing kept."""
+        """Store a manifest unchanged, new or replacing an old one: no admission, nothing merged."""
         kind, key = identity(manifest)
         return self._store(kind, key, self.get(kind, key), dict(manifest))
 
